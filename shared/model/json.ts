@@ -1,0 +1,22 @@
+/** JSON values as the API stores and compares them, and the two operations everything else is built on. */
+export type Json = string | number | boolean | null | Json[] | JsonObject
+export interface JsonObject {
+  [field: string]: Json | undefined
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Same JSON value. Field order does not count; a field that is `undefined` counts as absent. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
+  return isObject(a) && isObject(b) && sameFields(a, b)
+}
+
+function sameFields(a: JsonObject, b: JsonObject): boolean {
+  for (const field in a) if (!equal(a[field], b[field])) return false
+  for (const field in b) if (b[field] !== undefined && a[field] === undefined) return false
+  return true
+}
