@@ -1,0 +1,30 @@
+import { OperatingError } from './errors.ts'
+
+/** A length of time: milliseconds, or Go's notation as Kubernetes writes it (`1h30m`, `500ms`, `1.5s`). */
+export type Duration = number | `${number}${Unit}` | (string & {})
+
+type Unit = 'ms' | 's' | 'm' | 'h'
+const unitMs: Record<Unit, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+const term = /(\d+(?:\.\d+)?)(ms|s|m|h)/y
+
+/** Milliseconds of a duration. Throws BAD_REQUEST for anything that is not one, negative lengths included. */
+export function durationMs(duration: Duration): number {
+  const ms = typeof duration === 'number' ? duration : parse(duration)
+  if (!Number.isFinite(ms) || ms < 0) throw notADuration(duration)
+  return ms
+}
+
+function parse(text: string): number {
+  let total = 0
+  term.lastIndex = 0
+  for (let at = 0; at < text.length; at = term.lastIndex) {
+    const match = term.exec(text)
+    if (match === null) throw notADuration(text)
+    total += Number(match[1]) * unitMs[match[2] as Unit]
+  }
+  return text === '' ? Number.NaN : total
+}
+
+function notADuration(value: Duration): OperatingError {
+  return new OperatingError('BAD_REQUEST', `not a duration: ${JSON.stringify(value)}; write for example "30s", "5m" or "1h30m"`)
+}

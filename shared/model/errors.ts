@@ -1,0 +1,76 @@
+import type { FieldError } from './schema/field-error.ts'
+
+/**
+ * Every expected failure has a code; the code says what the HTTP client is told and what the engine does next:
+ * `retry` with backoff, `stop` until something changes, or `drop` because there is nothing left to do.
+ */
+export type Disposition = 'retry' | 'stop' | 'drop'
+
+interface ErrorEntry {
+  readonly status: number
+  readonly reason: string
+  readonly disposition: Disposition
+}
+
+/** The catalogue: codes are never renamed or reused. `status` and `reason` are those of Kubernetes' `metav1.Status`. */
+export const errorCatalogue = {
+  BAD_REQUEST: { status: 400, reason: 'BadRequest', disposition: 'stop' },
+  UNAUTHORIZED: { status: 401, reason: 'Unauthorized', disposition: 'stop' },
+  FORBIDDEN: { status: 403, reason: 'Forbidden', disposition: 'stop' },
+  NOT_FOUND: { status: 404, reason: 'NotFound', disposition: 'drop' },
+  METHOD_NOT_ALLOWED: { status: 405, reason: 'MethodNotAllowed', disposition: 'stop' },
+  NOT_ACCEPTABLE: { status: 406, reason: 'NotAcceptable', disposition: 'stop' },
+  ALREADY_EXISTS: { status: 409, reason: 'AlreadyExists', disposition: 'stop' },
+  VERSION_CONFLICT: { status: 409, reason: 'Conflict', disposition: 'retry' },
+  APPLY_CONFLICT: { status: 409, reason: 'Conflict', disposition: 'stop' },
+  EXPIRED: { status: 410, reason: 'Expired', disposition: 'retry' },
+  TOO_LARGE: { status: 413, reason: 'RequestEntityTooLarge', disposition: 'stop' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, reason: 'UnsupportedMediaType', disposition: 'stop' },
+  INVALID: { status: 422, reason: 'Invalid', disposition: 'stop' },
+  THROTTLED: { status: 429, reason: 'TooManyRequests', disposition: 'retry' },
+  INTERNAL: { status: 500, reason: 'InternalError', disposition: 'retry' },
+  WRITE_UNKNOWN: { status: 500, reason: 'InternalError', disposition: 'retry' },
+  UNAVAILABLE: { status: 503, reason: 'ServiceUnavailable', disposition: 'retry' },
+  DEADLINE_EXCEEDED: { status: 504, reason: 'Timeout', disposition: 'retry' },
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+/** What a client can be told beyond the message: which object, which fields, when to come back. */
+export interface ErrorDetails {
+  readonly name?: string
+  readonly group?: string
+  /** The plural for 404 and 409, the kind for 422, as kubectl prints them. */
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly (FieldError | { readonly reason: string; readonly message: string; readonly field?: string })[]
+  readonly retryAfterSeconds?: number
+}
+
+/** An expected failure: something outside the program went wrong, and the code says what happens next. */
+export class OperatingError extends Error {
+  override readonly name = 'OperatingError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { readonly details?: ErrorDetails }) {
+    super(message, options)
+    this.code = code
+    this.details = options?.details ?? {}
+  }
+}
+
+/** Whether the error is an expected failure with one of the given codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is OperatingError {
+  return error instanceof OperatingError && codes.includes(error.code)
+}
+
+/** A broken belief of ours: never caught below the process edge, never retried in place. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError'
+}
+
+/** Throws an InvariantError when a belief of ours does not hold. Stays on in production. */
+export function assert(holds: boolean, belief: string): asserts holds {
+  if (!holds) throw new InvariantError(belief)
+}

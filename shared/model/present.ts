@@ -1,0 +1,20 @@
+import type { JsonObject } from './json.ts'
+import type { ApiObject } from './object.ts'
+import type { EngineState, StoredObject } from './stored-object.ts'
+import { microTimestamp } from './time.ts'
+
+/** The object as clients see it: with `status.reconcile`, the engine's visible state, while there is something to say. */
+export function present(stored: StoredObject): ApiObject {
+  const reconcile = presentEngine(stored.engine)
+  if (reconcile === undefined) return stored.object
+  return { ...stored.object, status: { ...stored.object.status, reconcile } }
+}
+
+function presentEngine({ attempt, nextRunAtMs, waiting, lastError }: EngineState): JsonObject | undefined {
+  const shown: JsonObject = {}
+  if (waiting !== undefined) shown['waiting'] = waiting
+  if (attempt !== undefined) shown['attempt'] = attempt
+  if (nextRunAtMs !== undefined) shown['nextRunAt'] = microTimestamp(nextRunAtMs)
+  if (lastError !== undefined) shown['lastError'] = lastError
+  return Object.keys(shown).length === 0 ? undefined : shown
+}

@@ -1,0 +1,33 @@
+import type { StructuralSchema } from './schema/structural-schema.ts'
+
+/** One kind in one served version: what the API and the engine need to know to handle its objects. */
+export interface ServedKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly listKind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly namespaced: boolean
+  /** Of the whole object; `metadata` is described by the API conventions, not here. */
+  readonly schema: StructuralSchema
+  /** Status has a path of its own: writes to the object keep the status, writes to `/status` change nothing else. */
+  readonly hasStatus: boolean
+  readonly columns: readonly PrinterColumn[]
+  /** Beyond metadata.name and metadata.namespace: JSON paths such as `spec.color`, without a leading dot. */
+  readonly selectableFields: readonly string[]
+  /** Comes with the control plane, not from a CustomResourceDefinition. */
+  readonly builtIn: boolean
+}
+
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'integer' | 'number' | 'string' | 'boolean' | 'date'
+  readonly jsonPath: string
+  readonly format?: string
+  readonly description?: string
+  /** Above 0: only with `-o wide`. */
+  readonly priority?: number
+}

@@ -1,0 +1,17 @@
+/** Times as Kubernetes writes them. The caller brings the time; nothing here reads a clock. */
+
+/** `metav1.Time`: seconds, UTC. */
+export function timestamp(ms: number): string {
+  return `${microTimestamp(ms).slice(0, 19)}Z`
+}
+
+/** Milliseconds, UTC: for waits, where a second is too coarse. */
+export function microTimestamp(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** Milliseconds since the epoch, or `undefined` if the text is not a date. Accepts fractions of a second. */
+export function parseTimestamp(text: string): number | undefined {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
+}

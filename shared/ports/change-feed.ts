@@ -1,0 +1,37 @@
+import type { StoredObject, Touched } from '../model/stored-object.ts'
+
+/**
+ * What happened to objects, at least once and in order per object. Between two looks several changes of one object may
+ * be told as its last one: a reader learns what is, not what happened.
+ */
+export interface ChangeFeed {
+  /**
+   * Batches of changes after a resourceVersion, then those to come, until the signal aborts. An empty batch says that
+   * nothing happened up to its resourceVersion. Throws EXPIRED if the feed no longer reaches back that far.
+   */
+  follow(options: FollowOptions): AsyncIterable<ChangeBatch>
+
+  /** A resourceVersion that every later change is above. */
+  latest(): Promise<string>
+}
+
+export interface FollowOptions {
+  readonly after: string
+  /** Only this kind, if given. */
+  readonly of?: { readonly group: string; readonly kind: string }
+  readonly signal: AbortSignal
+}
+
+export interface ChangeBatch {
+  readonly changes: readonly Change[]
+  /** Following from here repeats none of this batch. */
+  readonly resourceVersion: string
+}
+
+export interface Change {
+  readonly type: 'added' | 'modified' | 'removed'
+  /** Of the last write. After several, the most telling is not promised: who must not miss a spec change compares generations. */
+  readonly touched: Touched
+  /** For `removed`: the last state, under the resourceVersion of the removal. */
+  readonly stored: StoredObject
+}

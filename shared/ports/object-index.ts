@@ -1,0 +1,27 @@
+import type { ObjectKey } from '../model/object-key.ts'
+
+/**
+ * Ways to find objects other than by name. An index may lag behind the store by a moment (DynamoDB's do): who acts on an
+ * entry reads the object first.
+ */
+export interface ObjectIndex {
+  /** Keys of the objects that name this uid among their owners. */
+  ownedBy(uid: string): Promise<readonly ObjectKey[]>
+
+  /** Keys of the objects that refer to this one, as recorded by `setReferences`. */
+  referrers(target: ObjectKey): Promise<readonly ObjectKey[]>
+
+  /** Replaces what `referrer` refers to. Ends by itself when the referrer is removed. */
+  setReferences(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void>
+
+  /** Objects with `nextRunAtMs` at or before `untilMs`, earliest first. */
+  due(untilMs: number, limit: number): Promise<readonly DueTimer[]>
+
+  /** Keys of one kind on the slots `from` (inclusive) to `to` (exclusive) of the resync wheel, see model/wheel.ts. */
+  onWheel(kind: { readonly group: string; readonly kind: string }, from: number, to: number): Promise<readonly ObjectKey[]>
+}
+
+export interface DueTimer {
+  readonly key: ObjectKey
+  readonly dueAtMs: number
+}

@@ -1,0 +1,53 @@
+import type { ObjectKey } from '../model/object-key.ts'
+
+/**
+ * Hands out keys, never events: a wake-up says that something about a key may have changed, and the reconciler finds
+ * out what by reading. The rules are those of SQS FIFO with one group per key; one queue per controller.
+ *
+ * Promises, checked by test/contract/work-queue.contract.ts on every adapter:
+ * - One holder: while a delivery of a key is neither settled nor expired, no other wake-up of that key is handed out.
+ * - No lost wake-up: what was sent while a key was taken or held is handed out after it.
+ * - At least once: a delivery that is not settled comes again after its visibility timeout.
+ * - Coalescing: waiting wake-ups of one key come in one batch (at most ten on SQS) or merged into one.
+ *
+ * Order between different keys is not promised; urgent ones go ahead of background ones where the adapter can.
+ */
+export interface WorkQueue {
+  send(wakeUps: readonly WakeUp[]): Promise<void>
+
+  /** At most `max` deliveries; waits for the first one until the signal aborts, then gives none. */
+  receive(max: number, signal: AbortSignal): Promise<readonly Delivery[]>
+
+  /** Done with: all deliveries of one key in one call, as the last act of their run. */
+  settle(deliveries: readonly Delivery[]): Promise<void>
+
+  /** Keeps the deliveries invisible for `ms` from now, then hands them out again. 0 hands them out at once. */
+  hold(deliveries: readonly Delivery[], ms: number): Promise<void>
+
+  /** Ends a hold by its handle. A handle that is stale or unknown does nothing. */
+  wake(handle: string): Promise<void>
+}
+
+export interface WakeUp {
+  readonly key: ObjectKey
+  /** What makes the wake-up one of a kind: the same text within five minutes may be sent only once. */
+  readonly dedupId: string
+  /** resourceVersion of the change behind it, or undefined for a timer. */
+  readonly resourceVersion?: string
+  readonly lane: Lane
+  /** For people: logs and the console. The reconcile function never sees it. */
+  readonly reason: string
+  /** Run not before this time: a timer found ahead of its time. */
+  readonly notBeforeMs?: number
+}
+
+/** A user's change goes ahead of resync, retries and fan-out. */
+export type Lane = 'urgent' | 'background'
+
+export interface Delivery {
+  readonly wakeUp: WakeUp
+  /** Names this receipt; a later receipt of the same wake-up has another. */
+  readonly handle: string
+  /** How often it was handed out, this time included. */
+  readonly receiveCount: number
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from '../model/json.ts'
+import type { Selector } from '../model/selector.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+
+/**
+ * The verbs on resources: what a write means (admit, carry over what the writer may not change, move the generation, one
+ * conditional write), for everyone who writes: the HTTP API, reconcilers through their context, the engine's own controllers.
+ *
+ * Every write throws INVALID with causes, or VERSION_CONFLICT if it named a resourceVersion that has passed. A patch names
+ * none, so it is tried again on the newest version. A write that changes nothing writes nothing.
+ */
+export interface Resources {
+  /** Throws NOT_FOUND. */
+  get(kind: ServedKind, at: Place): Promise<StoredObject>
+
+  list(kind: ServedKind, options?: ListOptions): Promise<ObjectList>
+
+  /** Throws ALREADY_EXISTS, and NOT_FOUND for a namespace that does not exist. */
+  create(kind: ServedKind, object: JsonObject, options: WriteOptions): Promise<Written>
+
+  /** Replaces the whole object, or with `subresource: 'status'` its status alone. */
+  update(kind: ServedKind, object: JsonObject, options: WriteOptions & SubresourceOption): Promise<Written>
+
+  /** `apply` creates what does not exist. */
+  patch(kind: ServedKind, at: Place, patch: Patch, options: WriteOptions & SubresourceOption): Promise<Written>
+
+  /** Two-phase: with finalizers the object is marked and returned as it now is; without, it is gone. */
+  delete(kind: ServedKind, at: Place, options?: DeleteOptions): Promise<Deleted>
+}
+
+export interface Place {
+  /** Empty or absent for cluster-scoped kinds. */
+  readonly namespace?: string
+  readonly name: string
+}
+
+export interface ListOptions {
+  readonly namespace?: string
+  readonly selector?: Selector
+  readonly limit?: number
+  /** The token of the page before. Throws EXPIRED if it cannot be used any more, BAD_REQUEST if it is none of ours. */
+  readonly continue?: string
+}
+
+export interface ObjectList {
+  readonly items: readonly StoredObject[]
+  readonly resourceVersion: string
+  readonly continue?: string
+}
+
+export interface WriteOptions {
+  /** Who writes: the field manager. */
+  readonly manager: string
+  /** Do everything but the write. */
+  readonly dryRun?: boolean
+  /** What to do with fields that the schema does not know; they are dropped in any case but Strict. Default Warn. */
+  readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore'
+}
+
+export interface SubresourceOption {
+  readonly subresource?: 'status'
+}
+
+export type Patch =
+  | { readonly type: 'merge'; readonly body: JsonObject }
+  | { readonly type: 'json'; readonly body: readonly JsonObject[] }
+  | { readonly type: 'apply'; readonly body: JsonObject; readonly force: boolean }
+
+export interface DeleteOptions {
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly dryRun?: boolean
+}
+
+export interface Written {
+  readonly stored: StoredObject
+  readonly outcome: 'created' | 'updated' | 'unchanged'
+  readonly warnings: readonly string[]
+}
+
+export interface Deleted {
+  /** The last state if gone, the marked state if waiting for finalizers. */
+  readonly stored: StoredObject
+  readonly gone: boolean
+}
