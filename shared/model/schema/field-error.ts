@@ -1,0 +1,121 @@
+/**
+ * One field that is not as it must be: what a client gets as a cause of a 422. `message` is worded as Kubernetes words
+ * it (apimachinery `field.Error`), so that kubectl prints the same line it prints against a real API server.
+ */
+export interface FieldError {
+  /** Path such as `spec.ports[0].name`; `<nil>` stands for the object itself. */
+  readonly field: string
+  readonly reason: FieldErrorReason
+  readonly message: string
+}
+
+export type FieldErrorReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+
+/** The path of a named field below `path`; the empty path is the object itself. */
+export function child(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+/** The path of a list item by position, or of a map entry by key. */
+export function entry(path: string, key: string | number): string {
+  return `${path}[${key}]`
+}
+
+export function required(field: string, detail = ''): FieldError {
+  return fieldError(field, 'FieldValueRequired', 'Required value', detail)
+}
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return fieldError(field, 'FieldValueInvalid', `Invalid value: ${shown(value)}`, detail)
+}
+
+/** The value has another JSON type or format than asked for; `value` names what was found. */
+export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
+  return fieldError(field, 'FieldValueTypeInvalid', `Invalid value: ${shown(value)}`, detail)
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const detail = supported.length === 0 ? '' : `supported values: ${supported.map(quoted).join(', ')}`
+  return fieldError(field, 'FieldValueNotSupported', `Unsupported value: ${shown(value)}`, detail)
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return fieldError(field, 'FieldValueDuplicate', `Duplicate value: ${shown(value)}`, '')
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return fieldError(field, 'FieldValueForbidden', 'Forbidden', detail)
+}
+
+/** Says the limit, not the value. Kubernetes says "bytes" here although it counts characters. */
+export function tooLong(field: string, maxLength: number): FieldError {
+  const unit = maxLength === 1 ? 'byte' : 'bytes'
+  return fieldError(field, 'FieldValueTooLong', 'Too long', `may not be more than ${maxLength} ${unit}`)
+}
+
+export function tooMany(field: string, actual: number, max: number): FieldError {
+  const unit = max === 1 ? 'item' : 'items'
+  return fieldError(field, 'FieldValueTooMany', `Too many: ${actual}`, `must have at most ${max} ${unit}`)
+}
+
+function fieldError(field: string, reason: FieldErrorReason, what: string, detail: string): FieldError {
+  return { field: field === '' ? '<nil>' : field, reason, message: detail === '' ? what : `${what}: ${detail}` }
+}
+
+/** A reply repeats at most this much of what was sent, however long the bad value is. */
+const shownLength = 1_000
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? numeral(value) : json(value)
+  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, sortedFields) ?? 'null'
+}
+
+function sortedFields(_field: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** A number as Go's `%v` prints it: an exponent has two digits at least, and starts below 0.0001. */
+export function numeral(value: number): string {
+  const size = Math.abs(value)
+  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
+  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/** A string as Go's `%q` prints it. */
+export function quoted(text: string): string {
+  return `"${text.replace(unprintable, escaped)}"`
+}
+
+const unprintable = /["\\]|[[\p{C}\p{Z}]--[\x20]]/gv
+const shortEscapes: { readonly [character: string]: string } = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
+
+function escaped(character: string): string {
+  const short = shortEscapes[character]
+  if (short !== undefined) return short
+  const code = character.codePointAt(0) ?? 0
+  const [prefix, digits] = code < 0x80 ? ['\\x', 2] : code <= 0xffff ? ['\\u', 4] : ['\\U', 8]
+  return prefix + code.toString(16).padStart(digits, '0')
+}
