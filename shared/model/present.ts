@@ -11,10 +11,10 @@ export function present(stored: StoredObject): ApiObject {
 }
 
 function presentEngine({ attempt, nextRunAtMs, waiting, lastError }: EngineState): JsonObject | undefined {
-  const shown: JsonObject = {}
-  if (waiting !== undefined) shown['waiting'] = waiting
+  if (waiting === undefined) return undefined
+  const shown: JsonObject = { waiting }
   if (attempt !== undefined) shown['attempt'] = attempt
   if (nextRunAtMs !== undefined) shown['nextRunAt'] = microTimestamp(nextRunAtMs)
   if (lastError !== undefined) shown['lastError'] = lastError
-  return Object.keys(shown).length === 0 ? undefined : shown
+  return shown
 }

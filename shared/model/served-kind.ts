@@ -4,6 +4,8 @@ import type { StructuralSchema } from './schema/structural-schema.ts'
 export interface ServedKind {
   readonly group: string
   readonly version: string
+  /** Objects are stored in this version; other served versions differ in their apiVersion and schema only. */
+  readonly storageVersion: string
   readonly kind: string
   readonly listKind: string
   readonly plural: string

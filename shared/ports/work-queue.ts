@@ -30,7 +30,7 @@ export interface WorkQueue {
 
 export interface WakeUp {
   readonly key: ObjectKey
-  /** What makes the wake-up one of a kind: the same text within five minutes may be sent only once. */
+  /** Tells wake-ups of one key apart, in at most 128 characters: the same text for the same key within five minutes is sent once. */
   readonly dedupId: string
   /** resourceVersion of the change behind it, or undefined for a timer. */
   readonly resourceVersion?: string

@@ -1,0 +1,65 @@
+import { isObject, type JsonObject } from './json.ts'
+import type { ApiObject } from './object.ts'
+import { timestamp } from './time.ts'
+
+/**
+ * Conditions by the API conventions and kstatus: one entry per type; `lastTransitionTime` moves only when `status` does;
+ * Ready is always there, Stalled and Paused only while true.
+ */
+export type Condition = {
+  type: string
+  status: ConditionStatus
+  reason: string
+  message: string
+  lastTransitionTime: string
+  observedGeneration?: number
+}
+
+export type ConditionStatus = 'True' | 'False' | 'Unknown'
+
+/** What a writer says of a condition; the rest follows from what was. Reasons are CamelCase, messages stable between runs. */
+export interface ConditionPatch {
+  readonly status: ConditionStatus
+  readonly reason: string
+  readonly message?: string
+}
+
+export type ConditionPatches = Readonly<Record<string, ConditionPatch | null>>
+
+export function conditionsOf(object: ApiObject): readonly Condition[] {
+  const conditions = object.status?.['conditions']
+  return Array.isArray(conditions) ? (conditions.filter(isObject) as unknown as Condition[]) : []
+}
+
+export function conditionOf(object: ApiObject, type: string): Condition | undefined {
+  return conditionsOf(object).find((condition) => condition.type === type)
+}
+
+/** True while the named condition is True for the object's newest generation. */
+export function isCondition(object: ApiObject, type: string): boolean {
+  const condition = conditionOf(object, type)
+  return condition?.status === 'True' && (condition.observedGeneration ?? object.metadata.generation) >= object.metadata.generation
+}
+
+/** The conditions after a patch: named ones set or (null) removed, the others as they were, in a stable order. */
+export function patchConditions(current: readonly Condition[], patches: ConditionPatches, at: { readonly nowMs: number; readonly generation: number }): Condition[] {
+  const kept = current.filter(({ type }) => patches[type] === undefined)
+  const set = Object.entries(patches).flatMap(([type, patch]) => (patch === null ? [] : [next(type, patch, current.find((c) => c.type === type), at)]))
+  return [...kept, ...set].sort((a, b) => (a.type < b.type ? -1 : 1))
+}
+
+function next(type: string, patch: ConditionPatch, before: Condition | undefined, at: { readonly nowMs: number; readonly generation: number }): Condition {
+  return {
+    type,
+    status: patch.status,
+    reason: patch.reason,
+    message: patch.message ?? '',
+    lastTransitionTime: before?.status === patch.status ? before.lastTransitionTime : timestamp(at.nowMs),
+    observedGeneration: at.generation,
+  }
+}
+
+/** Conditions as a status field. */
+export function asJson(conditions: readonly Condition[]): JsonObject[] {
+  return conditions.map((condition) => ({ ...condition }))
+}
