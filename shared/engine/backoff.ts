@@ -1,0 +1,14 @@
+/**
+ * How long a failed key waits: 1 s · 2ⁿ up to 1000 s. Above the first, the upper half of the wait is left to chance, so that
+ * keys that failed together do not come back together, and yet each wait is plainly longer than the one before.
+ * Source: "equal jitter" in "Exponential Backoff And Jitter", AWS Architecture Blog; the cap is client-go's.
+ */
+export const backoffBaseMs = 1_000
+export const backoffMsMax = 1_000_000
+
+/** The wait after the `attempt`th failure in a row (1 is the first); `chance` is uniform in [0, 1). */
+export function backoffMs(attempt: number, chance: number): number {
+  const ceiling = Math.min(backoffMsMax, backoffBaseMs * 2 ** (attempt - 1))
+  const certain = Math.max(backoffBaseMs, ceiling / 2)
+  return Math.round(certain + (ceiling - certain) * chance)
+}

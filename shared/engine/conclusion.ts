@@ -1,0 +1,140 @@
+import { asJson, conditionsOf, patchConditions, type ConditionPatch, type ConditionPatches } from '../model/conditions.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { EngineState, StoredObject, Waiting } from '../model/stored-object.ts'
+import { backoffMs } from './backoff.ts'
+import type { Report } from './outcome.ts'
+import type { Verdict } from './verdict.ts'
+
+/** What a verdict makes of an object: its next status and engine state, and the wait. Pure, so that it can be made again after a conflict. */
+export interface Conclusion {
+  readonly object: ApiObject
+  readonly engine: EngineState
+}
+
+export interface RunFacts {
+  readonly nowMs: number
+  /** Uniform in [0, 1), drawn once per run. */
+  readonly chance: number
+  /** The generation the run worked on. */
+  readonly generation: number
+  /** The kind keeps a status. */
+  readonly hasStatus: boolean
+}
+
+/** The next state of the object as it is now. A newer generation than the run's gets the status but not the wait. */
+export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts): Conclusion {
+  const overtaken = live.object.metadata.generation !== facts.generation
+  return {
+    object: facts.hasStatus ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) } : live.object,
+    engine: overtaken ? live.engine : engineAfter(live.engine, verdict, facts),
+  }
+}
+
+function statusField(status: JsonObject): { status?: JsonObject } {
+  return Object.keys(status).length === 0 ? {} : { status }
+}
+
+function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): JsonObject {
+  const current = live.status ?? {}
+  const conditions = patchConditions(conditionsOf(live), { ...conditionsAfter(verdict), ...reported(verdict)?.conditions }, facts)
+  return {
+    ...(reported(verdict)?.status ?? withoutOurs(current)),
+    ...(conditions.length === 0 ? {} : { conditions: asJson(conditions) }),
+    ...observed(current, verdict, facts),
+    ...(handledRequest(live) === undefined ? {} : { lastHandledReconcileAt: handledRequest(live) }),
+  }
+}
+
+function withoutOurs({ conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...own }: JsonObject): JsonObject {
+  return own
+}
+
+/** A failed run has not observed its generation; nor does a late run make newer observations undone. */
+function observed(current: JsonObject, verdict: Verdict, { generation }: RunFacts): JsonObject {
+  const before = current['observedGeneration']
+  const now = reported(verdict) === undefined && verdict.kind !== 'stopped' ? before : Math.max(generation, Number(before ?? 0))
+  return now === undefined ? {} : { observedGeneration: now }
+}
+
+/** "Reconcile now": the token of the request that this run has answered. */
+export const reconcileRequestAnnotation = 'setpoint.dev/reconcile-requested-at'
+
+function handledRequest(live: ApiObject): string | undefined {
+  return live.metadata.annotations?.[reconcileRequestAnnotation]
+}
+
+function reported(verdict: Verdict): Report | undefined {
+  return verdict.kind === 'done' || verdict.kind === 'again' ? verdict : undefined
+}
+
+function conditionsAfter(verdict: Verdict): ConditionPatches {
+  const untroubled = { Stalled: null, Paused: null }
+  switch (verdict.kind) {
+    case 'done':
+      return { ...untroubled, Ready: readiness(verdict.ready ?? true) }
+    case 'again':
+      return { ...untroubled, ...(verdict.ready === undefined ? {} : { Ready: readiness(verdict.ready) }) }
+    case 'failed':
+      return verdict.quiet ? untroubled : { ...untroubled, Ready: { status: 'False', reason: verdict.reason, message: verdict.message } }
+    case 'retryAfter':
+      return { ...untroubled, Ready: { status: 'False', reason: 'RetryAfter', message: verdict.message } }
+    case 'stopped':
+      return { Paused: null, ...troubled(verdict) }
+  }
+}
+
+function troubled({ reason, message }: { readonly reason: string; readonly message: string }): ConditionPatches {
+  return { Ready: { status: 'False', reason, message }, Stalled: { status: 'True', reason, message } }
+}
+
+function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
+  return ready === true ? { status: 'True', reason: 'Reconciled' } : { status: 'False', ...ready }
+}
+
+function engineAfter(before: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
+  switch (verdict.kind) {
+    case 'done':
+      return {}
+    case 'again':
+      return waitUntil('Requeue', facts.nowMs + verdict.afterMs, facts)
+    case 'retryAfter':
+      return { ...waitUntil('RetryAfter', facts.nowMs + verdict.afterMs, facts), ...attemptOf(before, facts), lastError: verdict.message }
+    case 'stopped':
+      return { generation: facts.generation, waiting: 'Stopped', lastError: verdict.message }
+    case 'failed':
+      return { ...backedOff(before, facts), lastError: verdict.message }
+  }
+}
+
+function waitUntil(waiting: Waiting, nextRunAtMs: number, { generation }: RunFacts): EngineState {
+  return { generation, waiting, nextRunAtMs }
+}
+
+/** Failures in a row that count for this generation: a new one starts from nothing. */
+export function failuresOf(engine: EngineState, generation: number): number {
+  return engine.generation === generation ? (engine.attempt ?? 0) : 0
+}
+
+function attemptOf(before: EngineState, { generation }: RunFacts): EngineState {
+  const attempt = failuresOf(before, generation)
+  return attempt === 0 ? {} : { attempt }
+}
+
+/** A failure ahead of the backoff's time, woken by something else, costs no attempt and leaves the time as it was. */
+function backedOff(before: EngineState, facts: RunFacts): EngineState {
+  const failures = failuresOf(before, facts.generation)
+  if (failures > 0 && before.waiting === 'Backoff' && (before.nextRunAtMs ?? 0) > facts.nowMs) {
+    return { ...waitUntil('Backoff', before.nextRunAtMs ?? 0, facts), attempt: failures }
+  }
+  const attempt = failures + 1
+  return { ...waitUntil('Backoff', facts.nowMs + backoffMs(attempt, facts.chance), facts), attempt }
+}
+
+/** The next state of a paused object: it says so, and waits for nothing. */
+export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion {
+  const paused: ConditionPatch = { status: 'True', reason: 'PausedByAnnotation', message: 'nothing is done for this object until the annotation is removed' }
+  const conditions = patchConditions(conditionsOf(live.object), { Paused: paused }, facts)
+  const object = facts.hasStatus ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } } : live.object
+  return { object, engine: {} }
+}

@@ -1,0 +1,50 @@
+import type { Duration } from '../model/duration.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ObjectMeta } from '../model/object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Kind } from './kind.ts'
+
+/**
+ * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot write.
+ * Names without a namespace are in the namespace of the object that is reconciled.
+ */
+export interface Context {
+  /** A strong read; `undefined` if it does not exist. */
+  get<Read>(kind: Kind<Read, never>, at: string | At): Promise<Read | undefined>
+
+  /** All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. */
+  list<Read>(kind: Kind<Read, never>, options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> }): Promise<readonly Read[]>
+
+  /**
+   * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given the
+   * time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`.
+   * Equal objects are not written.
+   */
+  apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>, options?: { readonly owned?: boolean }): Promise<Read>
+
+  /** A merge patch of an object that exists. */
+  patch<Read>(kind: Kind<Read, never>, at: string | At, patch: JsonObject): Promise<Read>
+
+  /** Asks for deletion; false if it did not exist. It may live on until its finalizers are done. */
+  delete(kind: Kind<never, never>, at: string | At): Promise<boolean>
+
+  /** Tells people: `kubectl describe` shows it. Equal events are counted, not repeated. */
+  event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>
+
+  readonly log: Logger
+  /** Aborts when the run's time is over or the process stops. */
+  readonly signal: AbortSignal
+  /** Failures in a row before this run. */
+  readonly attempt: number
+  /** Milliseconds since the epoch. The only clock a reconciler may use. */
+  now(): number
+  /** Waits, unless the signal aborts first; for moments within a run. Longer waits are `again`. */
+  sleep(duration: Duration): Promise<void>
+}
+
+export interface At {
+  readonly name: string
+  readonly namespace?: string
+}
+
+export type Applied<Body> = Body & { readonly metadata: { readonly name: string } & Partial<Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'>> }

@@ -1,0 +1,47 @@
+import type { ObjectIndex } from '../ports/object-index.ts'
+import type { WorkQueue } from '../ports/work-queue.ts'
+import { eventKind } from '../resources/built-in-kinds.ts'
+import type { Controller } from './controller.ts'
+import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
+import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
+import { createReconcileKey, type EngineOptions, type TurnRunner } from './reconcile-key.ts'
+import { createRelay, type Relay } from './relay.ts'
+
+/** Everything that runs keys: one queue and one runner each. */
+export interface ControlLoop {
+  /** Names the queue. */
+  readonly name: string
+  /** Whose timers and resync it is for; the garbage collector has none of its own. */
+  readonly kind?: { readonly group: string; readonly kind: string }
+  readonly resyncMs: number
+  readonly concurrency: number
+  readonly run: TurnRunner
+}
+
+export interface ControlLoopsOptions extends EngineOptions {
+  readonly index: ObjectIndex
+  readonly controllers: readonly Controller[]
+}
+
+/** The users' controllers and the engine's own. Throws a TypeError if two are for one kind: an object has one engine state. */
+export function createControlLoops(options: ControlLoopsOptions): readonly ControlLoop[] {
+  const { store, index, resources, catalog, clock } = options
+  return [
+    ...allControllers(options).map((controller) => ({ ...controller, run: createReconcileKey(controller, options) })),
+    { name: garbageCollectorName, resyncMs: 0, concurrency: 10, run: createGarbageCollector({ store, index, resources, catalog }) },
+    { name: 'event-expiry', kind: eventKind, resyncMs: 0, concurrency: 4, run: createEventExpiry({ store, resources, clock }) },
+  ]
+}
+
+/** The relay for the same controllers. */
+export function createControlRelay(options: ControlLoopsOptions, queueOf: (loop: { readonly name: string }) => WorkQueue): Relay {
+  return createRelay({ controllers: allControllers(options), queueOf, store: options.store, index: options.index, builtIn: [garbageRoute(options.index)] })
+}
+
+function allControllers(options: ControlLoopsOptions): readonly Controller[] {
+  const all = [...options.controllers, namespaceController(options), definitionController(options)]
+  for (const [kind, same] of Map.groupBy(all, ({ kind: { group, kind } }) => `${kind}.${group}`)) {
+    if (same.length > 1) throw new TypeError(`${same.map(({ name }) => name).join(' and ')} are both for ${kind}: a kind has one controller`)
+  }
+  return all
+}

@@ -1,0 +1,120 @@
+import * as z from 'zod'
+import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import type { PrinterColumn } from '../model/served-kind.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
+import { checkStructural } from '../model/schema/structural.ts'
+import type { CustomObject, Kind, KindOptions } from './kind.ts'
+
+/**
+ * Defines a kind from one schema: the types of its spec and status, and the CustomResourceDefinition that makes it served.
+ * Throws a TypeError with the path and a hint if the schema says something that a Kubernetes schema cannot.
+ */
+export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.ZodObject<{}>>(
+  options: KindOptions<Spec, Status>,
+): Kind<CustomObject<z.output<Spec>, z.output<Status>>, { readonly spec: z.input<Spec> }> {
+  const { group, version, kind, scope = 'Namespaced' } = options
+  return { group, version, kind, namespaced: scope === 'Namespaced', definition: definitionOf(options, scope) }
+}
+
+function definitionOf(options: KindOptions<z.ZodType, z.ZodType>, scope: 'Namespaced' | 'Cluster'): CustomResourceDefinition {
+  const { group, version, kind, plural = `${kind.toLowerCase()}s`, shortNames, categories, columns = [] } = options
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List`, ...(shortNames && { shortNames: [...shortNames] }), ...(categories && { categories: [...categories] }) },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schemaOf(options) },
+          subresources: { status: {} },
+          additionalPrinterColumns: [...columns, ...commonColumns],
+        },
+      ],
+    },
+  }
+}
+
+const commonColumns: readonly PrinterColumn[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+]
+
+function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema {
+  const spec = structural(options.spec)
+  const status = options.status === undefined ? { type: 'object' as const } : structural(options.status)
+  const schema: StructuralSchema = {
+    type: 'object',
+    ...(options.description === undefined ? {} : { description: options.description }),
+    ...((spec.required ?? []).length > 0 ? { required: ['spec'] } : {}),
+    properties: { spec, status: withConditions(status) },
+  }
+  const [error] = checkStructural(schema)
+  if (error !== undefined) throw new TypeError(`${options.kind}: ${error.field}: ${error.message}`)
+  return schema
+}
+
+/** zod's JSON Schema for OpenAPI 3.0 is structural but for a few spellings. */
+function structural(type: z.ZodType): StructuralSchema {
+  return tidied(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input' }) as JsonObject)
+}
+
+function tidied(schema: JsonObject): StructuralSchema {
+  const { additionalProperties, ...rest } = schema
+  const tidy: JsonObject = {}
+  for (const keyword in rest) if (!isSafeIntegerBound(keyword, rest[keyword])) tidy[keyword] = rest[keyword]
+  for (const keyword of ['items', 'not']) if (isObject(tidy[keyword])) tidy[keyword] = tidied(tidy[keyword]) as JsonObject
+  if (isObject(tidy['properties'])) tidy['properties'] = Object.fromEntries(Object.entries(tidy['properties']).map(([name, field]) => [name, tidied(field as JsonObject) as JsonObject]))
+  if (isObject(additionalProperties)) tidy['additionalProperties'] = tidied(additionalProperties) as JsonObject
+  return isIntOrString(tidy) ? intOrString(tidy) : (tidy as StructuralSchema)
+}
+
+/** zod bounds every integer by what a double holds exactly; a schema need not say so. */
+function isSafeIntegerBound(keyword: string, value: unknown): boolean {
+  return (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) || (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER)
+}
+
+function isIntOrString(schema: JsonObject): boolean {
+  const { anyOf } = schema
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return false
+  const types = anyOf.map((branch) => (isObject(branch) ? branch['type'] : undefined))
+  return types.includes('integer') && types.includes('string')
+}
+
+function intOrString({ anyOf: _, ...rest }: JsonObject): StructuralSchema {
+  return { ...rest, 'x-kubernetes-int-or-string': true } as StructuralSchema
+}
+
+/** What the engine writes into every status, beside the kind's own fields. Until the first run, Ready is Unknown (kstatus). */
+function withConditions(status: StructuralSchema): StructuralSchema {
+  return {
+    ...status,
+    properties: { ...status.properties, conditions, observedGeneration: { type: 'integer', format: 'int64', description: 'The generation that the last successful run worked on.' }, lastHandledReconcileAt: { type: 'string' } },
+    default: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Pending', message: 'waiting for the controller', lastTransitionTime: '1970-01-01T00:00:00Z' }] },
+  }
+}
+
+const conditions: StructuralSchema = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+    properties: {
+      type: { type: 'string' },
+      status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+      reason: { type: 'string' },
+      message: { type: 'string' },
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+      observedGeneration: { type: 'integer', format: 'int64' },
+    },
+  },
+}

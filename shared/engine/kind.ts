@@ -1,0 +1,53 @@
+import type * as z from 'zod'
+import type { Condition } from '../model/conditions.ts'
+import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import type { PrinterColumn } from '../model/served-kind.ts'
+
+/**
+ * A kind as reconcilers name it, with the type its objects have when read (`Read`, defaults filled in) and the fields
+ * beyond metadata they may have when applied (`Body`).
+ */
+export interface Kind<Read = ApiObject, Body = JsonObject> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly namespaced: boolean
+  /** What makes the kind served; absent for kinds that are built in. */
+  readonly definition?: CustomResourceDefinition
+  /** Never set: carries the types. */
+  readonly types?: { readonly read: Read; readonly body: Body }
+}
+
+/** The type of a kind's objects. */
+export type ObjectOf<K> = K extends Kind<infer Read, infer _> ? Read : never
+
+/** The type of the status a reconciler of these objects reports. */
+export type StatusOf<Read> = Read extends { readonly status?: infer Status } ? Omit<NonNullable<Status>, 'conditions' | 'observedGeneration'> : JsonObject
+
+/** An object of a kind made by `defineKind`. */
+export interface CustomObject<Spec, Status> {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: Readonly<ObjectMeta>
+  readonly spec: Spec
+  readonly status?: Partial<Status> & { readonly conditions?: readonly Condition[]; readonly observedGeneration?: number }
+}
+
+export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  /** Default: the kind in lower case with an s. */
+  readonly plural?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  /** Default Namespaced. */
+  readonly scope?: 'Namespaced' | 'Cluster'
+  readonly description?: string
+  readonly spec: Spec
+  readonly status?: Status
+  /** Between NAME and READY, REASON, AGE, which every kind has. */
+  readonly columns?: readonly PrinterColumn[]
+}

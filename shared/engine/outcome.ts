@@ -1,0 +1,82 @@
+import type { ConditionPatch } from '../model/conditions.ts'
+import { durationMs, type Duration } from '../model/duration.ts'
+import type { JsonObject } from '../model/json.ts'
+
+/** What a run says when it ends. One of two, or an error: "done, and also failed" cannot be said. */
+export type Outcome<Status = JsonObject> = Done<Status> | Again<Status>
+
+export interface Done<Status = JsonObject> extends Report<Status> {
+  readonly kind: 'done'
+}
+
+export interface Again<Status = JsonObject> extends Report<Status> {
+  readonly kind: 'again'
+  readonly afterMs: number
+}
+
+/** What people see of the run, all of it optional. */
+export interface Report<Status = JsonObject> {
+  /** Replaces the status but for its conditions; what is left out of it goes. Left out as a whole, the status stays. */
+  readonly status?: Status
+  /** The Ready condition. Left out: True for `done`, as it was for `again`. */
+  readonly ready?: true | NotReady
+  /** Further conditions, by type; those not named stay, `null` removes one. */
+  readonly conditions?: Readonly<Record<string, ConditionPatch | null>>
+}
+
+/** Not ready yet, and nothing is wrong. */
+export interface NotReady {
+  readonly reason: string
+  readonly message: string
+}
+
+/** The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. */
+export function done<Status>(report: Report<Status> = {}): Done<Status> {
+  return { kind: 'done', ...report }
+}
+
+/**
+ * Nothing is wrong; run again after this long at the latest. Durable: a restart does not lose it. One timer per object: the
+ * answer of the next run, whatever woke it, replaces this one. Failures are forgotten.
+ */
+export function again<Status>(after: Duration, report: Report<Status> = {}): Again<Status> {
+  return { kind: 'again', afterMs: durationMs(after), ...report }
+}
+
+/** Not ready, by name: `done({ ready: waiting('ClusterNotReady', 'cluster main is not ready') })`. */
+export function waiting(reason: string, message: string): NotReady {
+  return { reason, message }
+}
+
+/** Thrown to end a run without retry: nothing helps until the spec, a reference or the code changes, or the resync comes. */
+export class StopError extends Error {
+  override readonly name = 'StopError'
+  readonly reason: string
+
+  constructor(reason: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** `throw stop('NameTaken', 'database orders belongs to somebody else')`: terminal; the object is Stalled with this reason. */
+export function stop(reason: string, message: string, options?: ErrorOptions): StopError {
+  return new StopError(reason, message, options)
+}
+
+/** Thrown to wait exactly as long as the far side asked for; counts as no failure. */
+export class RetryAfterError extends Error {
+  override readonly name = 'RetryAfterError'
+  readonly afterMs: number
+
+  constructor(afterMs: number, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.afterMs = afterMs
+  }
+}
+
+/** `throw retryAfter('15s', error)`: the far side said when to come back (HTTP Retry-After). */
+export function retryAfter(after: Duration, cause: unknown): RetryAfterError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new RetryAfterError(durationMs(after), message, { cause })
+}

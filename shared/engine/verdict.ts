@@ -1,0 +1,28 @@
+import { hasCode, InvariantError } from '../model/errors.ts'
+import { RetryAfterError, StopError, type Outcome } from './outcome.ts'
+
+/** How a run ended, whatever way it ended: what the engine decides by. */
+export type Verdict =
+  | Outcome
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string; readonly quiet: boolean }
+  | { readonly kind: 'stopped'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'retryAfter'; readonly afterMs: number; readonly message: string }
+
+/**
+ * Sorts what a run threw by what happens next. Errors of the reconciler's own making are retried with backoff; what the API
+ * refused as invalid is not, since the same request would be refused again. Broken invariants are not an outcome: thrown on.
+ */
+export function verdictOf(error: unknown): Verdict {
+  if (error instanceof InvariantError) throw error
+  if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message: error.message }
+  if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message: error.message }
+  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE')) return { kind: 'stopped', reason: 'Refused', message: error.message }
+  if (hasCode(error, 'VERSION_CONFLICT')) return { kind: 'failed', reason: 'Conflict', message: error.message, quiet: true }
+  return { kind: 'failed', reason: reasonOf(error), message: error instanceof Error ? error.message : String(error), quiet: false }
+}
+
+/** A CamelCase `reason` that an error carries is shown as it is. */
+function reasonOf(error: unknown): string {
+  const reason = (error as { readonly reason?: unknown } | undefined)?.reason
+  return typeof reason === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(reason) ? reason : 'ReconcileFailed'
+}

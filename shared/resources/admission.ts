@@ -1,0 +1,59 @@
+import { OperatingError } from '../model/errors.ts'
+import type { JsonObject } from '../model/json.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import { applyDefaults } from '../model/schema/defaulting.ts'
+import type { FieldError } from '../model/schema/field-error.ts'
+import { prune } from '../model/schema/prune.ts'
+import { validate } from '../model/schema/validate.ts'
+import type { WriteOptions } from './resources.ts'
+
+/** The gate every body passes: of the right kind, without fields the schema does not know. */
+export interface Admitted {
+  readonly body: JsonObject
+  readonly warnings: readonly string[]
+}
+
+/** Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. */
+export function admit(kind: ServedKind, given: JsonObject, options: Pick<WriteOptions, 'fieldValidation'>): Admitted {
+  checkType(kind, given)
+  const { value, unknown } = prune(kind.schema, given)
+  if (unknown.length > 0 && options.fieldValidation === 'Strict') throw strictError(kind, unknown)
+  const warnings = options.fieldValidation === 'Ignore' ? [] : unknown.map((field) => `unknown field "${field}"`)
+  return { body: value, warnings }
+}
+
+function checkType(kind: ServedKind, given: JsonObject): void {
+  const { apiVersion = '', kind: name = kind.kind } = given
+  const { group } = parseApiVersion(String(apiVersion))
+  if (name !== kind.kind || (apiVersion !== '' && group !== kind.group)) {
+    throw new OperatingError('BAD_REQUEST', `the object provided is ${apiVersion} ${name}, but this path is for ${kind.group} ${kind.kind}`)
+  }
+}
+
+function strictError(kind: ServedKind, unknown: readonly string[]): OperatingError {
+  const fields = unknown.map((field) => `unknown field "${field}"`).join(', ')
+  return new OperatingError(
+    'BAD_REQUEST',
+    `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${fields}`,
+  )
+}
+
+/** The object with the defaults of its schema; the same object if it has them all. */
+export function withDefaults(kind: ServedKind, object: ApiObject): ApiObject {
+  return applyDefaults(kind.schema, object) as ApiObject
+}
+
+/** Errors of the values, after pruning and defaults. */
+export function checkSchema(kind: ServedKind, object: ApiObject): readonly FieldError[] {
+  return validate(kind.schema, object)
+}
+
+/** Throws INVALID with one cause per error. */
+export function refuse(kind: ServedKind, name: string, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  const list = errors.map((error) => `${error.field}: ${error.message}`)
+  const subject = kind.group === '' ? `${kind.kind} "${name}"` : `${kind.kind}.${kind.group} "${name}"`
+  const text = list.length === 1 ? list[0] : `[${list.join(', ')}]`
+  throw new OperatingError('INVALID', `${subject} is invalid: ${text}`, { details: { name, group: kind.group, kind: kind.kind, causes: errors } })
+}

@@ -1,0 +1,168 @@
+import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
+
+/** The kinds that come with the control plane. Everything else is a CustomResourceDefinition away. */
+
+const text: StructuralSchema = { type: 'string' }
+const flag: StructuralSchema = { type: 'boolean' }
+const textMap: StructuralSchema = { type: 'object', additionalProperties: text }
+const texts: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' }
+const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
+
+const conditions: StructuralSchema = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status'],
+    properties: { type: text, status: text, reason: text, message: text, lastTransitionTime: time },
+  },
+}
+
+function objectSchema(description: string, properties: Record<string, StructuralSchema>): StructuralSchema {
+  return { type: 'object', description, properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, ...properties } }
+}
+
+function coreKind(kind: string, plural: string, options: Pick<ServedKind, 'schema'> & Partial<ServedKind>): ServedKind {
+  return {
+    group: '',
+    version: 'v1',
+    storageVersion: 'v1',
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    namespaced: true,
+    hasStatus: false,
+    columns: [],
+    selectableFields: [],
+    builtIn: true,
+    ...options,
+  }
+}
+
+export const namespaceKind = coreKind('Namespace', 'namespaces', {
+  shortNames: ['ns'],
+  namespaced: false,
+  hasStatus: true,
+  columns: [{ name: 'Status', type: 'string', jsonPath: '.status.phase', description: 'The status of the namespace' }],
+  selectableFields: ['status.phase'],
+  schema: objectSchema('A scope for names: deleting it deletes everything in it.', {
+    spec: { type: 'object', properties: { finalizers: texts } },
+    status: { type: 'object', properties: { phase: text, conditions } },
+  }),
+})
+
+export const configMapKind = coreKind('ConfigMap', 'configmaps', {
+  shortNames: ['cm'],
+  schema: objectSchema('Configuration data for others to read.', {
+    data: textMap,
+    binaryData: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
+    immutable: flag,
+  }),
+})
+
+export const secretKind = coreKind('Secret', 'secrets', {
+  columns: [{ name: 'Type', type: 'string', jsonPath: '.type', description: 'What the secret is for' }],
+  selectableFields: ['type'],
+  schema: objectSchema('Confidential data: never in logs, never in messages.', {
+    data: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
+    stringData: textMap,
+    type: text,
+    immutable: flag,
+  }),
+})
+
+const objectReference: StructuralSchema = {
+  type: 'object',
+  'x-kubernetes-map-type': 'atomic',
+  properties: { apiVersion: text, kind: text, namespace: text, name: text, uid: text, resourceVersion: text, fieldPath: text },
+}
+
+const eventColumns: readonly PrinterColumn[] = [
+  { name: 'Last Seen', type: 'date', jsonPath: '.lastTimestamp' },
+  { name: 'Type', type: 'string', jsonPath: '.type' },
+  { name: 'Reason', type: 'string', jsonPath: '.reason' },
+  { name: 'Message', type: 'string', jsonPath: '.message' },
+]
+
+export const eventKind = coreKind('Event', 'events', {
+  shortNames: ['ev'],
+  columns: eventColumns,
+  selectableFields: ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'fieldPath']
+    .map((field) => `involvedObject.${field}`)
+    .concat('reason', 'type', 'source', 'reportingComponent'),
+  schema: objectSchema('Something that happened to an object, for people. Gone after an hour.', {
+    involvedObject: objectReference,
+    related: objectReference,
+    reason: text,
+    message: text,
+    type: text,
+    action: text,
+    count: { type: 'integer', format: 'int32' },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    eventTime: time,
+    reportingComponent: text,
+    reportingInstance: text,
+    source: { type: 'object', properties: { component: text, host: text } },
+    series: { type: 'object', properties: { count: { type: 'integer', format: 'int32' }, lastObservedTime: time } },
+  }),
+})
+
+export const customResourceDefinitionKind: ServedKind = {
+  ...coreKind('CustomResourceDefinition', 'customresourcedefinitions', {
+    schema: objectSchema('A kind of your own: apply it and the kind is served.', {
+      spec: {
+        type: 'object',
+        required: ['group', 'names', 'scope', 'versions'],
+        properties: {
+          group: text,
+          scope: text,
+          preserveUnknownFields: flag,
+          conversion: anything,
+          names: {
+            type: 'object',
+            required: ['kind', 'plural'],
+            properties: { kind: text, listKind: text, plural: text, singular: text, shortNames: texts, categories: texts },
+          },
+          versions: {
+            type: 'array',
+            'x-kubernetes-list-type': 'atomic',
+            items: {
+              type: 'object',
+              required: ['name', 'served', 'storage'],
+              properties: {
+                name: text,
+                served: flag,
+                storage: flag,
+                deprecated: flag,
+                deprecationWarning: text,
+                schema: { type: 'object', properties: { openAPIV3Schema: anything } },
+                subresources: anything,
+                additionalPrinterColumns: { type: 'array', items: anything, 'x-kubernetes-list-type': 'atomic' },
+                selectableFields: { type: 'array', items: anything, 'x-kubernetes-list-type': 'atomic' },
+              },
+            },
+          },
+        },
+      },
+      status: {
+        type: 'object',
+        properties: { conditions, acceptedNames: anything, storedVersions: texts },
+      },
+    }),
+  }),
+  group: 'apiextensions.k8s.io',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  namespaced: false,
+  hasStatus: true,
+  columns: [{ name: 'Created At', type: 'string', jsonPath: '.metadata.creationTimestamp' }],
+}
+
+export const builtInKinds: readonly ServedKind[] = [namespaceKind, configMapKind, secretKind, eventKind, customResourceDefinitionKind]

@@ -1,0 +1,71 @@
+import { OperatingError } from '../model/errors.ts'
+import type { Selector } from '../model/selector.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import type { ListPage, ListQuery, ObjectStore } from '../ports/object-store.ts'
+import type { ListOptions, ObjectList } from './resources.ts'
+
+/** Pages for clients out of pages of the store: a page of a selection is filled from as many as it takes. */
+
+interface Token {
+  readonly namespace: string
+  readonly name: string
+  /** The first page's resourceVersion, which all pages tell. */
+  readonly version: string
+}
+
+export async function listObjects(store: ObjectStore, kind: ServedKind, options: ListOptions): Promise<ObjectList> {
+  const token = options.continue === undefined ? undefined : decode(options.continue)
+  const found: StoredObject[] = []
+  let page = await store.list(query(kind, options, token))
+  const version = token?.version ?? page.resourceVersion
+  for (;;) {
+    const next = take(found, page, options)
+    if (next !== undefined) return { items: found, resourceVersion: version, continue: encode({ ...next, version }) }
+    const last = page.items.at(-1)
+    if (!page.more || last === undefined) return { items: found, resourceVersion: version }
+    page = await store.list(query(kind, options, placeOf(last)))
+  }
+}
+
+function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, after?: { namespace: string; name: string }): ListQuery {
+  return {
+    group,
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(after === undefined ? {} : { after: { namespace: after.namespace, name: after.name } }),
+  }
+}
+
+/** Adds a page's matches; where the next page starts, once the limit is reached and more may follow. */
+function take(found: StoredObject[], page: ListPage, { limit = Infinity, selector }: ListOptions): Omit<Token, 'version'> | undefined {
+  for (const [i, item] of page.items.entries()) {
+    if (selects(selector, item)) found.push(item)
+    const rest = page.more || i < page.items.length - 1
+    if (found.length === limit && rest) return placeOf(item)
+  }
+  return undefined
+}
+
+function selects(selector: Selector | undefined, item: StoredObject): boolean {
+  return selector === undefined || selector(item.object)
+}
+
+function placeOf({ object }: StoredObject): Omit<Token, 'version'> {
+  return { namespace: object.metadata.namespace ?? '', name: object.metadata.name }
+}
+
+function encode(token: Token): string {
+  return btoa(JSON.stringify(token))
+}
+
+function decode(text: string): Token {
+  try {
+    const { namespace, name, version } = JSON.parse(atob(text)) as Partial<Token>
+    if (typeof namespace === 'string' && typeof name === 'string' && typeof version === 'string') return { namespace, name, version }
+  } catch {
+    // Falls through: anything that is no token of ours is refused alike.
+  }
+  throw new OperatingError('BAD_REQUEST', 'continue key is not valid: use the token of the page before, unchanged')
+}

@@ -1,0 +1,123 @@
+import { OperatingError } from '../model/errors.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import { duplicate, forbidden, invalid, required, type FieldError } from '../model/schema/field-error.ts'
+
+/** Rules for `metadata`: what a writer may say, and what is carried over whatever the writer says. */
+
+const dns1123Subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
+const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')"
+
+/** The parts of metadata that a writer decides; everything else is the server's. Ill-typed parts throw BAD_REQUEST. */
+export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
+  const given = body['metadata'] ?? {}
+  if (!isObject(given)) throw new OperatingError('BAD_REQUEST', 'metadata: must be an object')
+  return {
+    ...text(given, 'name'),
+    ...text(given, 'generateName'),
+    ...text(given, 'namespace'),
+    ...text(given, 'uid'),
+    ...text(given, 'resourceVersion'),
+    ...textMap(given, 'labels'),
+    ...textMap(given, 'annotations'),
+    ...finalizers(given),
+    ...ownerReferences(given),
+  } as Partial<ObjectMeta>
+}
+
+function text(given: JsonObject, field: string): JsonObject {
+  const value = given[field]
+  if (value === undefined || value === null || value === '') return {}
+  if (typeof value !== 'string') throw new OperatingError('BAD_REQUEST', `metadata.${field}: must be a string`)
+  return { [field]: value }
+}
+
+function textMap(given: JsonObject, field: string): JsonObject {
+  const value = given[field]
+  if (value === undefined || value === null) return {}
+  if (!isObject(value)) throw new OperatingError('BAD_REQUEST', `metadata.${field}: must be an object`)
+  for (const key in value) {
+    if (typeof value[key] !== 'string') throw new OperatingError('BAD_REQUEST', `metadata.${field}.${key}: must be a string; quote it in YAML`)
+  }
+  return Object.keys(value).length === 0 ? {} : { [field]: value }
+}
+
+function finalizers(given: JsonObject): JsonObject {
+  const value = given['finalizers']
+  if (value === undefined || value === null) return {}
+  if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) {
+    throw new OperatingError('BAD_REQUEST', 'metadata.finalizers: must be a list of strings')
+  }
+  return value.length === 0 ? {} : { finalizers: [...new Set(value)] }
+}
+
+function ownerReferences(given: JsonObject): JsonObject {
+  const value = given['ownerReferences']
+  if (value === undefined || value === null) return {}
+  if (!Array.isArray(value) || !value.every(isObject)) {
+    throw new OperatingError('BAD_REQUEST', 'metadata.ownerReferences: must be a list of objects')
+  }
+  return value.length === 0 ? {} : { ownerReferences: value as Json[] }
+}
+
+/** Everything about metadata that is not a matter of types. */
+export function checkMetadata(meta: ObjectMeta): readonly FieldError[] {
+  return [...checkName(meta.name), ...checkLabels(meta), ...checkOwners(meta), ...checkFinalizers(meta)]
+}
+
+function checkName(name: string): readonly FieldError[] {
+  if (name === '') return [required('metadata.name', 'name or generateName is required')]
+  if (name.length > 253) return [invalid('metadata.name', name, 'must be no more than 253 characters')]
+  return dns1123Subdomain.test(name) ? [] : [invalid('metadata.name', name, subdomainRule)]
+}
+
+function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const key in labels) errors.push(...checkLabelKey('metadata.labels', key))
+  for (const key in annotations) errors.push(...checkLabelKey('metadata.annotations', key))
+  for (const value of Object.values(labels)) {
+    if (value.length > 63 || !labelValue.test(value)) errors.push(invalid('metadata.labels', value, labelRule))
+  }
+  return errors
+}
+
+const labelRule =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, 63 characters at most"
+
+function checkLabelKey(field: string, key: string): readonly FieldError[] {
+  const fits = qualifiedName.test(key.toLowerCase()) && key.length <= 317 && (key.split('/').at(-1) ?? '').length <= 63
+  return fits ? [] : [invalid(field, key, "name part must consist of alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'")]
+}
+
+function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly FieldError[] {
+  const errors: FieldError[] = []
+  owners.forEach((owner, i) => {
+    for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const) {
+      if (!owner[field]) errors.push(required(`metadata.ownerReferences[${i}].${field}`, ''))
+    }
+  })
+  const controllers = owners.filter((owner) => owner.controller === true)
+  if (controllers.length > 1) {
+    errors.push(invalid('metadata.ownerReferences', controllers.map((owner) => owner.name).join(', '), 'Only one reference can have Controller set to true'))
+  }
+  if (new Set(owners.map((owner) => owner.uid)).size < owners.length) errors.push(duplicate('metadata.ownerReferences', 'uid'))
+  return errors
+}
+
+function checkFinalizers({ finalizers: names = [] }: ObjectMeta): readonly FieldError[] {
+  return names
+    .filter((name) => !qualifiedName.test(name))
+    .map((name) => invalid('metadata.finalizers', name, 'must be a qualified name such as example.com/cleanup'))
+}
+
+/** An object that is being deleted takes no new finalizers. */
+export function checkNoNewFinalizers(live: ApiObject, next: ApiObject): readonly FieldError[] {
+  if (!isDeleting(live)) return []
+  const had = live.metadata.finalizers ?? []
+  const added = (next.metadata.finalizers ?? []).filter((name) => !had.includes(name))
+  if (added.length === 0) return []
+  return [forbidden('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`)]
+}

@@ -1,0 +1,69 @@
+import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import { builtInKinds } from './built-in-kinds.ts'
+import { servedKinds } from './custom-kinds.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+
+export interface StoreKindCatalog extends KindCatalog {
+  /** A CustomResourceDefinition changed: the next look reads them again. */
+  invalidate(): void
+}
+
+export interface CatalogOptions {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  /** How long a look may be old; Infinity where every change calls `invalidate`. */
+  readonly maxAgeMs: number
+}
+
+/** The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second. */
+export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): StoreKindCatalog {
+  let current: Promise<Index> | undefined
+  let readAtMs = 0
+
+  const index = (oldestMs: number): Promise<Index> => {
+    if (current === undefined || clock.nowMs() - readAtMs > oldestMs) {
+      readAtMs = clock.nowMs()
+      const reading = readIndex(store)
+      current = reading
+      reading.catch(() => {
+        if (current === reading) current = undefined
+      })
+    }
+    return current
+  }
+
+  const find = async (name: string): Promise<ServedKind | undefined> => {
+    return (await index(maxAgeMs)).byName.get(name) ?? (await index(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
+  }
+
+  return {
+    byPlural: (group, version, plural) => find(`${group}/${version}/${plural}`),
+    byKind: (group, kind) => find(`${group}//${kind}`),
+    all: async () => (await index(maxAgeMs)).all,
+    invalidate: () => {
+      current = undefined
+    },
+  }
+}
+
+const missAgeMs = 1_000
+
+interface Index {
+  readonly all: readonly ServedKind[]
+  /** By `group/version/plural`, and by `group//kind` in the storage version. */
+  readonly byName: ReadonlyMap<string, ServedKind>
+}
+
+async function readIndex(store: ObjectStore): Promise<Index> {
+  const page = await store.list({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' })
+  const all = [...builtInKinds, ...page.items.flatMap(({ object }) => servedKinds(object as CustomResourceDefinition))]
+  const byName = new Map<string, ServedKind>()
+  for (const kind of all) {
+    byName.set(`${kind.group}/${kind.version}/${kind.plural}`, kind)
+    if (kind.version === kind.storageVersion) byName.set(`${kind.group}//${kind.kind}`, kind)
+  }
+  return { all, byName }
+}

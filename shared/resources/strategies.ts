@@ -1,0 +1,76 @@
+import { acceptCrd, checkCrd, type CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import { equal, isObject, type JsonObject } from '../model/json.ts'
+import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
+import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
+import type { EngineState } from '../model/stored-object.ts'
+import { parseTimestamp } from '../model/time.ts'
+
+/** What a built-in kind does beyond the rules that hold for all. */
+interface Strategy {
+  /** Completes the next state. */
+  prepare?(next: ApiObject, nowMs: number): ApiObject
+  check?(next: ApiObject, live: ApiObject | undefined): readonly FieldError[]
+  /** On creation: a finalizer that one of the engine's own controllers removes. */
+  readonly finalizer?: string
+  /** On creation: the engine's own fields. */
+  engine?(object: ApiObject, nowMs: number): EngineState
+}
+
+export const namespaceFinalizer = 'setpoint.dev/namespace'
+export const crdFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+export const eventLifetimeMs = 3_600_000
+
+const strategies: Readonly<Record<string, Strategy>> = {
+  '/Namespace': {
+    finalizer: namespaceFinalizer,
+    prepare: (next) => ({
+      ...next,
+      metadata: { ...next.metadata, labels: { ...next.metadata.labels, 'kubernetes.io/metadata.name': next.metadata.name } },
+      status: { ...next.status, phase: isDeleting(next) ? 'Terminating' : 'Active' },
+    }),
+  },
+  '/Secret': {
+    prepare: (next) => ({ type: 'Opaque', ...withStringData(next) }),
+    check: (next, live) => [...checkSecretType(next, live), ...checkImmutable(next, live)],
+  },
+  '/ConfigMap': { check: checkImmutable },
+  '/Event': {
+    engine: (event, nowMs) => ({ nextRunAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs }),
+  },
+  'apiextensions.k8s.io/CustomResourceDefinition': {
+    finalizer: crdFinalizer,
+    prepare: (next, nowMs) => acceptCrd(next as CustomResourceDefinition, nowMs) as ApiObject,
+    check: (next) => checkCrd(next as CustomResourceDefinition),
+  },
+}
+
+const none: Strategy = {}
+
+/** The strategy of an object's kind; kinds of users' own have none. */
+export function strategyOf(object: ApiObject): Strategy {
+  return strategies[`${parseApiVersion(object.apiVersion).group}/${object.kind}`] ?? none
+}
+
+/** `stringData` is for writing only: it is merged into `data`, encoded. */
+function withStringData(secret: ApiObject): ApiObject {
+  const { stringData, ...rest } = secret
+  if (!isObject(stringData)) return secret
+  const encoded: JsonObject = {}
+  for (const name in stringData) encoded[name] = base64(String(stringData[name]))
+  return { ...(rest as ApiObject), data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
+}
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+}
+
+function checkSecretType(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
+  if (live === undefined || next['type'] === live['type']) return []
+  return [invalid('type', next['type'], 'field is immutable')]
+}
+
+function checkImmutable(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
+  if (live?.['immutable'] !== true) return []
+  const fields = ['data', 'binaryData', 'immutable'].filter((field) => !equal(next[field], live[field]))
+  return fields.map((field) => forbidden(field, 'field is immutable when `immutable` is set'))
+}

@@ -1,0 +1,141 @@
+import { OperatingError } from '../model/errors.ts'
+import { equal, type JsonObject } from '../model/json.ts'
+import { apiVersionOf, isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { Touched } from '../model/stored-object.ts'
+import { timestamp } from '../model/time.ts'
+import { writableMetadata } from './metadata.ts'
+
+/**
+ * What a write makes of an object, as pure functions of the live object and the writer's body: who decides which field,
+ * and when the generation moves.
+ */
+
+export interface Birth {
+  readonly namespace: string
+  readonly nowMs: number
+  readonly uid: string
+  /** Five characters behind `generateName`. */
+  readonly suffix: string
+}
+
+/** A new object: generation 1, the server's own fields set whatever the body says, no status if status has its own path. */
+export function born(kind: ServedKind, body: JsonObject, birth: Birth): ApiObject {
+  const given = writableMetadata(body)
+  if (given.resourceVersion !== undefined) {
+    throw new OperatingError('BAD_REQUEST', 'resourceVersion should not be set on objects to be created')
+  }
+  const { resourceVersion: _, uid: __, generateName, ...meta } = given
+  const metadata: ObjectMeta = {
+    ...meta,
+    ...(generateName === undefined ? {} : { generateName }),
+    name: given.name ?? (generateName === undefined ? '' : `${generateName}${birth.suffix}`),
+    ...placed(kind, given, birth.namespace),
+    uid: birth.uid,
+    resourceVersion: '0',
+    generation: 1,
+    creationTimestamp: timestamp(birth.nowMs),
+  }
+  return assemble(kind, kind.hasStatus ? without(body, 'status') : body, metadata)
+}
+
+function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string): { namespace?: string } {
+  if (!kind.namespaced) return {}
+  if (given.namespace !== undefined && given.namespace !== namespace) {
+    throw new OperatingError('BAD_REQUEST', `the namespace of the provided object (${given.namespace}) does not match the namespace sent on the request (${namespace})`)
+  }
+  return { namespace }
+}
+
+/** The next state after a write of the whole object: the body decides all but what is the server's and, if apart, the status. */
+export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
+  const given = writableMetadata(body)
+  checkPreconditions(kind, live, given)
+  const next = assemble(kind, kind.hasStatus ? { ...body, status: live.status } : body, carriedOver(live, given))
+  return { ...next, metadata: { ...next.metadata, generation: live.metadata.generation + (desiredStateMoved(kind, live, next) ? 1 : 0) } }
+}
+
+/** The next state after a write to `/status`: nothing but the status changes. */
+export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
+  checkPreconditions(kind, live, writableMetadata(body))
+  return assemble(kind, { ...live, status: body['status'] }, live.metadata)
+}
+
+/** The object marked for deletion; the same object if it is marked already. */
+export function marked(live: ApiObject, nowMs: number, addFinalizer?: string): ApiObject {
+  if (isDeleting(live)) return live
+  const { finalizers = [], ...metadata } = live.metadata
+  const names = addFinalizer === undefined ? finalizers : [...finalizers.filter((name) => !propagationFinalizers.includes(name)), addFinalizer]
+  return {
+    ...live,
+    metadata: {
+      ...metadata,
+      ...(names.length === 0 ? {} : { finalizers: names }),
+      generation: metadata.generation + 1,
+      deletionTimestamp: timestamp(nowMs),
+      deletionGracePeriodSeconds: 0,
+    },
+  }
+}
+
+/** The finalizers by which a delete request asks the garbage collector for another order; an object has one at most. */
+export const propagationFinalizers: readonly string[] = ['foregroundDeletion', 'orphan']
+
+/** What a write touched, or `undefined` if the two states are equal. */
+export function touchedBy(live: ApiObject, next: ApiObject): Touched | undefined {
+  if (next.metadata.deletionTimestamp !== live.metadata.deletionTimestamp) return 'delete'
+  if (next.metadata.generation !== live.metadata.generation) return 'spec'
+  if (!equal(live.metadata, next.metadata)) return 'meta'
+  return equal(live, next) ? undefined : 'status'
+}
+
+function assemble(kind: ServedKind, body: JsonObject, metadata: ObjectMeta): ApiObject {
+  const { apiVersion: _, kind: __, metadata: ___, ...content } = body
+  return { apiVersion: apiVersionOf(kind.group, kind.storageVersion), kind: kind.kind, metadata, ...defined(content) }
+}
+
+function defined(content: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  for (const field in content) if (content[field] !== undefined) kept[field] = content[field]
+  return kept
+}
+
+function carriedOver(live: ApiObject, given: Partial<ObjectMeta>): ObjectMeta {
+  const { labels: _, annotations: __, finalizers: ___, ownerReferences: ____, ...servers } = live.metadata
+  const { name: _name, generateName: _generateName, namespace: _namespace, uid: _uid, resourceVersion: _version, ...writers } = given
+  return { ...servers, ...writers }
+}
+
+function checkPreconditions(kind: ServedKind, live: ApiObject, given: Partial<ObjectMeta>): void {
+  const { uid, resourceVersion, name } = given
+  if (name !== undefined && name !== live.metadata.name) {
+    throw new OperatingError('BAD_REQUEST', `the name of the object (${name}) does not match the name on the URL (${live.metadata.name})`)
+  }
+  if (uid !== undefined && uid !== live.metadata.uid) throw conflict(kind, live, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
+  if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) throw conflict(kind, live)
+}
+
+/** VERSION_CONFLICT in Kubernetes' words. */
+export function conflict(kind: ServedKind, live: ApiObject, why = 'the object has been modified; please apply your changes to the latest version and try again'): OperatingError {
+  const { name, uid } = live.metadata
+  return new OperatingError('VERSION_CONFLICT', `Operation cannot be fulfilled on ${resourceName(kind)} "${name}": ${why}`, {
+    details: { name, group: kind.group, kind: kind.plural, uid },
+  })
+}
+
+/** `plural.group`, as messages name a resource; the plural alone in the core group. */
+export function resourceName(kind: ServedKind): string {
+  return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`
+}
+
+function desiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject): boolean {
+  const fields = new Set([...Object.keys(live), ...Object.keys(next)])
+  fields.delete('metadata')
+  if (kind.hasStatus) fields.delete('status')
+  return [...fields].some((field) => !equal(live[field], next[field]))
+}
+
+function without(body: JsonObject, field: string): JsonObject {
+  const { [field]: _, ...rest } = body
+  return rest
+}
