@@ -1,0 +1,160 @@
+import type { StoredObject, Touched } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { storedOf, type ObjectRow } from './sqlite-rows.ts'
+
+/**
+ * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row says
+ * which object; its state is read from the object while that row is its newest, and a removal carries the last state
+ * itself, so a removal is told even when the same name is taken again at once. Rows go after an hour, at the head, in
+ * small steps; what no cursor has passed yet stays.
+ */
+export interface SqliteChangeLog {
+  /** The resourceVersion of the next write. Inside a write only, like `append`. */
+  nextVersion(): number
+  append(entry: ChangeEntry): void
+
+  /** Tells followers of a change that is committed now. In the order of resourceVersions. */
+  publish(published: PublishedChange): void
+  /** Called with every change from now on, between its commit and the next turn. Returns what ends it. */
+  subscribe(listener: (published: PublishedChange) => void): () => void
+
+  /** Every committed change has a resourceVersion up to here, every later one is above. */
+  latest(): number
+  /** Changes up to here are forgotten. */
+  horizon(): number
+  /** A stretch of the log after a resourceVersion, without what later changes have replaced. */
+  read(stretch: Stretch): { readonly changes: readonly Change[]; readonly upTo: number }
+}
+
+export interface ChangeEntry {
+  readonly rv: number
+  readonly objectId: number
+  readonly kindId: number
+  readonly touched: Touched
+  /** The last state, if the object is removed. */
+  readonly removed?: string
+}
+
+export interface PublishedChange {
+  readonly rv: number
+  readonly kindId: number
+  readonly change: Change
+}
+
+export interface Stretch {
+  readonly after: number
+  readonly kindId?: number | undefined
+  /** Objects created after this are told as added. */
+  readonly unknownAfter: number
+}
+
+const retentionMs = 3_600_000
+const stretchLength = 1_000
+const purgeStep = 1_000
+const purgePauseMs = 50
+
+export function createSqliteChangeLog({
+  database,
+  clock,
+}: {
+  readonly database: SqliteDatabase
+  readonly clock: Clock
+}): SqliteChangeLog {
+  const insert = database.prepare(
+    'INSERT INTO changes (rv, object_id, kind, at_ms, touched, removed) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const purge = createPurge(database)
+  const select = selectStretch(database)
+  const readHorizon = database.prepare('SELECT rv FROM horizon')
+  const horizon = (): number => Number(readHorizon.get()?.['rv'])
+  const listeners = new Set<(published: PublishedChange) => void>()
+
+  let latest = database.read(() =>
+    Number(database.prepare('SELECT max(rv) AS rv FROM changes').get()?.['rv'] ?? horizon()),
+  )
+  let numbered = latest
+  let purgeAtMs = 0
+
+  const append: SqliteChangeLog['append'] = ({ rv, objectId, kindId, touched, removed }) => {
+    const nowMs = clock.nowMs()
+    insert.run(rv, objectId, kindId, nowMs, touched, removed ?? null)
+    if (nowMs >= purgeAtMs) purgeAtMs = purge(nowMs)
+  }
+
+  const publish: SqliteChangeLog['publish'] = (published) => {
+    latest = published.rv
+    for (const listener of listeners) listener(published)
+  }
+
+  const subscribe: SqliteChangeLog['subscribe'] = (listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+
+  const read: SqliteChangeLog['read'] = (stretch) => {
+    const upTo = Math.min(stretch.after + stretchLength, latest)
+    return { changes: database.read(() => select(stretch, upTo)), upTo }
+  }
+
+  return {
+    nextVersion: () => ++numbered,
+    append,
+    publish,
+    subscribe,
+    latest: () => latest,
+    horizon: () => database.read(horizon),
+    read,
+  }
+}
+
+interface ChangeRow extends ObjectRow {
+  readonly touched: Touched
+  readonly removed: string | null
+  readonly created_rv: number | null
+}
+
+function selectStretch(database: SqliteDatabase): (stretch: Stretch, upTo: number) => Change[] {
+  const text = (filter: string): string => `
+    SELECT c.rv, c.touched, c.removed, o.created_rv, o.engine, o.doc
+    FROM changes c LEFT JOIN objects o ON o.id = c.object_id AND o.rv = c.rv
+    WHERE c.rv > ? AND c.rv <= ? ${filter} AND (c.removed IS NOT NULL OR o.id IS NOT NULL) ORDER BY c.rv`
+  const all = database.prepare(text(''))
+  const ofKind = database.prepare(text('AND c.kind = ?'))
+  return ({ after, kindId, unknownAfter }, upTo) => {
+    const rows = kindId === undefined ? all.all(after, upTo) : ofKind.all(after, upTo, kindId)
+    return rows.map((row) => changeOf(row as unknown as ChangeRow, unknownAfter))
+  }
+}
+
+function changeOf(row: ChangeRow, unknownAfter: number): Change {
+  if (row.removed !== null)
+    return { type: 'removed', touched: row.touched, stored: JSON.parse(row.removed) as StoredObject }
+  return {
+    type: (row.created_rv ?? 0) > unknownAfter ? 'added' : 'modified',
+    touched: row.touched,
+    stored: storedOf(row),
+  }
+}
+
+/** Forgets a step of what is older than the retention; returns when to look again. Part of the write that calls it. */
+function createPurge(database: SqliteDatabase): (nowMs: number) => number {
+  const oldest = database.prepare(
+    'SELECT rv, at_ms FROM changes WHERE rv <= (SELECT coalesce(min(rv), 9e18) FROM cursors) ORDER BY rv LIMIT ?',
+  )
+  const forget = database.prepare('DELETE FROM changes WHERE rv <= ?')
+  const moveHorizon = database.prepare('UPDATE horizon SET rv = ?')
+
+  return (nowMs) => {
+    const rows = oldest.all(purgeStep) as unknown as readonly { readonly rv: number; readonly at_ms: number }[]
+    const young = rows.findIndex((row) => row.at_ms > nowMs - retentionMs)
+    const last = rows.at(young < 0 ? -1 : young - 1)
+    if (young !== 0 && last !== undefined) {
+      forget.run(last.rv)
+      moveHorizon.run(last.rv)
+    }
+    const next = young < 0 ? nowMs : (rows[young]?.at_ms ?? nowMs) + retentionMs
+    return Math.max(next, nowMs + purgePauseMs)
+  }
+}

@@ -1,0 +1,93 @@
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { OperatingError } from '../../model/errors.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { isBusy, translated } from './sqlite-errors.ts'
+import { prepareSchema } from './sqlite-schema.ts'
+
+/** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
+export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
+  /** Compiles a statement; callers keep it. */
+  prepare(sql: string): StatementSync
+
+  /** A look at committed rows, without a pause. Throws UNAVAILABLE when the file cannot be read. */
+  read<Result>(look: () => Result): Result
+
+  /** A write of its own, without a pause: for what comes once in a lifetime. Never inside `write`. */
+  writeNow<Result>(work: () => Result): Result
+
+  /** Commits what waits, and lets the file go. */
+  close(): void
+}
+
+/**
+ * Opens the file, or makes it (mode 0600: it holds secrets); ":memory:" keeps everything in memory.
+ *
+ * One process at a time: SQLite's exclusive locking mode holds a lock of the operating system on the file, which dies with
+ * the process and leaves nothing behind. Throws UNAVAILABLE if another process holds it, or if the file is not ours.
+ * Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
+ */
+export function openSqliteDatabase(file: string): SqliteDatabase {
+  const connection = connect(file)
+  const { write, flush } = createGroupCommit(connection, file)
+  let open = true
+
+  const guarded = <Result>(work: () => Result, attempted: string): Result => {
+    try {
+      return work()
+    } catch (error) {
+      throw translated(error, attempted)
+    }
+  }
+
+  return {
+    prepare: (sql) => connection.prepare(sql),
+    read: (look) => guarded(look, `read ${file}`),
+    writeNow: (work) => guarded(work, `write to ${file}`),
+    write: (work, onCommit) =>
+      open ? write(work, onCommit) : Promise.reject(new OperatingError('UNAVAILABLE', `${file} is closed`)),
+    close: () => {
+      if (!open) return
+      open = false
+      flush()
+      connection.close()
+    },
+  }
+}
+
+function connect(file: string): DatabaseSync {
+  try {
+    if (file !== ':memory:' && !existsSync(file)) closeSync(openSync(file, 'ax', 0o600))
+    return configured(new DatabaseSync(file), file)
+  } catch (error) {
+    throw refused(error, file)
+  }
+}
+
+function configured(connection: DatabaseSync, file: string): DatabaseSync {
+  try {
+    // The locking mode comes first: it decides how the write-ahead log is opened. The empty transaction takes the lock.
+    connection.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -65536;
+      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA journal_size_limit = 67108864;
+      BEGIN IMMEDIATE; COMMIT;
+    `)
+    prepareSchema(connection, file)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+function refused(error: unknown, file: string): unknown {
+  if (error instanceof OperatingError) return error
+  const advice = isBusy(error)
+    ? 'another process holds it: stop that process, or choose another file'
+    : (error as Error).message
+  return new OperatingError('UNAVAILABLE', `cannot open ${file}: ${advice}`, { cause: error })
+}

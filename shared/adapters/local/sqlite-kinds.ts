@@ -1,0 +1,31 @@
+import type { SqliteDatabase } from './sqlite-database.ts'
+
+export interface KindName {
+  readonly group: string
+  readonly kind: string
+}
+
+/** Small integers that stand for kinds in rows and indexes. A kind has had objects if it has one. */
+export interface SqliteKinds {
+  find(name: KindName): number | undefined
+  /** The number of a kind, given to it now if it has none. Never inside a write: what is remembered must be committed. */
+  intern(name: KindName): number
+}
+
+export function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
+  const select = database.prepare('SELECT id FROM kinds WHERE api_group = ? AND kind = ?')
+  const insert = database.prepare('INSERT INTO kinds (api_group, kind) VALUES (?, ?)')
+  const known = new Map<string, number>()
+
+  const find = ({ group, kind }: KindName): number | undefined => {
+    const text = `${group}/${kind}`
+    const id = known.get(text) ?? (database.read(() => select.get(group, kind))?.['id'] as number | undefined)
+    if (id !== undefined) known.set(text, id)
+    return id
+  }
+
+  const intern = (name: KindName): number => {
+    return find(name) ?? Number(database.writeNow(() => insert.run(name.group, name.kind)).lastInsertRowid)
+  }
+  return { find, intern }
+}

@@ -1,0 +1,78 @@
+import { keyOf } from '../../model/object-key.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { ChangeEntry, PublishedChange, SqliteChangeLog } from './sqlite-change-log.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { createSqliteKinds } from './sqlite-kinds.ts'
+import { createSqliteList } from './sqlite-list.ts'
+import { createSqliteObjects, notFound } from './sqlite-objects.ts'
+import { columnsOf, withVersion } from './sqlite-rows.ts'
+
+export interface SqliteStoreOptions {
+  readonly database: SqliteDatabase
+  readonly changeLog: SqliteChangeLog
+}
+
+/**
+ * The ObjectStore on SQLite. Writers of one turn of the event loop share a commit; reads see committed rows only, and
+ * a long list lets others in between its pages. Keeps nothing per object in memory.
+ */
+export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): ObjectStore {
+  const kinds = createSqliteKinds(database)
+  const rows = createSqliteObjects(database)
+
+  /** Numbers a write that is under way, and logs it. */
+  const log = (entry: Omit<ChangeEntry, 'removed'>, type: Change['type'], given: StoredObject): PublishedChange => {
+    const stored = withVersion(given, entry.rv)
+    changeLog.append(type === 'removed' ? { ...entry, removed: JSON.stringify(stored) } : entry)
+    return { rv: entry.rv, kindId: entry.kindId, change: { type, touched: entry.touched, stored } }
+  }
+
+  const commit = async (work: () => PublishedChange): Promise<StoredObject> => {
+    const { change } = await database.write(work, changeLog.publish)
+    return change.stored
+  }
+
+  const get: ObjectStore['get'] = async (key) => {
+    const kindId = kinds.find(key)
+    return kindId === undefined ? undefined : database.read(() => rows.get(kindId, key))
+  }
+
+  const create: ObjectStore['create'] = async (stored) => {
+    const key = keyOf(stored.object)
+    const columns = columnsOf(stored)
+    const kindId = kinds.intern(key)
+    return commit(() => {
+      const rv = changeLog.nextVersion()
+      const objectId = rows.insert({ kindId, key, rv, uid: stored.object.metadata.uid }, columns)
+      return log({ rv, objectId, kindId, touched: 'spec' }, 'added', stored)
+    })
+  }
+
+  const replace: ObjectStore['replace'] = async (stored, touched) => {
+    const key = keyOf(stored.object)
+    const columns = columnsOf(stored)
+    const kindId = kinds.find(key)
+    if (kindId === undefined) throw notFound(key)
+    return commit(() => {
+      const current = rows.current(kindId, key, stored)
+      const rv = changeLog.nextVersion()
+      rows.update(current, rv, columns)
+      return log({ rv, objectId: current.id, kindId, touched }, 'modified', stored)
+    })
+  }
+
+  const remove: ObjectStore['remove'] = async (stored) => {
+    const key = keyOf(stored.object)
+    const kindId = kinds.find(key)
+    if (kindId === undefined) throw notFound(key)
+    return commit(() => {
+      const current = rows.current(kindId, key, stored)
+      rows.delete(current)
+      return log({ rv: changeLog.nextVersion(), objectId: current.id, kindId, touched: 'delete' }, 'removed', stored)
+    })
+  }
+
+  return { get, list: createSqliteList({ database, changeLog, kinds }), create, replace, remove }
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '../../ports/clock.ts'
+
+/** The machine's clock. A sleep keeps the process alive. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: async (ms, signal) => {
+    let leftMs = ms
+    for (; leftMs > timeoutMsMax && signal?.aborted !== true; leftMs -= timeoutMsMax) await pause(timeoutMsMax, signal)
+    await pause(leftMs, signal)
+  },
+}
+
+/** A longer timeout of Node's would fire at once. */
+const timeoutMsMax = 2 ** 31 - 1
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
