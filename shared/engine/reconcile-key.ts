@@ -1,3 +1,4 @@
+import { hasCode } from '../model/errors.ts'
 import { isDeleting } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState, StoredObject } from '../model/stored-object.ts'
@@ -37,24 +38,32 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   const { store, catalog, clock } = engine
   const commit = createCommit(engine)
 
-  return async (turn, signal) => {
+  return async function reconcileKey(turn, signal) {
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
     const stored = await store.get(turn.key)
     if (kind === undefined || stored === undefined) return turn.settle()
     const early = timeToGo(turn, stored.engine, clock.nowMs())
     if (early !== undefined) return early > 0 && early <= shortWaitMsMax ? void (await turn.hold(early)) : turn.settle()
     if (isPaused(stored)) return commit.paused(stored, turn, kind)
-    if (!isDeleting(stored.object)) return reconcile(await withFinalizer(stored), kind, { turn, signal })
+    if (!isDeleting(stored.object)) return prepareAndReconcile(stored, kind, { turn, signal })
     if (holdsFinalizer(stored)) return cleanUp(stored, kind, { turn, signal })
     return commit.resting(stored, turn)
   }
 
-  /** The finalizer is there before anything outside is. */
-  async function withFinalizer(stored: StoredObject): Promise<StoredObject> {
-    const { finalizer } = controller
-    if (finalizer === undefined || holdsFinalizer(stored)) return stored
+  /** The finalizer is there before anything outside is. If the object changed just now, the turn comes again at once. */
+  async function prepareAndReconcile(stored: StoredObject, kind: ServedKind, run: Run): Promise<void> {
+    const ready = holdsFinalizer(stored) || controller.finalizer === undefined ? stored : await addFinalizer(stored, controller.finalizer)
+    return ready === undefined ? run.turn.release() : reconcile(ready, kind, run)
+  }
+
+  async function addFinalizer(stored: StoredObject, finalizer: string): Promise<StoredObject | undefined> {
     const metadata = { ...stored.object.metadata, finalizers: [...(stored.object.metadata.finalizers ?? []), finalizer] }
-    return store.replace({ ...stored, object: { ...stored.object, metadata } }, 'engine')
+    try {
+      return await store.replace({ ...stored, object: { ...stored.object, metadata } }, 'engine')
+    } catch (error) {
+      if (hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) return undefined
+      throw error
+    }
   }
 
   async function reconcile(stored: StoredObject, kind: ServedKind, run: Run): Promise<void> {

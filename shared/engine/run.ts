@@ -1,4 +1,3 @@
-import { durationMs } from '../model/duration.ts'
 import { OperatingError } from '../model/errors.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import { createContext } from './create-context.ts'
@@ -18,7 +17,8 @@ export interface RunOptions {
 
 /**
  * Runs the user's function once, for no longer than the controller's timeout. A function that goes on after that is not
- * waited for; its context refuses every verb from then on, so that what it does late cannot be written.
+ * waited for; its context refuses every verb from then on, so that what it does late cannot be written. When the process
+ * stops, the run is given up: that is no failure of the object's.
  */
 export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<Verdict> {
   const over = new AbortController()
@@ -29,6 +29,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   try {
     return await Promise.race([call(run, object, context), deadline(controller, engine, runSignal)])
   } catch (error) {
+    if (signal.aborted) throw new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again', { cause: error })
     return verdictOf(error)
   } finally {
     over.abort()
@@ -44,5 +45,5 @@ async function call(run: Controller['cleanup'], ...[object, context]: Parameters
 
 async function deadline({ timeoutMs, name }: Controller, { clock }: EngineOptions, signal: AbortSignal): Promise<never> {
   await clock.sleep(timeoutMs, signal)
-  throw new OperatingError('DEADLINE_EXCEEDED', `${name} was aborted: it ran for longer than ${durationMs(timeoutMs) / 1000} s, or the process is stopping`)
+  throw new OperatingError('DEADLINE_EXCEEDED', `${name} was aborted: it ran for longer than ${timeoutMs / 1000} s`)
 }

@@ -14,19 +14,35 @@ export interface WorkerOptions {
   readonly concurrency: number
 }
 
-/** Takes keys off a queue and runs them until the signal aborts; resolves when the last run has ended. */
-export async function work(options: WorkerOptions, signal: AbortSignal): Promise<void> {
+export interface WorkerSignals {
+  /** Take no more keys. */
+  readonly stop: AbortSignal
+  /** Give up the runs there are. */
+  readonly abandon: AbortSignal
+}
+
+/** Takes keys off a queue and runs them until told to stop; resolves when the last run has ended. */
+export async function work(options: WorkerOptions, { stop, abandon }: WorkerSignals): Promise<void> {
   const { queue, concurrency } = options
-  const running = new Set<Promise<void>>()
-  while (!signal.aborted) {
-    const deliveries = await queue.receive(Math.min(batchMax, concurrency - running.size), signal)
-    for (const turn of turnsOf(deliveries, queue, options.clock)) {
-      const run = takeTurn(turn, options, signal).finally(() => running.delete(run))
-      running.add(run)
-    }
-    if (running.size >= concurrency) await Promise.race(running)
+  let running = 0
+  let freed = Promise.withResolvers<void>()
+  const run = async (turn: Turn): Promise<void> => {
+    running++
+    await takeTurn(turn, options, abandon)
+    running--
+    freed.resolve()
   }
-  await Promise.all(running)
+  const untilOneEnds = async (): Promise<void> => {
+    freed = Promise.withResolvers()
+    await freed.promise
+  }
+
+  while (!stop.aborted) {
+    const deliveries = await queue.receive(Math.min(batchMax, concurrency - running), stop)
+    for (const turn of turnsOf(deliveries, queue, options.clock)) void run(turn)
+    if (running >= concurrency) await untilOneEnds()
+  }
+  while (running > 0) await untilOneEnds()
 }
 
 const batchMax = 10
@@ -40,7 +56,7 @@ export async function processBatch(deliveries: readonly Delivery[], options: Wor
 
 /** A turn that cannot be ended (the store is away) comes again, later each time; other keys go on. */
 async function takeTurn(turn: Turn, options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  if (await tryTurn(turn, options, signal)) return
+  if ((await tryTurn(turn, options, signal)) || signal.aborted) return
   try {
     await turn.hold(backoffMs(turn.receiveCount, 1))
   } catch (error) {
@@ -54,6 +70,7 @@ async function tryTurn(turn: Turn, { run, logger }: WorkerOptions, signal: Abort
     return true
   } catch (error) {
     const { kind, namespace, name } = turn.key
+    if (signal.aborted) return false
     logger.error('turn not ended', { kind, namespace, name, receiveCount: turn.receiveCount, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     return false
   }

@@ -8,7 +8,7 @@ import type { WorkQueue } from '../ports/work-queue.ts'
 import { createControlLoops, createControlRelay, type ControlLoopsOptions } from '../engine/control-loops.ts'
 import type { Relay } from '../engine/relay.ts'
 import { sweepTimers, sweepWheel, type SweepOptions } from '../engine/sweep.ts'
-import { work } from '../engine/worker.ts'
+import { work, type WorkerSignals } from '../engine/worker.ts'
 import { createRelayProgress, type RelayProgress } from './relay-progress.ts'
 
 /** The engine in one process: what the stream, the queues, the schedule and the functions are on AWS. */
@@ -26,8 +26,8 @@ export interface LocalEngineOptions extends ControlLoopsOptions {
   readonly tickMs: number
 }
 
-/** Runs until the signal aborts; resolves when the last run has ended and the checkpoints are saved. */
-export async function runLocalEngine(options: LocalEngineOptions, signal: AbortSignal): Promise<void> {
+/** Runs until told to stop; resolves when the last run has ended and the checkpoint is saved. */
+export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
   const { clock, logger } = options
   const from = (await options.relayed.load()) ?? '0'
   const progress = createRelayProgress(from)
@@ -38,9 +38,9 @@ export async function runLocalEngine(options: LocalEngineOptions, signal: AbortS
   const swept: SweepOptions = { index: options.index, queueOf, controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])) }
 
   await Promise.all([
-    followFeed({ ...options, relay, progress, from, sweep: swept }, signal),
-    tick({ ...options, progress, sweep: swept }, signal),
-    ...loops.map((loop) => work({ queue: queueOf(loop), run: progress.ending(loop.name, loop.run), clock, logger, concurrency: loop.concurrency }, signal)),
+    followFeed({ ...options, relay, progress, from, sweep: swept }, signals.stop),
+    tick({ ...options, progress, sweep: swept }, signals.stop),
+    ...loops.map((loop) => work({ queue: queueOf(loop), run: progress.ending(loop.name, loop.run), clock, logger, concurrency: loop.concurrency }, signals)),
   ])
   await options.relayed.save(progress.safe())
 }

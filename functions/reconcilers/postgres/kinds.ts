@@ -1,0 +1,72 @@
+import * as z from 'zod'
+import { defineKind } from '../../../shared/index.ts'
+
+const deletionPolicy = z
+  .enum(['Delete', 'Retain'])
+  .default('Delete')
+  .describe('Delete: what was made goes with the object. Retain: it stays, and an object of the same name finds it again.')
+
+/** Names as PostgreSQL takes them without surprises: folded to lower case, 63 bytes at most. */
+const identifier = z
+  .string()
+  .max(63)
+  .regex(/^[a-z_][a-z0-9_]*$/)
+
+const secretRef = z.object({ name: z.string() })
+
+export const PostgresCluster = defineKind({
+  group: 'postgres.setpoint.dev',
+  version: 'v1alpha1',
+  kind: 'PostgresCluster',
+  shortNames: ['pgc'],
+  categories: ['all', 'postgres'],
+  description: 'A PostgreSQL server of your own: started, kept as declared, and stopped when it is deleted.',
+  spec: z
+    .object({
+      instances: z.number().int().min(1).max(1).default(1).describe('How many servers; one for now.'),
+      port: z.number().int().min(1024).max(65535).optional().describe('TCP port on 127.0.0.1. Left out, a free one is chosen once and kept.'),
+      parameters: z.record(z.string(), z.string()).default({}).describe('Settings of postgresql.conf, for example max_connections: "100".'),
+      deletionPolicy,
+    }),
+  status: z.object({
+    host: z.string(),
+    port: z.number().int(),
+    version: z.string(),
+    secretRef: secretRef.describe('The Secret with the superuser: username, password, host, port.'),
+  }),
+  columns: [
+    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    { name: 'Port', type: 'integer', jsonPath: '.status.port' },
+  ],
+})
+
+export const PostgresDatabase = defineKind({
+  group: 'postgres.setpoint.dev',
+  version: 'v1alpha1',
+  kind: 'PostgresDatabase',
+  shortNames: ['pgdb'],
+  categories: ['all', 'postgres'],
+  description: 'A database and the role that owns it, on a PostgresCluster, with a Secret to log in by.',
+  spec: z.object({
+    clusterRef: z.object({ name: z.string().min(1) }).describe('The PostgresCluster, in the same namespace.'),
+    database: identifier.optional().describe('Default: the name of the object, with - as _.'),
+    role: identifier.optional().describe('The owner, who may log in. Default: the name of the database.'),
+    connectionLimit: z.number().int().min(-1).default(-1).describe('Connections of the role at once; -1 is no limit.'),
+    extensions: z.array(z.string()).default([]).describe('Extensions to install, by name.'),
+    grants: z
+      .array(z.object({ role: identifier, privileges: z.array(z.enum(['CONNECT', 'CREATE', 'TEMPORARY'])).min(1) }))
+      .default([])
+      .describe('Privileges on the database for other roles of the cluster.'),
+    deletionPolicy,
+  }),
+  status: z.object({
+    database: z.string(),
+    role: z.string(),
+    secretRef: secretRef.describe('The Secret to log in by: url, host, port, database, username, password.'),
+  }),
+  columns: [
+    { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterRef.name' },
+    { name: 'Database', type: 'string', jsonPath: '.status.database' },
+    { name: 'Secret', type: 'string', jsonPath: '.status.secretRef.name' },
+  ],
+})
