@@ -1,0 +1,41 @@
+import { union } from './field-set.ts'
+import { byTime } from './managed-fields.ts'
+import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
+
+const maxUpdaters = 10
+
+/**
+ * Keeps the number of updaters at ten, as every user agent makes one: of those above, the oldest of a version become
+ * one, `ancient-changes`. Appliers all stay: what they remove later depends on what they applied before.
+ */
+export function capUpdaters(owners: Owners): Owners {
+  const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
+  const maxSize = owners.size - updaters.length + maxUpdaters
+  const result = new Map(owners)
+  const oldestIds = new Map<string, string>()
+  for (const [id, owner] of updaters.sort(([, a], [, b]) => byTime(a, b))) {
+    if (result.size <= maxSize) break
+    const oldestId = oldestIds.get(owner.apiVersion)
+    if (oldestId === undefined) oldestIds.set(owner.apiVersion, id)
+    else moveToBucket(result, { id, owner, oldestId })
+  }
+  return result
+}
+
+interface Move {
+  readonly id: string
+  readonly owner: Owner
+  /** The oldest updater of the same version: what the bucket starts from. */
+  readonly oldestId: string
+}
+
+function moveToBucket(owners: Map<string, Owner>, { id, owner, oldestId }: Move): void {
+  const { apiVersion, time } = owner
+  const bucket: Manager = { manager: 'ancient-changes', operation: 'Update', apiVersion, ...(time && { time }) }
+  const bucketId = ownerId(bucket)
+  const sourceId = owners.has(bucketId) ? bucketId : oldestId
+  const source = owners.get(sourceId)
+  owners.delete(sourceId)
+  owners.delete(id)
+  owners.set(bucketId, { ...bucket, fields: source === undefined ? owner.fields : union(source.fields, owner.fields) })
+}

@@ -1,0 +1,45 @@
+import { quoted } from '../schema/field-error.ts'
+import { showPath } from './field-path.ts'
+import { pathsOf } from './field-set.ts'
+import type { Manager, Owners } from './ownership.ts'
+
+/** A manager who would lose fields, and these fields' paths, such as `.spec.ports[name="http"].port`. */
+export interface Conflict extends Manager {
+  readonly fields: readonly string[]
+}
+
+/** Sorted by manager. */
+export function conflictsOf(disputed: Owners): readonly Conflict[] {
+  return [...disputed]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { fields, ...manager }]) => ({ ...manager, fields: pathsOf(fields).map(showPath) }))
+}
+
+/** Kubernetes' words; kubectl prints them and adds what the user can do. */
+export function conflictMessage(conflicts: readonly Conflict[]): string {
+  const [first] = conflicts
+  const count = conflicts.reduce((sum, { fields }) => sum + fields.length, 0)
+  if (count === 1 && first) return `Apply failed with 1 conflict: conflict with ${nameOf(first)}: ${first.fields[0]}`
+  const lines = conflicts.flatMap((conflict) => [
+    `conflicts with ${nameOf(conflict)}:`,
+    ...conflict.fields.map((field) => `- ${field}`),
+  ])
+  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`
+}
+
+/** One cause per field, for the details of the 409. */
+export function conflictCauses(conflicts: readonly Conflict[]): { reason: string; message: string; field: string }[] {
+  return conflicts.flatMap((conflict) =>
+    conflict.fields.map((field) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${nameOf(conflict)}`,
+      field,
+    })),
+  )
+}
+
+function nameOf({ manager, subresource, operation, apiVersion }: Manager): string {
+  const name =
+    subresource === undefined ? quoted(manager) : `${quoted(manager)} with subresource ${quoted(subresource)}`
+  return operation === 'Update' ? `${name} using ${apiVersion}` : name
+}

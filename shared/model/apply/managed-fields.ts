@@ -1,0 +1,67 @@
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import type { ManagedFieldsEntry } from '../object.ts'
+import { parseTimestamp } from '../time.ts'
+import { decodeFields, encodeFields } from './fields-v1.ts'
+import { entryOf, listIn, mapIn } from './merge-type.ts'
+import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
+
+/** The owners that an object's `metadata.managedFields` names; `undefined` if an entry cannot be read. */
+export function ownersOf(object: JsonObject): Owners | undefined {
+  try {
+    const owners = listIn(entryOf(mapIn(object['metadata']), 'managedFields')).map(decodeOwner)
+    return new Map(owners.map((owner) => [ownerId(owner), owner]))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function decodeOwner(entry: Json): Owner {
+  if (!isEntry(entry)) throw new SyntaxError('not an entry of managedFields')
+  const { fieldsType: _, fieldsV1, ...manager } = entry
+  return { ...manager, fields: decodeFields(fieldsV1) }
+}
+
+function isEntry(entry: Json): entry is ManagedFieldsEntry {
+  if (!isObject(entry) || !isObject(entry['fieldsV1'])) return false
+  const { manager, operation, apiVersion, time, fieldsType, subresource } = entry
+  return (
+    (operation === 'Apply' || operation === 'Update') &&
+    fieldsType === 'FieldsV1' &&
+    apiVersion !== '' &&
+    [manager, apiVersion, time ?? '', subresource ?? ''].every((text) => typeof text === 'string')
+  )
+}
+
+/** The entries to store, in Kubernetes' order: appliers first, then by time and name. Equal owners give equal entries. */
+export function encodeOwners(owners: Owners): ManagedFieldsEntry[] {
+  return [...owners.values()].sort(byTime).map(({ fields, ...manager }) => ({
+    ...manager,
+    fieldsType: 'FieldsV1',
+    fieldsV1: encodeFields(fields),
+  }))
+}
+
+/** Appliers first, then the oldest first. */
+export function byTime(a: Manager, b: Manager): number {
+  if (a.operation !== b.operation) return a.operation < b.operation ? -1 : 1
+  return secondsOf(a) - secondsOf(b) || (ownerId(a) < ownerId(b) ? -1 : 1)
+}
+
+function secondsOf({ time }: Manager): number {
+  return time === undefined ? 0 : Math.floor((parseTimestamp(time) ?? 0) / 1000)
+}
+
+/** The object without its managedFields, as it takes part in merging. */
+export function withoutManagedFields(object: JsonObject): JsonObject {
+  const metadata = mapIn(object['metadata'])
+  if (metadata['managedFields'] === undefined) return object
+  const { managedFields: _, ...rest } = metadata
+  return { ...object, metadata: rest }
+}
+
+/** The object with these entries; without the field if there are none. */
+export function withManagedFields(object: JsonObject, managedFields: ManagedFieldsEntry[]): JsonObject {
+  if (managedFields.length === 0) return object
+  return { ...object, metadata: { ...mapIn(object['metadata']), managedFields } }
+}

@@ -1,0 +1,71 @@
+import type { StructuralSchema } from '../schema/structural-schema.ts'
+import { nameElement } from './field-path.ts'
+import { setOfPaths } from './field-set.ts'
+
+const text: StructuralSchema = { type: 'string' }
+const number: StructuralSchema = { type: 'integer' }
+const time: StructuralSchema = { type: 'string', format: 'date-time' }
+const texts: StructuralSchema = { type: 'object', additionalProperties: text }
+
+/** An owner is claimed as a whole, by uid: two managers never share one reference. */
+const ownerReference: StructuralSchema = {
+  type: 'object',
+  'x-kubernetes-map-type': 'atomic',
+  properties: {
+    apiVersion: text,
+    kind: text,
+    name: text,
+    uid: text,
+    controller: { type: 'boolean' },
+    blockOwnerDeletion: { type: 'boolean' },
+  },
+}
+
+/** `metav1.ObjectMeta`: what every object's metadata merges by, whatever its kind's schema says about it. */
+const objectMeta: StructuralSchema = {
+  type: 'object',
+  properties: {
+    name: text,
+    generateName: text,
+    namespace: text,
+    selfLink: text,
+    uid: text,
+    resourceVersion: text,
+    generation: number,
+    creationTimestamp: time,
+    deletionTimestamp: time,
+    deletionGracePeriodSeconds: number,
+    labels: texts,
+    annotations: texts,
+    ownerReferences: {
+      type: 'array',
+      items: ownerReference,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['uid'],
+    },
+    finalizers: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
+    managedFields: { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'atomic' },
+  },
+}
+
+/** The fields of every object, at the root of a schema and of an embedded resource. */
+export const objectProperties = { apiVersion: text, kind: text, metadata: objectMeta } as const
+
+/** Fields that nobody can manage, because the name is what is managed or because only the server writes them. */
+export const unmanagedFields = setOfPaths(
+  [
+    ['apiVersion'],
+    ['kind'],
+    ['metadata'],
+    ['metadata', 'name'],
+    ['metadata', 'namespace'],
+    ['metadata', 'selfLink'],
+    ['metadata', 'uid'],
+    ['metadata', 'resourceVersion'],
+    ['metadata', 'generation'],
+    ['metadata', 'creationTimestamp'],
+    ['metadata', 'deletionTimestamp'],
+    ['metadata', 'deletionGracePeriodSeconds'],
+    ['metadata', 'managedFields'],
+  ].map((path) => path.map(nameElement)),
+)
