@@ -1,3 +1,5 @@
+import { canonicalJson } from './canonical-json.ts'
+
 /**
  * One field that is not as it must be: what a client gets as a cause of a 422. `message` is worded as Kubernetes words
  * it (apimachinery `field.Error`), so that kubectl prints the same line it prints against a real API server.
@@ -74,17 +76,9 @@ function fieldError(field: string, reason: FieldErrorReason, what: string, detai
 const shownLength = 1_000
 
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? numeral(value) : json(value)
+  const text =
+    typeof value === 'string' ? quoted(value) : typeof value === 'number' ? numeral(value) : canonicalJson(value)
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(value, sortedFields) ?? 'null'
-}
-
-function sortedFields(_field: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** A number as Go's `%v` prints it: an exponent has two digits at least, and starts below 0.0001. */

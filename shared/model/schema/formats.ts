@@ -1,0 +1,186 @@
+/**
+ * The string formats that Kubernetes checks, with the meaning its OpenAPI validator gives them (kube-openapi `strfmt`):
+ * often the meaning of a Go parser, not of an RFC. A format that is not here is accepted unchecked, as Kubernetes does.
+ * Every expression here is linear in the text.
+ */
+const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['bsonobjectid', matching(/^[0-9a-f]{24}$/i)],
+  ['byte', isBase64],
+  ['cidr', isCidr],
+  ['creditcard', isCreditCard],
+  ['date', isDate],
+  ['datetime', isDateTime],
+  ['duration', isDuration],
+  ['email', isEmail],
+  ['hexcolor', matching(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i)],
+  ['hostname', isHostname],
+  ['ipv4', (text) => text.includes('.') && isSloppyIp(text)],
+  ['ipv6', (text) => text.includes(':') && isIp(text)],
+  ['isbn', (text) => isIsbn10(text) || isIsbn13(text)],
+  ['isbn10', isIsbn10],
+  ['isbn13', isIsbn13],
+  ['k8slongname', (text) => text.length <= 253 && text.split('.').every((label) => shortName.test(label))],
+  ['k8sshortname', (text) => text.length <= 63 && shortName.test(text)],
+  ['mac', isMac],
+  ['password', () => true],
+  ['rgbcolor', matching(/^rgb\((?:\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*(?:,|(?=\)$))){3}\)$/)],
+  ['ssn', matching(/^\d{3}[- ]\d{2}[- ]\d{4}$/)],
+  ['uri', isRequestUri],
+  ['uuid', matching(/^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i)],
+  ['uuid3', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
+  ['uuid4', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
+  ['uuid5', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
+])
+
+/** The check for a format of `type: string`; undefined if the format is not checked. Dashes in the name do not count. */
+export function stringFormat(name: string): ((text: string) => boolean) | undefined {
+  return formats.get(name.replaceAll('-', ''))
+}
+
+function matching(expression: RegExp): (text: string) => boolean {
+  return (text) => expression.test(text)
+}
+
+const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
+
+function isBase64(text: string): boolean {
+  return text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
+}
+
+const day = '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|[12]\\d))'
+const date = new RegExp(`^\\d{4}-${day}$`)
+const dateTime = new RegExp(
+  `^\\d{4}-${day}t(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:.\\d+)?(?:z|[+-]\\d{2}:\\d{2})$`,
+  'i',
+)
+
+function isDate(text: string): boolean {
+  return date.test(text) && isInYear(text)
+}
+
+function isDateTime(text: string): boolean {
+  return dateTime.test(text) && isInYear(text)
+}
+
+/** Whether the year of 2026-02-29 has that day. */
+function isInYear(text: string): boolean {
+  if (!text.startsWith('02-29', 5)) return true
+  const year = Number(text.slice(0, 4))
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+
+/** Go's own notation, or anything that contains a number with a unit, as Scala writes durations ("3 days"). */
+function isDuration(text: string): boolean {
+  return goDuration.test(text) || scalaDuration.test(text)
+}
+
+const goDuration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const scalaDuration =
+  /(?<!\d)\d+[\t\n\f\r ]*(?:(?:ns|us|µs|ms|s|m|hr?|d|wk?)(?![A-Za-zµ])|nano|micro|milli|sec|min|hour|day|week)/i
+
+const atoms = String.raw`[\w!#$%&'*+\-/=?^{|}~\x60\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^{|}~\x60\u0080-\u{10ffff}]+)*`
+const address = new RegExp(String.raw`^(?:${atoms}|"(?:[^"\\\r\n]|\\.)*")@(?:${atoms}|\[[^\[\]\\\s]*\])$`, 'u')
+
+/** An address, or a display name with the address in angle brackets. */
+function isEmail(text: string): boolean {
+  const trimmed = text.trim()
+  if (!trimmed.endsWith('>')) return address.test(trimmed)
+  const start = trimmed.lastIndexOf('<')
+  const name = trimmed.slice(0, start).trim()
+  const isName = /^(?:"(?:[^"\\\r\n]|\\.)*"|[^"()<>[\]:;@\\,]*)$/.test(name)
+  return start >= 0 && isName && address.test(trimmed.slice(start + 1, -1))
+}
+
+const hostLabel = String.raw`[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?`
+const hostname = new RegExp(
+  String.raw`^(?:[a-zA-Z0-9\p{S}\p{L}]-?[a-zA-Z0-9\p{S}\p{L}]{0,62}|(?:${hostLabel}\.)+[a-zA-Z\p{L}]{2,63})$`,
+  'u',
+)
+
+function isHostname(text: string): boolean {
+  return byteLength(text) <= 255 && hostname.test(text) && text.split('.').every((label) => byteLength(label) <= 63)
+}
+
+function byteLength(text: string): number {
+  return text.length > 255 ? text.length : new TextEncoder().encode(text).length
+}
+
+function isIp(text: string): boolean {
+  return text.includes(':') ? isIpv6(text) : isIpv4(text)
+}
+
+/** Octets may have leading zeros, as before Go 1.17. */
+function isSloppyIp(text: string): boolean {
+  return isIp(text.includes(':') ? text : text.replace(/\b0+(?=\d)/g, ''))
+}
+
+const isIpv4 = matching(/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/)
+
+function isIpv6(text: string): boolean {
+  const dotted = text.slice(text.lastIndexOf(':') + 1)
+  if (dotted.includes('.')) return isIpv4(dotted) && isIpv6(`${text.slice(0, -dotted.length)}0:0`)
+  const halves = text.split('::', 3)
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')))
+  const hasRoom = halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length <= 7
+  return hasRoom && groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))
+}
+
+function isCidr(text: string): boolean {
+  const [, ip = '', bits = ''] = /^([^/]*)\/(\d{1,3})$/.exec(text) ?? []
+  return isSloppyIp(ip) && Number(bits) <= (ip.includes(':') ? 128 : 32)
+}
+
+/** 6, 8 or 20 octets with colons or dashes between, or the same in groups of two octets with dots between. */
+function isMac(text: string): boolean {
+  if (text.length > 59) return false
+  if (text.includes('.')) return /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i.test(text) && [14, 19, 49].includes(text.length)
+  return /^[0-9a-f]{2}([-:])[0-9a-f]{2}(?:\1[0-9a-f]{2})*$/i.test(text) && [17, 23, 59].includes(text.length)
+}
+
+/** What Go's `url.ParseRequestURI` takes: an absolute URI, an absolute path, or `*`. */
+function isRequestUri(text: string): boolean {
+  if (text === '*') return true
+  // eslint-disable-next-line no-control-regex
+  const [, scheme, rest = ''] = /^(?:([a-z][a-z0-9+.-]*):)?([^\x00-\x1f\x7f]*)$/is.exec(text) ?? []
+  if (!rest.startsWith('/')) return scheme !== undefined
+  const [beforeQuery = ''] = rest.split('?', 1)
+  if (scheme === undefined || !beforeQuery.startsWith('//')) return hasOnlyWholeEscapes(beforeQuery)
+  const pathStart = beforeQuery.indexOf('/', 2)
+  const authority = pathStart < 0 ? beforeQuery.slice(2) : beforeQuery.slice(2, pathStart)
+  return isAuthority(authority) && hasOnlyWholeEscapes(pathStart < 0 ? '' : beforeQuery.slice(pathStart))
+}
+
+function hasOnlyWholeEscapes(text: string): boolean {
+  return !/%(?![0-9a-f]{2})/i.test(text)
+}
+
+function isAuthority(authority: string): boolean {
+  const at = authority.lastIndexOf('@')
+  const host = authority.slice(at + 1)
+  const isHost = /^(?:\[[^\]%]*(?:%25[^\]]*)?\]|[^\s/\\^`{|}#?@%[\]:]*)(?::\d*)?$/.test(host)
+  return isHost && (at < 0 || /^[\w\-.:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at)))
+}
+
+const cardNumber =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/
+
+function isCreditCard(text: string): boolean {
+  const number = text.replace(/\D+/g, '')
+  const doubled = [...number].toReversed().map((digit, i) => Number(digit) * (1 + (i % 2)))
+  return cardNumber.test(number) && sum(doubled.map((n) => (n > 9 ? n - 9 : n))) % 10 === 0
+}
+
+function isIsbn10(text: string): boolean {
+  const number = text.replace(/[\s-]/g, '')
+  const weighted = [...number].map((digit, i) => (digit === 'X' ? 10 : Number(digit)) * (i + 1))
+  return /^\d{9}[\dX]$/.test(number) && sum(weighted) % 11 === 0
+}
+
+function isIsbn13(text: string): boolean {
+  const number = text.replace(/[\s-]/g, '')
+  return /^\d{13}$/.test(number) && sum([...number].map((digit, i) => Number(digit) * (i % 2 === 0 ? 1 : 3))) % 10 === 0
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, n) => total + n, 0)
+}

@@ -1,0 +1,53 @@
+import { equal, isObject, type Json } from '../json.ts'
+import { type CompiledSchema, fieldSchema } from './compiled-schema.ts'
+import { keyIdentity } from './list-type.ts'
+
+type Steps = readonly (string | number)[]
+
+/**
+ * Tells whether a place in `value`, or something that contains it, is as it was in `old`: Kubernetes' ratcheting, which
+ * lets an object that became invalid with a change of its schema be changed elsewhere. Fields are followed by name,
+ * items of a list map by their keys; items of other lists have no past of their own.
+ */
+export function unchangedSince(old: Json, value: Json, schema: CompiledSchema): (steps: Steps) => boolean {
+  const known = new WeakMap<object, { readonly before: Json | undefined; readonly same: boolean }>()
+  const isSame = (before: Json | undefined, after: Json | undefined): boolean => {
+    if (typeof after !== 'object' || after === null) return before === after
+    const answer = known.get(after)
+    if (answer !== undefined && answer.before === before) return answer.same
+    const same = equal(before, after)
+    known.set(after, { before, same })
+    return same
+  }
+  return (steps) => {
+    let before: Json | undefined = old
+    let after: Json | undefined = value
+    let node: CompiledSchema | undefined = schema
+    for (const step of steps) {
+      if (isSame(before, after)) return true
+      before = pastOf(step, { before, after, node })
+      if (before === undefined) return false
+      after = childAt(after, step)
+      node = node && (typeof step === 'number' ? node.items : fieldSchema(node, step))
+    }
+    return isSame(before, after)
+  }
+}
+
+interface Pair {
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+  readonly node: CompiledSchema | undefined
+}
+
+function pastOf(step: string | number, { before, after, node }: Pair): Json | undefined {
+  if (typeof step === 'string') return childAt(before, step)
+  if (node?.listType !== 'map' || !Array.isArray(before) || !Array.isArray(after)) return undefined
+  const wanted = keyIdentity(after[step] ?? null, node.listMapKeys)
+  return before.find((item) => keyIdentity(item, node.listMapKeys) === wanted)
+}
+
+function childAt(value: Json | undefined, step: string | number): Json | undefined {
+  if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined
+  return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
+}

@@ -1,0 +1,108 @@
+import type { Json } from '../json.ts'
+import { type CompiledSchema, jsonType } from './compiled-schema.ts'
+import { invalid, numeral, quoted, tooLong, typeInvalid } from './field-error.ts'
+import type { Pattern } from './pattern.ts'
+import { location, report, type Walk } from './walk.ts'
+
+/** The JSON type of a value, which is not null, as one of the bits of `jsonType`. */
+export function typeOf(value: Json): number {
+  if (typeof value === 'string') return jsonType.string
+  if (typeof value === 'number') return isInteger(value) ? jsonType.integer : jsonType.fraction
+  if (typeof value === 'boolean') return jsonType.boolean
+  return Array.isArray(value) ? jsonType.array : jsonType.object
+}
+
+/** Whole and within 64 bits. */
+function isInteger(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= 2 ** 63
+}
+
+const typeNames: readonly (readonly [bit: number, name: string, format: string])[] = [
+  [jsonType.object, 'object', ''],
+  [jsonType.array, 'array', ''],
+  [jsonType.string, 'string', ''],
+  [jsonType.integer, 'integer', 'int64'],
+  [jsonType.fraction, 'number', 'float64'],
+  [jsonType.boolean, 'boolean', ''],
+]
+
+export function reportType(node: CompiledSchema, value: Json, walk: Walk): void {
+  const path = location(walk)
+  const [, name, format] = typeNames.find(([bit]) => value !== null && bit === typeOf(value)) ?? [0, 'null', '']
+  const isAboutFormat = node.format !== undefined && !['null', 'string', 'array'].includes(name)
+  const [wanted, found] = isAboutFormat ? [node.format, format] : [node.typeNames, name]
+  report(walk, typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quoted(found)}`))
+}
+
+export function checkString(node: CompiledSchema, text: string, walk: Walk): void {
+  if (node.forString !== undefined) checkText(node.forString, text, walk)
+  if (node.matchesFormat?.(text) !== false) return
+  const path = location(walk)
+  report(walk, typeInvalid(path, text, `${path} in body must be of type ${node.format}: ${quoted(text)}`))
+}
+
+function checkText(keywords: NonNullable<CompiledSchema['forString']>, text: string, walk: Walk): void {
+  const { minLength, maxLength, pattern } = keywords
+  if (maxLength !== undefined && text.length > maxLength && lengthOf(text) > maxLength) {
+    report(walk, tooLong(location(walk), maxLength))
+  } else if (minLength !== undefined && text.length < 2 * minLength && lengthOf(text) < minLength) {
+    const path = location(walk)
+    report(walk, invalid(path, text, `${path} in body should be at least ${minLength} chars long`))
+  } else if (pattern !== undefined) {
+    checkPattern(pattern(), text, walk)
+  }
+}
+
+/** Characters are code points: what JavaScript counts is never less, and at most twice as much. */
+function lengthOf(text: string): number {
+  return text.length - (text.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
+}
+
+function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
+  walk.budget.patternSteps -= pattern.stepsPerCharacter * text.length
+  if (walk.budget.patternSteps >= 0 && pattern.matches(text)) return
+  const path = location(walk)
+  const fault = walk.budget.patternSteps < 0 ? tooMuchWork : `should match '${pattern.source}'`
+  report(walk, invalid(path, text, `${path} in body ${fault}`))
+}
+
+const tooMuchWork = 'is too long to be matched against its pattern; give the field a maxLength in its schema'
+
+export function checkNumber(node: CompiledSchema, value: number, walk: Walk): void {
+  if (node.format !== undefined && !fitsFormat(value, node.format)) {
+    const type = node.format === 'float' ? 'number' : 'integer'
+    const path = location(walk)
+    report(walk, invalid(path, '', `Checked value must be of type ${type} with format ${node.format} in ${path}`))
+  }
+  if (node.forNumber === undefined) return
+  for (const wanted of numberFaults(node.forNumber, value)) {
+    const path = location(walk)
+    report(walk, invalid(path, value, `${path} in body should be ${wanted}`))
+  }
+}
+
+function fitsFormat(value: number, format: string): boolean {
+  if (format === 'int32') return !Number.isInteger(value) || (value >= -(2 ** 31) && value < 2 ** 31)
+  return format !== 'float' || Number.isFinite(Math.fround(value))
+}
+
+const noFaults: readonly string[] = []
+
+function numberFaults(keywords: NonNullable<CompiledSchema['forNumber']>, value: number): readonly string[] {
+  const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf } = keywords
+  let faults = noFaults
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) faults = [`a multiple of ${numeral(multipleOf)}`]
+  if (minimum !== undefined && (value < minimum || (exclusiveMinimum && value === minimum))) {
+    faults = [...faults, `greater than ${exclusiveMinimum ? '' : 'or equal to '}${numeral(minimum)}`]
+  }
+  if (maximum !== undefined && (value > maximum || (exclusiveMaximum && value === maximum))) {
+    faults = [...faults, `less than ${exclusiveMaximum ? '' : 'or equal to '}${numeral(maximum)}`]
+  }
+  return faults
+}
+
+/** Forgives the last digits of a quotient: 0.3 is a multiple of 0.1. */
+function isMultiple(value: number, factor: number): boolean {
+  const quotient = value / factor
+  return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient))
+}
