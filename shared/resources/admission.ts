@@ -7,6 +7,7 @@ import type { FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import { validate } from '../model/schema/validate.ts'
 import type { WriteOptions } from './resources.ts'
+import { takenIn } from './strategies.ts'
 
 /** The gate every body passes: of the right kind, without fields the schema does not know. */
 export interface Admitted {
@@ -17,13 +18,14 @@ export interface Admitted {
 /** Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. */
 export function admit(kind: ServedKind, given: JsonObject, options: Pick<WriteOptions, 'fieldValidation'>): Admitted {
   checkType(kind, given)
-  const { value, unknown } = prune(kind.schema, given)
+  const { value, unknown } = prune(kind.schema, takenIn(kind, given))
   if (unknown.length > 0 && options.fieldValidation === 'Strict') throw strictError(kind, unknown)
   const warnings = options.fieldValidation === 'Ignore' ? [] : unknown.map((field) => `unknown field "${field}"`)
   return { body: value, warnings }
 }
 
-function checkType(kind: ServedKind, given: JsonObject): void {
+/** Throws BAD_REQUEST for another kind's body; a body need not name its kind. */
+export function checkType(kind: ServedKind, given: JsonObject): void {
   const { apiVersion = '', kind: name = kind.kind } = given
   const { group } = parseApiVersion(String(apiVersion))
   if (name !== kind.kind || (apiVersion !== '' && group !== kind.group)) {

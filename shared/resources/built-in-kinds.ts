@@ -72,7 +72,7 @@ export const secretKind = coreKind('Secret', 'secrets', {
   schema: objectSchema('Confidential data: never in logs, never in messages.', {
     data: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
     stringData: textMap,
-    type: text,
+    type: { type: 'string', default: 'Opaque' },
     immutable: flag,
   }),
 })

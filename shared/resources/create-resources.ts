@@ -8,12 +8,13 @@ import type { EngineState, StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
-import { admit, checkSchema, refuse, withDefaults, type Admitted } from './admission.ts'
+import { admit, checkSchema, checkType, refuse, withDefaults, type Admitted } from './admission.ts'
+import { applied, sentManagedFields, withManagedFields, withOwnership, type Writer } from './field-ownership.ts'
 import { listObjects } from './listing.ts'
 import { checkMetadata, checkNoNewFinalizers } from './metadata.ts'
 import { jsonPatch, mergePatch } from './patching.ts'
 import type { Deleted, DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
-import { strategyOf } from './strategies.ts'
+import { strategyOf, takenIn } from './strategies.ts'
 import { born, conflict, marked, replaced, resourceName, touchedBy, withStatus } from './transitions.ts'
 
 export interface ResourcesOptions {
@@ -32,12 +33,16 @@ export function createResources(options: ResourcesOptions): Resources {
 
   const create: Resources['create'] = async (kind, given, write) => {
     const { body, warnings } = admit(kind, given, write)
+    return createFrom(kind, body, { ...write, warnings })
+  }
+
+  const createFrom = async (kind: ServedKind, body: JsonObject, write: WriteOptions & Pick<Written, 'warnings'>): Promise<Written> => {
     const nowMs = clock.nowMs()
     const namespace = kind.namespaced ? namespaceOf(body) : ''
     const object = born(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
-    const stored = firstState(kind, object, nowMs)
+    const stored = firstState(kind, withManagedFields(object, body), nowMs)
     if (kind.namespaced) await requireNamespace(store, namespace)
-    return written(kind, write.dryRun === true ? stored : await createIn(kind, stored), 'created', warnings)
+    return written(kind, write.dryRun === true ? stored : await createIn(kind, stored), 'created', write.warnings)
   }
 
   const createIn = async (kind: ServedKind, stored: StoredObject): Promise<StoredObject> => {
@@ -75,17 +80,46 @@ export function createResources(options: ResourcesOptions): Resources {
     const meta = isObject(body['metadata']) ? body['metadata'] : {}
     const at = { namespace: namespaceOf(body), name: String(meta['name'] ?? '') }
     if (meta['resourceVersion'] === undefined && !kind.builtIn) refuse(kind, at.name, [mustNameVersion])
-    const next = (before: StoredObject): Next => ({ next: rewritten(kind, before.object, body, write), warnings })
+    const next = (before: StoredObject): Next => ({ next: rewritten(kind, before.object, body, writer(kind, write)), warnings })
     return change(kind, at, { next, namesVersion: meta['resourceVersion'] !== undefined, dryRun: write.dryRun === true })
   }
 
-  const patch: Resources['patch'] = (kind, at, given, write) => {
+  const patch: Resources['patch'] = async (kind, at, given, write) => {
+    if (given.type === 'apply') return applyTo(kind, at, given, write)
     const next = (before: StoredObject): Next => {
       const { body, warnings } = admit(kind, patched(inVersion(kind, before).object, given), write)
-      return { next: rewritten(kind, before.object, body, write), warnings }
+      return { next: rewritten(kind, before.object, body, writer(kind, write)), warnings }
     }
     return change(kind, at, { next, namesVersion: namesVersion(given), dryRun: write.dryRun === true })
   }
+
+  /** Creates or changes; if another creates it first, changes what that one made. */
+  const applyTo = async (kind: ServedKind, at: Place, given: ApplyPatch, write: WriteOptions & SubresourceOption): Promise<Written> => {
+    checkType(kind, given.body)
+    const config = atPlace(kind, takenIn(kind, given.body), at)
+    const next = (before: StoredObject): Next => {
+      const body = applied(inVersion(kind, before).object, config, given.force, writer(kind, write))
+      const object = write.subresource === 'status' ? withStatus(kind, before.object, body) : replaced(kind, before.object, body)
+      return { next: withManagedFields(object, body), warnings: [] }
+    }
+    for (let tries = 1; ; tries++) {
+      try {
+        if (write.subresource === undefined && (await store.get(keyIn(kind, at))) === undefined) {
+          return await createFrom(kind, applied(undefined, config, given.force, writer(kind, write)), { ...write, warnings: [] })
+        }
+        return await change(kind, at, { next, namesVersion: namesVersion(given), dryRun: write.dryRun === true })
+      } catch (error) {
+        if (!hasCode(error, 'ALREADY_EXISTS') || tries === triesMax) throw error
+      }
+    }
+  }
+
+  const writer = (kind: ServedKind, { manager, subresource }: WriteOptions & SubresourceOption): Writer => ({
+    kind,
+    manager,
+    nowMs: clock.nowMs(),
+    ...(subresource === undefined ? {} : { subresource }),
+  })
 
   const remove: Resources['delete'] = async (kind, at, asked = {}) => {
     for (let tries = 1; ; tries++) {
@@ -122,6 +156,8 @@ export function createResources(options: ResourcesOptions): Resources {
 }
 
 const triesMax = 10
+
+type ApplyPatch = Extract<Patch, { type: 'apply' }>
 const mustNameVersion = { field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message: 'Invalid value: 0x0: must be specified for an update' } as const
 
 interface Next extends Pick<Admitted, 'warnings'> {
@@ -135,8 +171,15 @@ interface Plan {
   readonly dryRun: boolean
 }
 
-function rewritten(kind: ServedKind, before: ApiObject, body: JsonObject, write: SubresourceOption): ApiObject {
-  return write.subresource === 'status' ? withStatus(kind, before, body) : replaced(kind, before, body)
+function rewritten(kind: ServedKind, before: ApiObject, body: JsonObject, writer: Writer): ApiObject {
+  const next = writer.subresource === 'status' ? withStatus(kind, before, body) : replaced(kind, before, body)
+  return withOwnership(before, next, sentManagedFields(body), writer)
+}
+
+/** What is applied is named by the path it came by. */
+function atPlace(kind: ServedKind, body: JsonObject, { name, namespace = '' }: Place): JsonObject {
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  return { ...body, metadata: { ...metadata, name: metadata['name'] ?? name, ...(kind.namespaced ? { namespace: metadata['namespace'] ?? namespace } : {}) } }
 }
 
 /** The first state of an object, complete and checked. */
@@ -165,7 +208,7 @@ function prepared(next: ApiObject, nowMs: number): ApiObject {
   return strategyOf(next).prepare?.(next, nowMs) ?? next
 }
 
-function patched(target: ApiObject, patch: Patch): JsonObject {
+function patched(target: ApiObject, patch: Exclude<Patch, ApplyPatch>): JsonObject {
   if (patch.type === 'json') return jsonPatch(target, patch.body)
   return mergePatch(target, patch.body) as JsonObject
 }

@@ -2,11 +2,14 @@ import { acceptCrd, checkCrd, type CustomResourceDefinition } from '../model/cus
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
 import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
+import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/stored-object.ts'
 import { parseTimestamp } from '../model/time.ts'
 
 /** What a built-in kind does beyond the rules that hold for all. */
 interface Strategy {
+  /** What a writer's body means, before anything else looks at it. */
+  intake?(body: JsonObject): JsonObject
   /** Completes the next state. */
   prepare?(next: ApiObject, nowMs: number): ApiObject
   check?(next: ApiObject, live: ApiObject | undefined): readonly FieldError[]
@@ -30,7 +33,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     }),
   },
   '/Secret': {
-    prepare: (next) => ({ type: 'Opaque', ...withStringData(next) }),
+    intake: withStringData,
     check: (next, live) => [...checkSecretType(next, live), ...checkImmutable(next, live)],
   },
   '/ConfigMap': { check: checkImmutable },
@@ -51,13 +54,18 @@ export function strategyOf(object: ApiObject): Strategy {
   return strategies[`${parseApiVersion(object.apiVersion).group}/${object.kind}`] ?? none
 }
 
+/** The body as its kind takes it in. */
+export function takenIn({ group, kind }: Pick<ServedKind, 'group' | 'kind'>, body: JsonObject): JsonObject {
+  return strategies[`${group}/${kind}`]?.intake?.(body) ?? body
+}
+
 /** `stringData` is for writing only: it is merged into `data`, encoded. */
-function withStringData(secret: ApiObject): ApiObject {
-  const { stringData, ...rest } = secret
-  if (!isObject(stringData)) return secret
+function withStringData(body: JsonObject): JsonObject {
+  const { stringData, ...rest } = body
+  if (!isObject(stringData)) return body
   const encoded: JsonObject = {}
   for (const name in stringData) encoded[name] = base64(String(stringData[name]))
-  return { ...(rest as ApiObject), data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
+  return { ...rest, data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
 }
 
 function base64(text: string): string {
