@@ -1,0 +1,135 @@
+/** House rules that the linter has no word for. Each finds what breaks it; `tidy.test.ts` holds them against the tree. */
+import { childrenOf, type Comment, linesOf, nodesOf, type SourceFile, type SyntaxNode } from './source.ts'
+
+export interface TidyRule {
+  /** A fact about the tree. */
+  readonly name: string
+  /** A file that breaks it. */
+  readonly broken: { readonly path: string; readonly text: string }
+  /** What breaks it; the whole program if that is the file as such. */
+  readonly find: (file: SourceFile) => readonly Pick<SyntaxNode, 'start'>[]
+}
+
+export const tidyRules = {
+  nowhereFolders: {
+    name: 'has no folder for what belongs nowhere: a function lives with its noun',
+    broken: { path: 'shared/engine/utils/sum.ts', text: '' },
+    find: (file) => (foldersOf(file).some((folder) => isNowhere(folder, file)) ? [file.program] : []),
+  },
+  folderNames: {
+    name: 'names folders in kebab-case',
+    broken: { path: 'shared/workQueue/take.ts', text: '' },
+    find: (file) => (foldersOf(file).every((folder) => /^[a-z\d]+(-[a-z\d]+)*$/.test(folder)) ? [] : [file.program]),
+  },
+  barrels: {
+    name: 'has one barrel, shared/index.ts',
+    broken: { path: 'shared/engine/engine.ts', text: "export { a } from './a.ts'\nexport * from './b.ts'" },
+    find: (file) => (file.path !== 'shared/index.ts' && isBarrel(file) ? [file.program] : []),
+  },
+  ignores: {
+    name: 'argues every ignore where it stands',
+    broken: { path: 'shared/model/a.ts', text: '// oxlint-disable-next-line no-empty\nexport const a = 1' },
+    find: ({ comments }) => comments.filter(isBareIgnore),
+  },
+  skips: {
+    name: 'gives every skipped test its reason',
+    broken: { path: 'test/unit/a.test.ts', text: "it.skipIf(true)('works', () => {})" },
+    find: (file) => callsOf(file).filter((call) => isBareSkip(call, file)),
+  },
+  functionLengths: {
+    // A function grows past 70 lines one line at a time: this is where it is noticed. Far longer ones, a table or one
+    // algorithm, are a matter for review.
+    name: 'has no function that just became too long to see at once',
+    broken: { path: 'shared/model/a.ts', text: `export function a() {${'\n'.repeat(71)}}` },
+    find: (file) => (isTest(file) ? [] : functionsOf(file).filter((one) => isJustTooLong(one, file))),
+  },
+  portSizes: {
+    name: 'keeps ports small enough to have many adapters',
+    broken: {
+      path: 'shared/ports/a.ts',
+      text: `export interface A { ${'abcdefghi'.replaceAll(/./g, '$&(): void;')} }`,
+    },
+    find: (file) => (isPort(file) ? interfacesOf(file).filter((one) => methodCount(one) > 8) : []),
+  },
+} as const satisfies Readonly<Record<string, TidyRule>>
+
+function isTest({ path }: SourceFile): boolean {
+  return path.startsWith('test/')
+}
+
+function isPort({ path }: SourceFile): boolean {
+  return path.startsWith('shared/ports/')
+}
+
+function foldersOf({ path }: SourceFile): readonly string[] {
+  return path.split('/').slice(0, -1)
+}
+
+/** `test/types` holds tests of types. */
+function isNowhere(folder: string, { path }: SourceFile): boolean {
+  return /^(utils?|helpers?|common|misc|types|lib)$/.test(folder) && !path.startsWith('test/types/')
+}
+
+function isBarrel({ path, program }: SourceFile): boolean {
+  const statements = program['body'] as readonly SyntaxNode[]
+  const onlyExports = statements.length > 0 && statements.every((one) => one.type.startsWith('Export') && one['source'])
+  return onlyExports || /(^|\/)index\.tsx?$/.test(path)
+}
+
+/** Says why after two dashes, and the linter's names its rules before them. */
+function isBareIgnore({ value }: Comment): boolean {
+  const ignore = value.trimStart()
+  if (/^(oxlint|eslint)-disable/.test(ignore)) return !/^\S+\s+[^\s-].* -- \w/.test(ignore)
+  return /^(prettier|v8|istanbul)[- ]ignore/.test(ignore) && !/ -- \w/.test(ignore)
+}
+
+function callsOf(file: SourceFile): readonly SyntaxNode[] {
+  return [...nodesOf(file.program)].filter(({ type }) => type === 'CallExpression')
+}
+
+const skippingCall = /^(it|test|describe)\.(.*\.)?(skip|todo|(skipIf|runIf)\(.*\))$/s
+
+/** The reason stands in the options, `{ meta: { skipped: 'no Docker here' } }`, or is said to `context.skip()`. */
+function isBareSkip(call: SyntaxNode, { text }: SourceFile): boolean {
+  const textOf = ({ start, end }: SyntaxNode) => text.slice(start, end)
+  const callee = textOf(call['callee'] as SyntaxNode)
+  const given = (call['arguments'] as readonly SyntaxNode[]).filter(({ type }) => !/Function/.test(type)).map(textOf)
+  if (/^(context|ctx)\.skip$/.test(callee)) return !given.some((argument) => /['"`]/.test(argument))
+  return skippingCall.test(callee) && !/\bskipped:/.test(given.join())
+}
+
+function functionsOf(file: SourceFile): readonly SyntaxNode[] {
+  return [...nodesOf(file.program)].filter(isFunction)
+}
+
+function isFunction({ type }: SyntaxNode): boolean {
+  return /^(Arrow)?Function(Declaration|Expression)$/.test(type)
+}
+
+function isJustTooLong(one: SyntaxNode, file: SourceFile): boolean {
+  const lines = ownLines(one, file)
+  return lines > 70 && lines <= 75
+}
+
+/** Without those of the functions inside it: a closure that makes ten functions is no longer than what it says itself. */
+function ownLines(one: SyntaxNode, file: SourceFile): number {
+  const inner = functionsBelow(one).map((nested) => linesOf(file, nested) - 1)
+  return inner.reduce((sum, lines) => sum - lines, linesOf(file, one))
+}
+
+function functionsBelow(node: SyntaxNode): readonly SyntaxNode[] {
+  return childrenOf(node).flatMap((child) => (isFunction(child) ? [child] : functionsBelow(child)))
+}
+
+function interfacesOf(file: SourceFile): readonly SyntaxNode[] {
+  return [...nodesOf(file.program)].filter(({ type }) => type === 'TSInterfaceBody')
+}
+
+function methodCount(body: SyntaxNode): number {
+  return (body['body'] as readonly SyntaxNode[]).filter(isMethod).length
+}
+
+function isMethod(member: SyntaxNode): boolean {
+  const annotation = member['typeAnnotation'] as { readonly typeAnnotation: SyntaxNode } | null | undefined
+  return member.type === 'TSMethodSignature' || annotation?.typeAnnotation.type === 'TSFunctionType'
+}
