@@ -5,8 +5,10 @@ import { microTimestamp } from '../../model/time.ts'
 
 /** One JSON object per line: time, level, message, then the fields. */
 export function createJsonLogger(write: (line: string) => void, clock: Clock, fields: JsonObject = {}): Logger {
-  const log = (level: string) => (message: string, more: JsonObject = {}) =>
-    write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
+  const log =
+    (level: string) =>
+    (message: string, more: JsonObject = {}) =>
+      write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
   return {
     info: log('info'),
     warn: log('warn'),

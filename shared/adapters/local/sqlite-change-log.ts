@@ -24,7 +24,7 @@ export interface SqliteChangeLog {
   latest(): number
   /** Changes up to here are forgotten. */
   horizon(): number
-  /** A stretch of the log after a resourceVersion, without what later changes have replaced. */
+  /** The next stretch of the log after a resourceVersion, without what later changes have replaced; it says how far it got. */
   read(stretch: Stretch): { readonly changes: readonly Change[]; readonly upTo: number }
 }
 
@@ -45,23 +45,26 @@ export interface PublishedChange {
 
 export interface Stretch {
   readonly after: number
+  /** Not beyond this. */
+  readonly upTo: number
   readonly kindId?: number | undefined
   /** Objects created after this are told as added. */
   readonly unknownAfter: number
 }
 
+/** resourceVersion 0 means "any" to Kubernetes' clients, so that even the empty store is at 1. */
+const unused = 1
 const retentionMs = 3_600_000
 const stretchLength = 1_000
 const purgeStep = 1_000
 const purgePauseMs = 50
 
-export function createSqliteChangeLog({
-  database,
-  clock,
-}: {
+export interface SqliteChangeLogOptions {
   readonly database: SqliteDatabase
   readonly clock: Clock
-}): SqliteChangeLog {
+}
+
+export function createSqliteChangeLog({ database, clock }: SqliteChangeLogOptions): SqliteChangeLog {
   const insert = database.prepare(
     'INSERT INTO changes (rv, object_id, kind, at_ms, touched, removed) VALUES (?, ?, ?, ?, ?, ?)',
   )
@@ -71,9 +74,9 @@ export function createSqliteChangeLog({
   const horizon = (): number => Number(readHorizon.get()?.['rv'])
   const listeners = new Set<(published: PublishedChange) => void>()
 
-  let latest = database.read(() =>
-    Number(database.prepare('SELECT max(rv) AS rv FROM changes').get()?.['rv'] ?? horizon()),
-  )
+  const newest = database.prepare('SELECT max(rv) AS rv FROM changes')
+
+  let latest = database.readNow(() => Math.max(unused, Number(newest.get()?.['rv'] ?? horizon())))
   let numbered = latest
   let purgeAtMs = 0
 
@@ -94,8 +97,8 @@ export function createSqliteChangeLog({
   }
 
   const read: SqliteChangeLog['read'] = (stretch) => {
-    const upTo = Math.min(stretch.after + stretchLength, latest)
-    return { changes: database.read(() => select(stretch, upTo)), upTo }
+    const upTo = Math.min(stretch.after + stretchLength, stretch.upTo)
+    return { changes: database.readNow(() => select({ ...stretch, upTo })), upTo }
   }
 
   return {
@@ -104,7 +107,7 @@ export function createSqliteChangeLog({
     publish,
     subscribe,
     latest: () => latest,
-    horizon: () => database.read(horizon),
+    horizon: () => database.readNow(horizon),
     read,
   }
 }
@@ -115,46 +118,47 @@ interface ChangeRow extends ObjectRow {
   readonly created_rv: number | null
 }
 
-function selectStretch(database: SqliteDatabase): (stretch: Stretch, upTo: number) => Change[] {
-  const text = (filter: string): string => `
+function selectStretch(database: SqliteDatabase): (stretch: Stretch) => Change[] {
+  const ofAll = `
     SELECT c.rv, c.touched, c.removed, o.created_rv, o.engine, o.doc
     FROM changes c LEFT JOIN objects o ON o.id = c.object_id AND o.rv = c.rv
-    WHERE c.rv > ? AND c.rv <= ? ${filter} AND (c.removed IS NOT NULL OR o.id IS NOT NULL) ORDER BY c.rv`
-  const all = database.prepare(text(''))
-  const ofKind = database.prepare(text('AND c.kind = ?'))
-  return ({ after, kindId, unknownAfter }, upTo) => {
+    WHERE c.rv > ? AND c.rv <= ? AND (c.removed IS NOT NULL OR o.id IS NOT NULL)`
+  const all = database.prepare(`${ofAll} ORDER BY c.rv`)
+  const ofKind = database.prepare(`${ofAll} AND c.kind = ? ORDER BY c.rv`)
+  return ({ after, upTo, kindId, unknownAfter }) => {
     const rows = kindId === undefined ? all.all(after, upTo) : ofKind.all(after, upTo, kindId)
     return rows.map((row) => changeOf(row as unknown as ChangeRow, unknownAfter))
   }
 }
 
 function changeOf(row: ChangeRow, unknownAfter: number): Change {
-  if (row.removed !== null)
-    return { type: 'removed', touched: row.touched, stored: JSON.parse(row.removed) as StoredObject }
-  return {
-    type: (row.created_rv ?? 0) > unknownAfter ? 'added' : 'modified',
-    touched: row.touched,
-    stored: storedOf(row),
-  }
+  const { touched, removed, created_rv: createdRv } = row
+  if (removed !== null) return { type: 'removed', touched, stored: JSON.parse(removed) as StoredObject }
+  return { type: (createdRv ?? 0) > unknownAfter ? 'added' : 'modified', touched, stored: storedOf(row) }
 }
 
 /** Forgets a step of what is older than the retention; returns when to look again. Part of the write that calls it. */
 function createPurge(database: SqliteDatabase): (nowMs: number) => number {
-  const oldest = database.prepare(
-    'SELECT rv, at_ms FROM changes WHERE rv <= (SELECT coalesce(min(rv), 9e18) FROM cursors) ORDER BY rv LIMIT ?',
-  )
+  const oldest = database.prepare('SELECT rv, at_ms FROM changes ORDER BY rv LIMIT 1')
+  const lastOld = database.prepare(`
+    SELECT max(rv) AS rv FROM changes WHERE rv < ? AND at_ms <= ?
+    AND rv <= coalesce((SELECT min(CAST(value AS INTEGER)) FROM checkpoints WHERE keeps_changes), ${Number.MAX_SAFE_INTEGER})`)
   const forget = database.prepare('DELETE FROM changes WHERE rv <= ?')
   const moveHorizon = database.prepare('UPDATE horizon SET rv = ?')
+  const head = (): HeadRow | undefined => oldest.get() as unknown as HeadRow | undefined
 
   return (nowMs) => {
-    const rows = oldest.all(purgeStep) as unknown as readonly { readonly rv: number; readonly at_ms: number }[]
-    const young = rows.findIndex((row) => row.at_ms > nowMs - retentionMs)
-    const last = rows.at(young < 0 ? -1 : young - 1)
-    if (young !== 0 && last !== undefined) {
-      forget.run(last.rv)
-      moveHorizon.run(last.rv)
+    const first = head()
+    const last = lastOld.get((first?.rv ?? 0) + purgeStep, nowMs - retentionMs)?.['rv'] ?? null
+    if (last !== null) {
+      forget.run(last)
+      moveHorizon.run(last)
     }
-    const next = young < 0 ? nowMs : (rows[young]?.at_ms ?? nowMs) + retentionMs
-    return Math.max(next, nowMs + purgePauseMs)
+    return Math.max((head()?.at_ms ?? nowMs) + retentionMs, nowMs + purgePauseMs)
   }
+}
+
+interface HeadRow {
+  readonly rv: number
+  readonly at_ms: number
 }

@@ -10,10 +10,13 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
   /** Compiles a statement; callers keep it. */
   prepare(sql: string): StatementSync
 
-  /** A look at committed rows, without a pause. Throws UNAVAILABLE when the file cannot be read. */
-  read<Result>(look: () => Result): Result
+  /** A look at committed rows, at once. Rejects with what `look` throws, and UNAVAILABLE when the file cannot be read. */
+  read<Result>(look: () => Result): Promise<Result>
 
-  /** A write of its own, without a pause: for what comes once in a lifetime. Never inside `write`. */
+  /** The same, for who cannot wait. */
+  readNow<Result>(look: () => Result): Result
+
+  /** A write with a commit of its own: for what comes once in a lifetime. Never inside `write`. */
   writeNow<Result>(work: () => Result): Result
 
   /** Commits what waits, and lets the file go. */
@@ -32,17 +35,10 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   const { write, flush } = createGroupCommit(connection, file)
   let open = true
 
-  const guarded = <Result>(work: () => Result, attempted: string): Result => {
-    try {
-      return work()
-    } catch (error) {
-      throw translated(error, attempted)
-    }
-  }
-
   return {
     prepare: (sql) => connection.prepare(sql),
-    read: (look) => guarded(look, `read ${file}`),
+    read: (look) => new Promise((resolve) => resolve(guarded(look, `read ${file}`))),
+    readNow: (look) => guarded(look, `read ${file}`),
     writeNow: (work) => guarded(work, `write to ${file}`),
     write: (work, onCommit) =>
       open ? write(work, onCommit) : Promise.reject(new OperatingError('UNAVAILABLE', `${file} is closed`)),
@@ -52,6 +48,14 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       flush()
       connection.close()
     },
+  }
+}
+
+function guarded<Result>(work: () => Result, attempted: string): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw translated(error, attempted)
   }
 }
 

@@ -19,7 +19,7 @@ export function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
 
   const find = ({ group, kind }: KindName): number | undefined => {
     const text = `${group}/${kind}`
-    const id = known.get(text) ?? (database.read(() => select.get(group, kind))?.['id'] as number | undefined)
+    const id = known.get(text) ?? (database.readNow(() => select.get(group, kind))?.['id'] as number | undefined)
     if (id !== undefined) known.set(text, id)
     return id
   }

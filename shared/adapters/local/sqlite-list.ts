@@ -34,7 +34,7 @@ export function createSqliteList({ database, changeLog, kinds }: SqliteListOptio
     let after = query.after ?? start
     for (;;) {
       const wanted = Math.min(limit - items.length, rowsPerTurn)
-      const rows = database.read(() => select(kindId, { ...query, after }, wanted + 1))
+      const rows = database.readNow(() => select(kindId, { ...query, after }, wanted + 1))
       for (const row of rows.slice(0, wanted)) items.push(storedOf(row))
       const more = rows.length > wanted
       if (!more || items.length >= limit) return { items, resourceVersion, more }
@@ -63,5 +63,7 @@ function selectRows(
 }
 
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }

@@ -45,13 +45,13 @@ const schema = `
     removed TEXT
   ) STRICT;
   CREATE TABLE horizon (rv INTEGER NOT NULL) STRICT;
-  INSERT INTO horizon VALUES (1);
-  CREATE TABLE cursors (name TEXT PRIMARY KEY, rv INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO horizon VALUES (0);
+  CREATE TABLE checkpoints (name TEXT PRIMARY KEY, value TEXT NOT NULL, keeps_changes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
 /** Makes a new database ours, and accepts one of ours. Throws UNAVAILABLE for another program's or a newer version's. */
 export function prepareSchema(connection: DatabaseSync, file: string): void {
-  const version = pragma(connection, 'user_version')
+  const version = Number(pragma(connection, 'user_version'))
   const tables = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count']
   if (version === 0 && tables === 0) return create(connection)
   if (pragma(connection, 'application_id') !== applicationId) {

@@ -29,25 +29,22 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
     return { rv: entry.rv, kindId: entry.kindId, change: { type, touched: entry.touched, stored } }
   }
 
-  const commit = async (work: () => PublishedChange): Promise<StoredObject> => {
-    const { change } = await database.write(work, changeLog.publish)
-    return change.stored
-  }
-
-  const get: ObjectStore['get'] = async (key) => {
-    const kindId = kinds.find(key)
-    return kindId === undefined ? undefined : database.read(() => rows.get(kindId, key))
-  }
+  const get: ObjectStore['get'] = (key) =>
+    database.read(() => {
+      const kindId = kinds.find(key)
+      return kindId === undefined ? undefined : rows.get(kindId, key)
+    })
 
   const create: ObjectStore['create'] = async (stored) => {
     const key = keyOf(stored.object)
     const columns = columnsOf(stored)
     const kindId = kinds.intern(key)
-    return commit(() => {
+    const written = await database.write(() => {
       const rv = changeLog.nextVersion()
       const objectId = rows.insert({ kindId, key, rv, uid: stored.object.metadata.uid }, columns)
       return log({ rv, objectId, kindId, touched: 'spec' }, 'added', stored)
-    })
+    }, changeLog.publish)
+    return written.change.stored
   }
 
   const replace: ObjectStore['replace'] = async (stored, touched) => {
@@ -55,23 +52,25 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
     const columns = columnsOf(stored)
     const kindId = kinds.find(key)
     if (kindId === undefined) throw notFound(key)
-    return commit(() => {
+    const written = await database.write(() => {
       const current = rows.current(kindId, key, stored)
       const rv = changeLog.nextVersion()
       rows.update(current, rv, columns)
       return log({ rv, objectId: current.id, kindId, touched }, 'modified', stored)
-    })
+    }, changeLog.publish)
+    return written.change.stored
   }
 
   const remove: ObjectStore['remove'] = async (stored) => {
     const key = keyOf(stored.object)
     const kindId = kinds.find(key)
     if (kindId === undefined) throw notFound(key)
-    return commit(() => {
+    const written = await database.write(() => {
       const current = rows.current(kindId, key, stored)
       rows.delete(current)
       return log({ rv: changeLog.nextVersion(), objectId: current.id, kindId, touched: 'delete' }, 'removed', stored)
-    })
+    }, changeLog.publish)
+    return written.change.stored
   }
 
   return { get, list: createSqliteList({ database, changeLog, kinds }), create, replace, remove }

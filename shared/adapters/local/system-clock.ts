@@ -4,9 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   sleep: async (ms, signal) => {
-    let leftMs = ms
-    for (; leftMs > timeoutMsMax && signal?.aborted !== true; leftMs -= timeoutMsMax) await pause(timeoutMsMax, signal)
-    await pause(leftMs, signal)
+    for (let leftMs = ms; leftMs > 0; leftMs -= timeoutMsMax) await pause(Math.min(leftMs, timeoutMsMax), signal)
   },
 }
 
