@@ -10,10 +10,10 @@ import type { Kind } from './kind.ts'
  */
 export interface Context {
   /** A strong read; `undefined` if it does not exist. */
-  get<Read>(kind: Kind<Read, never>, at: string | At): Promise<Read | undefined>
+  get<Read>(kind: Kind<Read, unknown>, at: string | At): Promise<Read | undefined>
 
   /** All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. */
-  list<Read>(kind: Kind<Read, never>, options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> }): Promise<readonly Read[]>
+  list<Read>(kind: Kind<Read, unknown>, options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> }): Promise<readonly Read[]>
 
   /**
    * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given the
@@ -23,10 +23,10 @@ export interface Context {
   apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>, options?: { readonly owned?: boolean }): Promise<Read>
 
   /** A merge patch of an object that exists. */
-  patch<Read>(kind: Kind<Read, never>, at: string | At, patch: JsonObject): Promise<Read>
+  patch<Read>(kind: Kind<Read, unknown>, at: string | At, patch: JsonObject): Promise<Read>
 
   /** Asks for deletion; false if it did not exist. It may live on until its finalizers are done. */
-  delete(kind: Kind<never, never>, at: string | At): Promise<boolean>
+  delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean>
 
   /** Tells people: `kubectl describe` shows it. Equal events are counted, not repeated. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>

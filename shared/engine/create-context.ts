@@ -25,7 +25,7 @@ export function createContext({ controller, object, engine, signal, attempt }: C
   const log = logger.with({ controller: controller.name, namespace: object.metadata.namespace ?? '', name: object.metadata.name })
 
   /** Every verb passes here: a run whose time is over has no say any more. */
-  const served = async (kind: Kind<never, never>): Promise<ServedKind> => {
+  const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
     signal.throwIfAborted()
     const found = await catalog.byKind(kind.group, kind.kind)
     if (found === undefined) throw new OperatingError('NOT_FOUND', `no kind ${kind.kind} in group ${kind.group || 'core'} is served; apply its CustomResourceDefinition`)
@@ -42,15 +42,15 @@ export function createContext({ controller, object, engine, signal, attempt }: C
     sleep: (duration) => clock.sleep(durationMs(duration), signal),
     event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
 
-    get: async <Read>(kind: Kind<Read, never>, at: string | At) => {
-      const found = await absentIfNotFound(resources.get(await served(kind as Kind<never, never>), place(at)))
+    get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
+      const found = await absentIfNotFound(resources.get(await served(kind), place(at)))
       return found?.object as Read | undefined
     },
 
-    list: async <Read>(kind: Kind<Read, never>, { namespace = object.metadata.namespace ?? '', labels = {} } = {}) => {
+    list: async <Read>(kind: Kind<Read, unknown>, { namespace = object.metadata.namespace ?? '', labels = {} } = {}) => {
       const wanted = Object.entries(labels)
       const selector = (one: ApiObject): boolean => wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-      const { items } = await resources.list(await served(kind as Kind<never, never>), { selector, ...(namespace === '' ? {} : { namespace }) })
+      const { items } = await resources.list(await served(kind), { selector, ...(namespace === '' ? {} : { namespace }) })
       return items.map((item) => item.object as unknown as Read)
     },
 
@@ -58,12 +58,12 @@ export function createContext({ controller, object, engine, signal, attempt }: C
       const { name, namespace } = given.metadata
       const at = place(namespace === undefined ? name : { name, namespace })
       const body = owned ? withOwner(given as JsonObject, at, object) : (given as JsonObject)
-      const { stored } = await resources.patch(await served(kind as Kind<never, never>), at, { type: 'apply', body, force: true }, { ...manager, fieldValidation: 'Strict' })
+      const { stored } = await resources.patch(await served(kind), at, { type: 'apply', body, force: true }, { ...manager, fieldValidation: 'Strict' })
       return stored.object as unknown as Read
     },
 
-    patch: async <Read>(kind: Kind<Read, never>, at: string | At, body: JsonObject) => {
-      const { stored } = await resources.patch(await served(kind as Kind<never, never>), place(at), { type: 'merge', body }, { ...manager, fieldValidation: 'Strict' })
+    patch: async <Read>(kind: Kind<Read, unknown>, at: string | At, body: JsonObject) => {
+      const { stored } = await resources.patch(await served(kind), place(at), { type: 'merge', body }, { ...manager, fieldValidation: 'Strict' })
       return stored.object as unknown as Read
     },
 

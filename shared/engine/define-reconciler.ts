@@ -11,7 +11,7 @@ export interface ReconcilerOptions<Read> {
   /** Default: the kind in lower case. */
   readonly name?: string
   /** Kinds of which `ctx.apply` makes children: their changes wake the owner. */
-  readonly owns?: readonly Kind<never, never>[]
+  readonly owns?: readonly Kind<unknown, unknown>[]
   /** Kinds that objects refer to: their changes wake those who do. */
   readonly watches?: readonly ReferenceTo<Read>[]
   /** Every object runs at least this often, whatever happens. Default 10 h. */
@@ -28,7 +28,7 @@ export interface ReconcilerOptions<Read> {
 
 /** A watch by reference, made by `reference`. */
 export interface ReferenceTo<Read> {
-  readonly kind: Kind<never, never>
+  readonly kind: Kind<unknown, unknown>
   readonly names: (primary: Read) => readonly Reference[]
 }
 
@@ -40,7 +40,7 @@ export interface Reference {
 
 /** Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary. */
 export function reference<Read>(
-  kind: Kind<never, never>,
+  kind: Kind<unknown, unknown>,
   names: (primary: Read) => Reference | readonly Reference[] | undefined,
 ): ReferenceTo<Read> {
   return { kind, names: (primary) => listed(names(primary)) }

@@ -1,0 +1,96 @@
+import { again, defineReconciler, done, isCondition, reference, Secret, waiting, type ApiObject, type Context, type Controller, type NotReady, type ObjectOf, type Outcome } from '../../../shared/index.ts'
+import { keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
+import { asOutcome } from './failure-outcome.ts'
+import { PostgresCluster, PostgresDatabase } from './kinds.ts'
+import { withConnection, type Endpoint } from './sql/connection.ts'
+import { dropDatabase, ensureDatabase } from './sql/databases.ts'
+import { ensureExtensions } from './sql/extensions.ts'
+import { ensureGrants } from './sql/grants.ts'
+import { dropRole, ensureRole } from './sql/roles.ts'
+
+type Database = ObjectOf<typeof PostgresDatabase>
+
+/**
+ * Keeps a database and its owner role as declared, on the cluster it refers to: what was dropped or altered by hand is put
+ * back. While the cluster is not ready it waits, and is woken when the cluster is.
+ */
+export const databaseReconciler: Controller = defineReconciler(PostgresDatabase, {
+  owns: [Secret],
+  watches: [reference(PostgresCluster, (database: Database) => database.spec.clusterRef)],
+  resync: '1m',
+  concurrency: 4,
+
+  reconcile: (database, ctx) =>
+    asOutcome(async () => {
+      const admin = await findAdmin(database, ctx)
+      if ('reason' in admin) return done({ ready: admin, conditions: { ClusterReady: { status: 'False', ...admin } } })
+      const login = await keepLogin(database, admin, ctx)
+      const changes = await ensureAll(database, { admin, login }, ctx)
+      for (const change of changes) await ctx.event('Normal', 'Changed', change)
+      const status = { database: login.database, role: login.user, secretRef: { name: secretNameOf(database) } }
+      return done({ status, conditions: { ClusterReady: { status: 'True', reason: 'Ready' } } })
+    }),
+
+  cleanup: (database, ctx) =>
+    asOutcome(async () => {
+      const cluster = await ctx.get(PostgresCluster, database.spec.clusterRef.name)
+      if (database.spec.deletionPolicy === 'Retain' || cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return done()
+      const admin = await findAdmin(database, ctx)
+      if ('reason' in admin) return waitForCluster(admin)
+      const { uid } = database.metadata
+      const { databaseName, roleName } = namesOf(database)
+      await withConnection(admin, ctx.signal, (sql) => dropDatabase(sql, { name: databaseName, uid }))
+      await dropRole(admin, { name: roleName, uid }, ctx.signal)
+      return done()
+    }),
+})
+
+/** The superuser's way into the cluster, or why there is none yet. */
+async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | NotReady> {
+  const { name } = database.spec.clusterRef
+  const cluster = await ctx.get(PostgresCluster, name)
+  if (cluster === undefined) return waiting('ClusterNotFound', `PostgresCluster ${name} does not exist`)
+  const { host, port, secretRef } = cluster.status ?? {}
+  const secret = secretRef && (await ctx.get(Secret, secretRef.name))
+  if (!isCondition(cluster as unknown as ApiObject, 'Ready') || host === undefined || port === undefined || secret === undefined) {
+    return waiting('ClusterNotReady', `PostgresCluster ${name} is not ready`)
+  }
+  return { host, port, database: 'postgres', user: secretText(secret, 'username'), password: secretText(secret, 'password') }
+}
+
+/** How the owner logs in. Stored before the role gets its password, so that no password is ever lost. */
+async function keepLogin(database: Database, { host, port }: Endpoint, ctx: Context): Promise<Endpoint> {
+  const { databaseName, roleName } = namesOf(database)
+  const password = await keepOrChoosePassword(ctx, secretNameOf(database))
+  const url = `postgresql://${roleName}:${password}@${host}:${port}/${databaseName}`
+  await keepSecret(ctx, secretNameOf(database), { url, host, port: String(port), database: databaseName, username: roleName, password })
+  return { host, port, user: roleName, password, database: databaseName }
+}
+
+async function ensureAll(database: Database, { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint }, ctx: Context): Promise<readonly string[]> {
+  const { uid } = database.metadata
+  const { connectionLimit, extensions, grants } = database.spec
+  const roleAndDatabase = await withConnection(admin, ctx.signal, async (sql) => [
+    ...(await ensureRole(sql, { name: login.user, uid, login: true, password: login.password, connectionLimit })),
+    ...(await ensureDatabase(sql, { name: login.database, uid, owner: login.user, encoding: 'UTF8', connectionLimit: -1 })),
+  ])
+  const inside = await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => [
+    ...(await ensureExtensions(sql, extensions.map((name) => ({ name })))),
+    ...(await ensureGrants(sql, grants.map(({ role, privileges }) => ({ to: role, on: { kind: 'database' }, privileges })))),
+  ])
+  return [...roleAndDatabase, ...inside]
+}
+
+/** A database that cannot be dropped now is dropped once its cluster is back; or it goes with its cluster. */
+function waitForCluster(admin: NotReady): Outcome<never> {
+  return again('10s', { ready: admin })
+}
+
+function namesOf({ metadata, spec }: Database): { readonly databaseName: string; readonly roleName: string } {
+  const databaseName = spec.database ?? metadata.name.replaceAll(/[-.]/g, '_')
+  return { databaseName, roleName: spec.role ?? databaseName }
+}
+
+function secretNameOf({ metadata }: Database): string {
+  return `${metadata.name}-connection`
+}

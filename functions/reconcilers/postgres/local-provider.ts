@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { hasReason } from './failure.ts'
+import type { ClusterIdentity, PostgresProvider, Stage, WantedCluster } from './provider.ts'
+import { configure } from './server/configure.ts'
+import { destroy } from './server/destroy.ts'
+import type { Server } from './server/home.ts'
+import { prepareHost, type Host } from './server/host.ts'
+import { initialise } from './server/initialise.ts'
+import { reload, start, stop } from './server/lifecycle.ts'
+import { observe } from './server/observe.ts'
+import { loopback } from './server/port.ts'
+import { modestSettings } from './server/settings.ts'
+import { resetPassword } from './server/superuser.ts'
+import { withConnection } from './sql/connection.ts'
+
+/** Servers as processes on this machine. They outlive the control plane, which finds them again when it comes back. */
+export function localProvider(directory: string): PostgresProvider {
+  const serverOf = async (cluster: ClusterIdentity, signal: AbortSignal): Promise<Server> => ({
+    host: await host(signal),
+    directory: join(directory, `${cluster.namespace}.${cluster.name}.${cluster.uid.slice(0, 8)}`),
+  })
+
+  const stage = (condition: string, run: (server: Server, wanted: WantedCluster, signal: AbortSignal) => ReturnType<Stage['run']>): Stage => ({
+    condition,
+    run: async (wanted, signal) => run(await serverOf(wanted, signal), wanted, signal),
+  })
+
+  return {
+    stages: [stage('Initialised', initialiseStage), stage('Configured', configureStage), stage('Running', runStage)],
+    remove: async (cluster, signal) => {
+      await destroy(await serverOf(cluster, signal), signal)
+      return 'gone'
+    },
+    retain: async (cluster, signal) => {
+      const server = await serverOf(cluster, signal)
+      await stop(server, signal)
+      return server.directory
+    },
+  }
+}
+
+let prepared: Promise<Host> | undefined
+
+/** The machine does not change while the process runs; a failure to find out is not remembered. */
+function host(signal: AbortSignal): Promise<Host> {
+  prepared ??= prepareHost({ user: process.env['SETPOINT_POSTGRES_USER'] }, signal).catch((error: unknown) => {
+    prepared = undefined
+    throw error
+  })
+  return prepared
+}
+
+async function initialiseStage(server: Server, { superuser }: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
+  if ((await observe(server, signal)).initialised) return {}
+  await initialise(server, superuser, signal)
+  return { changes: ['made the data directory'] }
+}
+
+async function configureStage(server: Server, { port, parameters }: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
+  const settings = { ...modestSettings, ...parameters }
+  const { written, pending } = await configure(server, { port, settings }, signal)
+  if (pending === 'reload') await reload(server, signal)
+  if (pending === 'restart') await stop(server, signal)
+  return { changes: written ? [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] : [] }
+}
+
+async function runStage(server: Server, wanted: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
+  const before = await observe(server, signal)
+  const { port } = await start(server, signal)
+  const changes = before.running === undefined ? ['started the server'] : []
+  if (!(await letsIn(port, wanted, signal))) {
+    await stop(server, signal)
+    await resetPassword(server, wanted.superuser, signal)
+    await start(server, signal)
+    changes.push('gave the superuser the password of its Secret')
+  }
+  return { changes, endpoint: { host: loopback, port, version: before.version ?? '' } }
+}
+
+async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {
+  try {
+    await withConnection({ host: loopback, port, database: 'postgres', ...superuser }, signal, (sql) => sql.query('SELECT 1'))
+    return true
+  } catch (error) {
+    if (hasReason(error, 'AuthenticationFailed')) return false
+    throw error
+  }
+}
