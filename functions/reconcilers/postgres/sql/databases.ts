@@ -1,0 +1,96 @@
+import { identifier, literal, type Sql } from './connection.ts'
+import { claimOf, foreign, markOf, type Owned, releasedMarkOf } from './mark.ts'
+import type { Changes } from './roles.ts'
+
+export interface WantedDatabase extends Owned {
+  /** The role that owns it. */
+  readonly owner: string
+}
+
+/**
+ * Makes the database what is wanted: UTF-8, open, of this owner. It appears under its name with its mark or not at all:
+ * it is made and marked under a name of its uid first. Throws a conflict when one of this name is somebody else's.
+ */
+export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
+  const found = await findDatabase(sql, wanted.name)
+  if (found === undefined) return createDatabase(sql, wanted)
+  const claim = claimOf(found.comment, wanted)
+  if (claim === 'foreign') throw foreign('database', found.comment, wanted)
+  if (found.broken) {
+    await sql.query(`DROP DATABASE ${identifier(wanted.name)}`)
+    return createDatabase(sql, wanted)
+  }
+  if (claim === 'released') await comment(sql, wanted.name, markOf(wanted))
+  return alterDatabase(sql, found, wanted)
+}
+
+/** Gives the database up without dropping it: the next object of the same key takes it over. */
+export async function releaseDatabase(sql: Sql, owned: Owned): Promise<void> {
+  const found = await findDatabase(sql, owned.name)
+  if (found !== undefined && claimOf(found.comment, owned) === 'ours') {
+    await comment(sql, owned.name, releasedMarkOf(owned))
+  }
+}
+
+/** Drops the database with the sessions in it. One that is not the owner's is left alone. */
+export async function dropDatabase(sql: Sql, owned: Owned): Promise<Changes> {
+  const found = await findDatabase(sql, owned.name)
+  const ours = found !== undefined && claimOf(found.comment, owned) === 'ours'
+  if (ours) await drop(sql, owned.name)
+  await drop(sql, draftName(owned))
+  return ours ? [`dropped database "${owned.name}"`] : []
+}
+
+async function drop(sql: Sql, name: string): Promise<void> {
+  await sql.query(`DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE)`)
+}
+
+async function createDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
+  const [name, draft] = [identifier(wanted.name), draftName(wanted)]
+  if ((await findDatabase(sql, draft)) === undefined) {
+    const owner = identifier(wanted.owner)
+    await sql.query(`CREATE DATABASE ${identifier(draft)} TEMPLATE template0 ENCODING 'UTF8' OWNER ${owner}`)
+  }
+  await comment(sql, draft, markOf(wanted))
+  await sql.query(`ALTER DATABASE ${identifier(draft)} RENAME TO ${name}`)
+  return [`created database "${wanted.name}"`]
+}
+
+function draftName({ uid }: Owned): string {
+  return `setpoint_${uid}`
+}
+
+async function comment(sql: Sql, name: string, text: string): Promise<void> {
+  await sql.query(`COMMENT ON DATABASE ${identifier(name)} IS ${literal(text)}`)
+}
+
+interface FoundDatabase {
+  readonly comment: string | null
+  readonly owner: string
+  /** Whether the database takes as many connections as its role and server allow. */
+  readonly limited: boolean
+  readonly closed: boolean
+  /** A drop was interrupted: nobody can connect any more, and it can only be dropped. */
+  readonly broken: boolean
+}
+
+async function findDatabase(sql: Sql, name: string): Promise<FoundDatabase | undefined> {
+  const [row] = await sql.query<FoundDatabase>(
+    `SELECT shobj_description(oid, 'pg_database') AS comment, pg_get_userbyid(datdba) AS owner,
+            datconnlimit <> -1 AS limited, NOT datallowconn AS closed, datconnlimit = -2 AS broken
+       FROM pg_database WHERE datname = $1`,
+    [name],
+  )
+  return row
+}
+
+async function alterDatabase(sql: Sql, found: FoundDatabase, wanted: WantedDatabase): Promise<Changes> {
+  const differences = [
+    { name: 'owner', differs: found.owner !== wanted.owner, clause: `OWNER TO ${identifier(wanted.owner)}` },
+    { name: 'connection limit', differs: found.limited, clause: 'CONNECTION LIMIT -1' },
+    { name: 'connections allowed', differs: found.closed, clause: 'ALLOW_CONNECTIONS true' },
+  ].filter(({ differs }) => differs)
+  for (const { clause } of differences) await sql.query(`ALTER DATABASE ${identifier(wanted.name)} ${clause}`)
+  if (differences.length === 0) return []
+  return [`changed database "${wanted.name}": ${differences.map(({ name }) => name).join(', ')}`]
+}

@@ -1,0 +1,56 @@
+import { identifier, type Sql } from './connection.ts'
+import type { Changes } from './roles.ts'
+
+export type DatabasePrivilege = 'CONNECT' | 'CREATE' | 'TEMPORARY'
+
+export interface WantedGrant {
+  /** A role, or `public`, which is everybody. */
+  readonly role: string
+  readonly privileges: readonly DatabasePrivilege[]
+}
+
+/**
+ * Makes the privileges on the connected database exactly what is wanted, for everybody but its owner, who has them all.
+ * So nobody else may even connect unless named, though PostgreSQL by itself lets everybody. Retryable
+ * (`ObjectNotFound`) while a role that is named does not exist; what goes away has gone by then.
+ */
+export async function ensureGrants(sql: Sql, wanted: readonly WantedGrant[]): Promise<Changes> {
+  const held = await heldPrivileges(sql)
+  const named = wanted.flatMap(({ role, privileges }) => privileges.map((privilege) => ({ role, privilege })))
+  const surplus = held.filter((one) => !one.owned && !named.some((other) => same(one, other)))
+  const missing = named.filter((one) => !held.some((other) => same(one, other)))
+  const [place, database] = [`DATABASE ${identifier(sql.database)}`, `database "${sql.database}"`]
+  for (const { role, privilege } of surplus) await sql.query(`REVOKE ${privilege} ON ${place} FROM ${grantee(role)}`)
+  for (const { role, privilege } of missing) await sql.query(`GRANT ${privilege} ON ${place} TO ${grantee(role)}`)
+  return [
+    ...surplus.map(({ role, privilege }) => `revoked ${privilege} on ${database} from "${role}"`),
+    ...missing.map(({ role, privilege }) => `granted ${privilege} on ${database} to "${role}"`),
+  ]
+}
+
+interface Privilege {
+  readonly role: string
+  readonly privilege: DatabasePrivilege
+}
+
+interface HeldPrivilege extends Privilege {
+  /** Whether it is the owner's, which comes with the database. */
+  readonly owned: boolean
+}
+
+async function heldPrivileges(sql: Sql): Promise<readonly HeldPrivilege[]> {
+  return sql.query<HeldPrivilege>(
+    `SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'public' ELSE pg_get_userbyid(a.grantee) END AS role,
+            a.privilege_type AS privilege, a.grantee = d.datdba AS owned
+       FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+      WHERE d.datname = current_database() ORDER BY 1, 2`,
+  )
+}
+
+function same(one: Privilege, other: Privilege): boolean {
+  return one.role === other.role && one.privilege === other.privilege
+}
+
+function grantee(role: string): string {
+  return role === 'public' ? 'PUBLIC' : identifier(role)
+}

@@ -1,0 +1,147 @@
+import { isVerifierOf, scramVerifier } from '../scram.ts'
+import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
+import { claimOf, foreign, markOf, type Owned, releasedMarkOf } from './mark.ts'
+
+export interface WantedRole extends Owned {
+  readonly password: string
+  /** Concurrent sessions; -1 is no limit. */
+  readonly connectionLimit: number
+}
+
+/** What was changed, in words for an event; empty when everything was as wanted. */
+export type Changes = readonly string[]
+
+/**
+ * Makes the role what is wanted: one that can log in, without any of the rights that reach beyond its databases,
+ * whatever was done to it by hand. The password is set only when the stored one is another. Throws a conflict when a
+ * role of this name is somebody else's.
+ */
+export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
+  const found = await findRole(sql, wanted.name)
+  if (found === undefined) return createRole(sql, wanted)
+  const claim = claimOf(found.comment, wanted)
+  if (claim === 'foreign') throw foreign('role', found.comment, wanted)
+  if (claim === 'released') await comment(sql, wanted.name, markOf(wanted))
+  const differences = await compareRole(found, wanted)
+  if (differences.length === 0) return []
+  await sql.query(`ALTER ROLE ${identifier(wanted.name)} ${differences.map(({ clause }) => clause).join(' ')}`)
+  return [`changed role "${wanted.name}": ${differences.map(({ name }) => name).join(', ')}`]
+}
+
+/** Gives the role up without dropping it: the next object of the same key takes it over. */
+export async function releaseRole(sql: Sql, owned: Owned): Promise<void> {
+  const found = await findRole(sql, owned.name)
+  if (found !== undefined && claimOf(found.comment, owned) === 'ours') {
+    await comment(sql, owned.name, releasedMarkOf(owned))
+  }
+}
+
+/**
+ * Drops the role and ends its sessions; what it owns in databases that stay goes to the user of `admin`. A role that
+ * is not the owner's is left alone.
+ */
+export async function dropRole(admin: Endpoint, owned: Owned, signal: AbortSignal): Promise<Changes> {
+  const databases = await withConnection(admin, signal, (sql) => startDrop(sql, owned))
+  if (databases === undefined) return []
+  for (const database of databases) {
+    await withConnection({ ...admin, database }, signal, (sql) => disown(sql, owned.name, admin.user))
+  }
+  await withConnection(admin, signal, (sql) => sql.query(`DROP ROLE IF EXISTS ${identifier(owned.name)}`))
+  return [`dropped role "${owned.name}"`]
+}
+
+/** Closes the role to new sessions, ends the present ones, and names the databases where something depends on it. */
+async function startDrop(sql: Sql, owned: Owned): Promise<readonly string[] | undefined> {
+  const found = await findRole(sql, owned.name)
+  if (found === undefined || claimOf(found.comment, owned) !== 'ours') return undefined
+  await sql.query(`ALTER ROLE ${identifier(owned.name)} NOLOGIN`)
+  await sql.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = $1', [found.oid])
+  const dependent = await sql.query<{ datname: string }>(
+    `SELECT DISTINCT coalesce(d.datname, current_database()) AS datname
+       FROM pg_shdepend s LEFT JOIN pg_database d ON d.oid = s.dbid
+      WHERE s.refclassid = 'pg_authid'::regclass AND s.refobjid = $1 AND coalesce(d.datallowconn, true)`,
+    [found.oid],
+  )
+  return dependent.map(({ datname }) => datname)
+}
+
+async function disown(sql: Sql, role: string, heir: string): Promise<void> {
+  await sql.query(`REASSIGN OWNED BY ${identifier(role)} TO ${identifier(heir)}`)
+  await sql.query(`DROP OWNED BY ${identifier(role)}`)
+}
+
+async function createRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
+  const clauses = attributes.map(({ clause }) => clause(wanted))
+  const password = await passwordClause(wanted.password)
+  await inTransaction(sql, async () => {
+    await sql.query(`CREATE ROLE ${identifier(wanted.name)} ${clauses.join(' ')} ${password}`)
+    await comment(sql, wanted.name, markOf(wanted))
+  })
+  return [`created role "${wanted.name}"`]
+}
+
+async function comment(sql: Sql, name: string, text: string): Promise<void> {
+  await sql.query(`COMMENT ON ROLE ${identifier(name)} IS ${literal(text)}`)
+}
+
+interface FoundRole {
+  readonly oid: number
+  readonly comment: string | null
+  readonly verifier: string | null
+  readonly login: boolean
+  readonly connectionLimit: number
+  /** Whether it has rights that an ordinary role has not. */
+  readonly powerful: boolean
+  readonly inherits: boolean
+  readonly expires: boolean
+}
+
+async function findRole(sql: Sql, name: string): Promise<FoundRole | undefined> {
+  const [row] = await sql.query<FoundRole>(
+    `SELECT oid, shobj_description(oid, 'pg_authid') AS comment, rolpassword AS verifier, rolcanlogin AS login,
+            rolconnlimit AS "connectionLimit", rolinherit AS inherits,
+            rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS powerful,
+            coalesce(rolvaliduntil <> 'infinity', false) AS expires
+       FROM pg_authid WHERE rolname = $1`,
+    [name],
+  )
+  return row
+}
+
+interface Attribute {
+  readonly name: string
+  clause(wanted: WantedRole): string
+  differs(found: FoundRole, wanted: WantedRole): boolean
+}
+
+const attributes: readonly Attribute[] = [
+  { name: 'login', clause: () => 'LOGIN', differs: ({ login }) => !login },
+  {
+    name: 'connection limit',
+    clause: ({ connectionLimit }) => `CONNECTION LIMIT ${Math.trunc(connectionLimit)}`,
+    differs: (found, { connectionLimit }) => found.connectionLimit !== connectionLimit,
+  },
+  {
+    name: 'powers',
+    clause: () => 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS',
+    differs: ({ powerful }) => powerful,
+  },
+  { name: 'inheritance', clause: () => 'INHERIT', differs: ({ inherits }) => !inherits },
+  { name: 'expiry', clause: () => "VALID UNTIL 'infinity'", differs: ({ expires }) => expires },
+]
+
+interface Difference {
+  readonly name: string
+  readonly clause: string
+}
+
+async function compareRole(found: FoundRole, wanted: WantedRole): Promise<readonly Difference[]> {
+  const differing = attributes.filter((attribute) => attribute.differs(found, wanted))
+  const differences = differing.map(({ name, clause }) => ({ name, clause: clause(wanted) }))
+  if (await isVerifierOf(found.verifier, wanted.password)) return differences
+  return [...differences, { name: 'password', clause: await passwordClause(wanted.password) }]
+}
+
+async function passwordClause(password: string): Promise<string> {
+  return `PASSWORD ${literal(await scramVerifier(password))}`
+}
