@@ -1,15 +1,21 @@
+import { PostgresFailure } from '../failure.ts'
 import { identifier, literal, type Sql } from './connection.ts'
-import { claimOf, foreign, markOf, type Owned, releasedMarkOf } from './mark.ts'
+import { claimOf, foreign, markOf, type Owned, type Released, releasedMarkOf } from './mark.ts'
 import type { Changes } from './roles.ts'
 
 export interface WantedDatabase extends Owned {
   /** The role that owns it. */
   readonly owner: string
+  /** Fixed once the database exists. */
+  readonly encoding: string
+  /** Concurrent sessions; -1 is no limit. */
+  readonly connectionLimit: number
 }
 
 /**
- * Makes the database what is wanted: UTF-8, open, of this owner. It appears under its name with its mark or not at all:
- * it is made and marked under a name of its uid first. Throws a conflict when one of this name is somebody else's.
+ * Makes the database what is wanted. It appears under its name with its mark or not at all: it is made and marked under
+ * a name of its uid first. Throws a conflict when one of this name is somebody else's, and terminally when the encoding
+ * differs.
  */
 export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
   const found = await findDatabase(sql, wanted.name)
@@ -20,15 +26,16 @@ export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<
     await sql.query(`DROP DATABASE ${identifier(wanted.name)}`)
     return createDatabase(sql, wanted)
   }
+  requireEncoding(found, wanted)
   if (claim === 'released') await comment(sql, wanted.name, markOf(wanted))
   return alterDatabase(sql, found, wanted)
 }
 
 /** Gives the database up without dropping it: the next object of the same key takes it over. */
-export async function releaseDatabase(sql: Sql, owned: Owned): Promise<void> {
+export async function releaseDatabase(sql: Sql, owned: Released): Promise<void> {
   const found = await findDatabase(sql, owned.name)
   if (found !== undefined && claimOf(found.comment, owned) === 'ours') {
-    await comment(sql, owned.name, releasedMarkOf(owned))
+    await comment(sql, owned.name, releasedMarkOf(owned.key))
   }
 }
 
@@ -48,12 +55,24 @@ async function drop(sql: Sql, name: string): Promise<void> {
 async function createDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
   const [name, draft] = [identifier(wanted.name), draftName(wanted)]
   if ((await findDatabase(sql, draft)) === undefined) {
-    const owner = identifier(wanted.owner)
-    await sql.query(`CREATE DATABASE ${identifier(draft)} TEMPLATE template0 ENCODING 'UTF8' OWNER ${owner}`)
+    await sql.query(createStatement(draft, wanted))
   }
   await comment(sql, draft, markOf(wanted))
   await sql.query(`ALTER DATABASE ${identifier(draft)} RENAME TO ${name}`)
   return [`created database "${wanted.name}"`]
+}
+
+// The servers' own locale is UTF-8 only; any other encoding gets the one locale that fits them all.
+function createStatement(draft: string, { owner, encoding, connectionLimit }: WantedDatabase): string {
+  const locale = encoding.toUpperCase() === 'UTF8' ? '' : " LOCALE_PROVIDER libc LOCALE 'C'"
+  const options = `CONNECTION LIMIT ${Math.trunc(connectionLimit)} ENCODING ${literal(encoding)}${locale}`
+  return `CREATE DATABASE ${identifier(draft)} TEMPLATE template0 OWNER ${identifier(owner)} ${options}`
+}
+
+function requireEncoding(found: FoundDatabase, { name, encoding }: WantedDatabase): void {
+  if (found.encoding === encoding.toUpperCase()) return
+  const message = `database "${name}" has encoding ${found.encoding}, which cannot be changed to ${encoding}`
+  throw new PostgresFailure('terminal', 'EncodingImmutable', message)
 }
 
 function draftName({ uid }: Owned): string {
@@ -67,8 +86,8 @@ async function comment(sql: Sql, name: string, text: string): Promise<void> {
 interface FoundDatabase {
   readonly comment: string | null
   readonly owner: string
-  /** Whether the database takes as many connections as its role and server allow. */
-  readonly limited: boolean
+  readonly encoding: string
+  readonly connectionLimit: number
   readonly closed: boolean
   /** A drop was interrupted: nobody can connect any more, and it can only be dropped. */
   readonly broken: boolean
@@ -77,7 +96,8 @@ interface FoundDatabase {
 async function findDatabase(sql: Sql, name: string): Promise<FoundDatabase | undefined> {
   const [row] = await sql.query<FoundDatabase>(
     `SELECT shobj_description(oid, 'pg_database') AS comment, pg_get_userbyid(datdba) AS owner,
-            datconnlimit <> -1 AS limited, NOT datallowconn AS closed, datconnlimit = -2 AS broken
+            pg_encoding_to_char(encoding) AS encoding,
+            datconnlimit AS "connectionLimit", NOT datallowconn AS closed, datconnlimit = -2 AS broken
        FROM pg_database WHERE datname = $1`,
     [name],
   )
@@ -87,7 +107,11 @@ async function findDatabase(sql: Sql, name: string): Promise<FoundDatabase | und
 async function alterDatabase(sql: Sql, found: FoundDatabase, wanted: WantedDatabase): Promise<Changes> {
   const differences = [
     { name: 'owner', differs: found.owner !== wanted.owner, clause: `OWNER TO ${identifier(wanted.owner)}` },
-    { name: 'connection limit', differs: found.limited, clause: 'CONNECTION LIMIT -1' },
+    {
+      name: 'connection limit',
+      differs: found.connectionLimit !== wanted.connectionLimit,
+      clause: `CONNECTION LIMIT ${Math.trunc(wanted.connectionLimit)}`,
+    },
     { name: 'connections allowed', differs: found.closed, clause: 'ALLOW_CONNECTIONS true' },
   ].filter(({ differs }) => differs)
   for (const { clause } of differences) await sql.query(`ALTER DATABASE ${identifier(wanted.name)} ${clause}`)

@@ -5,7 +5,7 @@ export type DatabasePrivilege = 'CONNECT' | 'CREATE' | 'TEMPORARY'
 
 export interface WantedGrant {
   /** A role, or `public`, which is everybody. */
-  readonly role: string
+  readonly to: string
   readonly privileges: readonly DatabasePrivilege[]
 }
 
@@ -16,7 +16,7 @@ export interface WantedGrant {
  */
 export async function ensureGrants(sql: Sql, wanted: readonly WantedGrant[]): Promise<Changes> {
   const held = await heldPrivileges(sql)
-  const named = wanted.flatMap(({ role, privileges }) => privileges.map((privilege) => ({ role, privilege })))
+  const named = wanted.flatMap(({ to, privileges }) => privileges.map((privilege) => ({ role: to, privilege })))
   const surplus = held.filter((one) => !one.owned && !named.some((other) => same(one, other)))
   const missing = named.filter((one) => !held.some((other) => same(one, other)))
   const [place, database] = [`DATABASE ${identifier(sql.database)}`, `database "${sql.database}"`]

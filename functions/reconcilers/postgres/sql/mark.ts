@@ -5,8 +5,8 @@ export interface Owned {
   readonly name: string
   /** The object that declares it. */
   readonly uid: string
-  /** That object's namespace and name: what a released role or database waits for. */
-  readonly key: string
+  /** That object's namespace and name, which a released role or database waits for; without it none is taken over. */
+  readonly key?: string | undefined
 }
 
 /** What a role or database says about its owner: it is this one's, it waits for an object of this key, or neither. */
@@ -20,14 +20,17 @@ export function markOf({ uid }: Owned): string {
   return `setpoint:${uid}`
 }
 
-/** The comment of what outlived the object that declared it, for the next object of the same key. */
-export function releasedMarkOf({ key }: Owned): string {
+/** The comment of what outlives the object that declared it, for the next object of the same key. */
+export function releasedMarkOf(key: string): string {
   return `setpoint:released:${key}`
 }
 
+/** What `release` needs to know: a key is a must there. */
+export type Released = Owned & { readonly key: string }
+
 export function claimOf(comment: string | null, owned: Owned): Claim {
   if (comment === markOf(owned)) return 'ours'
-  return comment === releasedMarkOf(owned) ? 'released' : 'foreign'
+  return owned.key !== undefined && comment === releasedMarkOf(owned.key) ? 'released' : 'foreign'
 }
 
 /** The refusal to touch what somebody else has. */

@@ -1,8 +1,9 @@
 import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
-import { claimOf, foreign, markOf, type Owned, releasedMarkOf } from './mark.ts'
+import { claimOf, foreign, markOf, type Owned, type Released, releasedMarkOf } from './mark.ts'
 
 export interface WantedRole extends Owned {
+  readonly login: boolean
   readonly password: string
   /** Concurrent sessions; -1 is no limit. */
   readonly connectionLimit: number
@@ -12,7 +13,7 @@ export interface WantedRole extends Owned {
 export type Changes = readonly string[]
 
 /**
- * Makes the role what is wanted: one that can log in, without any of the rights that reach beyond its databases,
+ * Makes the role what is wanted: one without any of the rights that reach beyond its databases,
  * whatever was done to it by hand. The password is set only when the stored one is another. Throws a conflict when a
  * role of this name is somebody else's.
  */
@@ -29,10 +30,10 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
 }
 
 /** Gives the role up without dropping it: the next object of the same key takes it over. */
-export async function releaseRole(sql: Sql, owned: Owned): Promise<void> {
+export async function releaseRole(sql: Sql, owned: Released): Promise<void> {
   const found = await findRole(sql, owned.name)
   if (found !== undefined && claimOf(found.comment, owned) === 'ours') {
-    await comment(sql, owned.name, releasedMarkOf(owned))
+    await comment(sql, owned.name, releasedMarkOf(owned.key))
   }
 }
 
@@ -115,7 +116,11 @@ interface Attribute {
 }
 
 const attributes: readonly Attribute[] = [
-  { name: 'login', clause: () => 'LOGIN', differs: ({ login }) => !login },
+  {
+    name: 'login',
+    clause: ({ login }) => (login ? 'LOGIN' : 'NOLOGIN'),
+    differs: (found, { login }) => found.login !== login,
+  },
   {
     name: 'connection limit',
     clause: ({ connectionLimit }) => `CONNECTION LIMIT ${Math.trunc(connectionLimit)}`,
