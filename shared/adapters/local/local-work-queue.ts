@@ -1,0 +1,94 @@
+import { keyText } from '../../model/object-key.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
+import type { WorkQueue } from '../../ports/work-queue.ts'
+import { createKeyGroups } from './key-groups.ts'
+import { createRecentIds } from './recent-ids.ts'
+
+export interface LocalWorkQueueOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** How long a delivery is its receiver's alone; longer than any run. */
+  readonly visibilityMs: number
+}
+
+export interface LocalWorkQueue extends WorkQueue {
+  /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
+  depth(): number
+}
+
+/**
+ * The WorkQueue in this process, by the rules of SQS FIFO. Waiting wake-ups of one key are merged into one, so a key costs the
+ * same however often it is sent. A wake-up with a time ahead waits for it here, and an immediate one for the same key ends
+ * that wait. What comes back after a hold or an expiry comes in the background lane; every tenth delivery is a background
+ * one if any is ready, so that lane moves on whatever the other does. Nothing is durable: the engine refills the queue
+ * from the store.
+ *
+ * Time passes when somebody receives: a waiting receiver has one timer, for the earliest deadline of all keys.
+ */
+export function createLocalWorkQueue({ clock, random, visibilityMs }: LocalWorkQueueOptions): LocalWorkQueue {
+  const groups = createKeyGroups({ handlePrefix: random.uuid(), visibilityMs })
+  const recent = createRecentIds()
+  const waiting = new Set<() => void>()
+  let timerMs = Infinity
+
+  /** Calls the waiting receivers if there is something for them, or if their timer has become too late. */
+  const callReceivers = (): Promise<void> => {
+    if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs)) {
+      for (const call of waiting) call()
+    }
+    return done
+  }
+
+  const nextEvent = (signal: AbortSignal): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = new AbortController()
+    const call = (): void => {
+      waiting.delete(call)
+      signal.removeEventListener('abort', call)
+      timer.abort()
+      resolve()
+    }
+    waiting.add(call)
+    signal.addEventListener('abort', call)
+    timerMs = groups.nextDeadlineMs() ?? Infinity
+    if (timerMs < Infinity) void clock.sleep(timerMs - clock.nowMs(), timer.signal).then(call)
+    return promise
+  }
+
+  const receive: WorkQueue['receive'] = async (max, signal) => {
+    while (!signal.aborted) {
+      const deliveries = groups.take(max, clock.nowMs())
+      if (deliveries.length > 0) return deliveries
+      await nextEvent(signal)
+    }
+    return []
+  }
+
+  return {
+    send: (wakeUps) => {
+      const nowMs = clock.nowMs()
+      for (const wakeUp of wakeUps) {
+        const key = keyText(wakeUp.key)
+        if (recent.admit(`${key} ${wakeUp.dedupId}`, nowMs)) groups.accept(key, wakeUp, nowMs)
+      }
+      return callReceivers()
+    },
+    receive,
+    settle: (deliveries) => {
+      for (const { handle } of deliveries) groups.settle(handle, clock.nowMs())
+      return callReceivers()
+    },
+    hold: (deliveries, ms) => {
+      for (const { handle } of deliveries) groups.hold(handle, ms, clock.nowMs())
+      return callReceivers()
+    },
+    wake: (handle) => {
+      groups.wake(handle, clock.nowMs())
+      return callReceivers()
+    },
+    depth: groups.depth,
+  }
+}
+
+const done = Promise.resolve()

@@ -1,0 +1,18 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Authenticator, User } from '../../ports/authenticator.ts'
+
+/** Knows one user, by one bearer token. */
+export function createTokenAuthenticator(token: string, user: User): Authenticator {
+  const expected = Buffer.from(token)
+  return (authorization) => {
+    if (authorization === undefined || authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
+    const given = Buffer.from(authorization.slice(scheme.length))
+    // Only the length tells by its time, and it is no secret.
+    return given.length === expected.length && timingSafeEqual(given, expected) ? user : undefined
+  }
+}
+
+const scheme = 'bearer '
+
+/** Who holds the token of a control plane on one machine: its administrator. */
+export const localAdministrator: User = { name: 'setpoint-admin', groups: ['system:masters', 'system:authenticated'] }
