@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startLocal } from '../shared/runtime/local-runtime.ts'
+import { runLocalProcess } from '../shared/runtime/local-process.ts'
 import { postgresReconcilers } from './reconcilers/postgres/reconcilers.ts'
 
 /** `npm start`: the whole control plane in one process, until SIGTERM or SIGINT. */
@@ -10,8 +10,4 @@ const { values } = parseArgs({
   },
 })
 
-await startLocal({
-  port: values.port,
-  dataDirectory: values['data-dir'],
-  controllers: (dataDirectory) => [...postgresReconcilers(dataDirectory)],
-})
+await runLocalProcess({ port: values.port, dataDirectory: values['data-dir'], controllers: postgresReconcilers })

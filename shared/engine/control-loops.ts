@@ -15,6 +15,7 @@ export interface ControlLoop {
   readonly kind?: { readonly group: string; readonly kind: string }
   readonly resyncMs: number
   readonly concurrency: number
+  readonly timeoutMs: number
   readonly run: TurnRunner
 }
 
@@ -28,8 +29,8 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
   const { store, index, resources, catalog, clock } = options
   return [
     ...allControllers(options).map((controller) => ({ ...controller, run: createReconcileKey(controller, options) })),
-    { name: garbageCollectorName, resyncMs: 0, concurrency: 10, run: createGarbageCollector({ store, index, resources, catalog }) },
-    { name: 'event-expiry', kind: eventKind, resyncMs: 0, concurrency: 4, run: createEventExpiry({ store, resources, clock }) },
+    { name: garbageCollectorName, resyncMs: 0, concurrency: 10, timeoutMs: 60_000, run: createGarbageCollector({ store, index, resources, catalog }) },
+    { name: 'event-expiry', kind: eventKind, resyncMs: 0, concurrency: 4, timeoutMs: 60_000, run: createEventExpiry({ store, resources, clock }) },
   ]
 }
 

@@ -35,18 +35,18 @@ export interface Target {
   readonly stored?: StoredObject
 }
 
-/** Sends the wake-ups of changes, in their order; resolves when all of them are in the queues. `replay`: the changes may be the last of several. */
-export type Relay = (changes: readonly Change[], options?: { readonly replay?: boolean }) => Promise<void>
+/** Sends the wake-ups of changes, in their order; resolves when all of them are in the queues. */
+export type Relay = (changes: readonly Change[]) => Promise<void>
 
 export function createRelay(options: RelayOptions): Relay {
   const { queueOf, store, index } = options
   const routes = [...options.controllers.flatMap((controller) => routesOf(controller, index)), ...(options.builtIn ?? [])]
 
-  return async (changes, { replay = false } = {}) => {
+  return async (changes) => {
     const sends = new Map<string, WakeUp[]>()
     for (const change of changes) {
       for (const route of routes) {
-        for (const target of await route.targets(replay ? unsure(change) : change)) {
+        for (const target of await route.targets(change)) {
           await endHold(route, target)
           const wakeUps = sends.get(route.name) ?? []
           sends.set(route.name, [...wakeUps, wakeUpOf(target, change)])
@@ -65,13 +65,6 @@ export function createRelay(options: RelayOptions): Relay {
 function wakeUpOf({ key, reason }: Target, { stored }: Change): WakeUp {
   const { uid, resourceVersion } = stored.object.metadata
   return { key, dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane: 'urgent', reason }
-}
-
-/** Told as the last of several, a status write may stand for an edit that nobody has seen yet. */
-function unsure(change: Change): Change {
-  const { object, engine } = change.stored
-  const seen = engine.generation ?? object.status?.['observedGeneration']
-  return seen === object.metadata.generation && change.touched !== 'meta' ? change : { ...change, touched: 'spec' }
 }
 
 function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {

@@ -30,7 +30,10 @@ export interface ChangeBatch {
 
 export interface Change {
   readonly type: 'added' | 'modified' | 'removed'
-  /** Of the last write. After several, the most telling is not promised: who must not miss a spec change compares generations. */
+  /**
+   * What the write touched. Writes of status and engine may be left out when a later one replaced them; every write that
+   * touched more is told, though perhaps with a later state.
+   */
   readonly touched: Touched
   /** For `removed`: the last state, under the resourceVersion of the removal. */
   readonly stored: StoredObject

@@ -14,7 +14,8 @@ import { createRelayProgress, type RelayProgress } from './relay-progress.ts'
 /** The engine in one process: what the stream, the queues, the schedule and the functions are on AWS. */
 export interface LocalEngineOptions extends ControlLoopsOptions {
   readonly feed: ChangeFeed
-  readonly createQueue: (name: string) => WorkQueue
+  /** A queue whose deliveries are their receiver's alone for this long. */
+  readonly createQueue: (visibilityMs: number) => WorkQueue
   /** How far the relay got. */
   readonly relayed: Checkpoint
   /** When the wheel was last turned. */
@@ -32,7 +33,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   const from = (await options.relayed.load()) ?? '0'
   const progress = createRelayProgress(from)
   const loops = createControlLoops(options)
-  const queues = new Map(loops.map(({ name }) => [name, progress.noting(name, options.createQueue(name))]))
+  const queues = new Map(loops.map(({ name, timeoutMs }) => [name, progress.noting(name, options.createQueue(visibilityTimes * timeoutMs))]))
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => queues.get(name) as WorkQueue
   const relay = createControlRelay(options, queueOf)
   const swept: SweepOptions = { index: options.index, queueOf, controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])) }
@@ -52,14 +53,13 @@ interface Following extends Pick<LocalEngineOptions, 'feed' | 'logger' | 'clock'
   readonly sweep: SweepOptions
 }
 
-/** Relays changes from where the last process was safe. What was there before this one started may be the last of several changes. */
+/** Relays changes, from where the last process was safe. */
 async function followFeed(options: Following, signal: AbortSignal): Promise<void> {
-  const startedAt = BigInt(await options.feed.latest())
   let after = options.from
   while (!signal.aborted) {
     try {
       for await (const batch of options.feed.follow({ after, signal })) {
-        await options.relay(batch.changes, { replay: BigInt(after) < startedAt })
+        await options.relay(batch.changes)
         after = batch.resourceVersion
         options.progress.relayed(after)
       }
@@ -77,6 +77,9 @@ async function wakeEverything({ feed, sweep, clock }: Following): Promise<string
   await sweepWheel(sweep, now - longestMs, now)
   return latest
 }
+
+/** As on AWS: a delivery comes again only when its run is over for certain. */
+const visibilityTimes = 6
 
 /** Longer than any period, so that every slot is passed. */
 const longestMs = 365 * 24 * 3_600_000
