@@ -59,13 +59,11 @@ export function forbidden(field: string, detail: string): FieldError {
 
 /** Says the limit, not the value. Kubernetes says "bytes" here although it counts characters. */
 export function tooLong(field: string, maxLength: number): FieldError {
-  const unit = maxLength === 1 ? 'byte' : 'bytes'
-  return fieldError(field, 'FieldValueTooLong', 'Too long', `may not be more than ${maxLength} ${unit}`)
+  return fieldError(field, 'FieldValueTooLong', 'Too long', `may not be more than ${maxLength} bytes`)
 }
 
 export function tooMany(field: string, actual: number, max: number): FieldError {
-  const unit = max === 1 ? 'item' : 'items'
-  return fieldError(field, 'FieldValueTooMany', `Too many: ${actual}`, `must have at most ${max} ${unit}`)
+  return fieldError(field, 'FieldValueTooMany', `Too many: ${actual}`, `must have at most ${max} items`)
 }
 
 function fieldError(field: string, reason: FieldErrorReason, what: string, detail: string): FieldError {
@@ -81,10 +79,10 @@ function shown(value: unknown): string {
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
 }
 
-/** A number as Go's `%v` prints it: an exponent has two digits at least, and starts below 0.0001. */
+/** A number as Go's `%v` prints it: whole ones in full, others with an exponent from a million on and below 0.0001. */
 export function numeral(value: number): string {
   const size = Math.abs(value)
-  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
+  if (Number.isInteger(value) || (size >= 1e-4 && size < 1e6)) return String(value)
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
 }
 

@@ -23,7 +23,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['k8sshortname', (text) => text.length <= 63 && shortName.test(text)],
   ['mac', isMac],
   ['password', () => true],
-  ['rgbcolor', matching(/^rgb\((?:\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*(?:,|(?=\)$))){3}\)$/)],
+  ['rgbcolor', matching(/^rgb\((?:\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*(?:,(?!\)$)|(?=\)$))){3}\)$/)],
   ['ssn', matching(/^\d{3}[- ]\d{2}[- ]\d{4}$/)],
   ['uri', isRequestUri],
   ['uuid', matching(/^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i)],
@@ -79,16 +79,21 @@ const scalaDuration =
   /(?<!\d)\d+[\t\n\f\r ]*(?:(?:ns|us|µs|ms|s|m|hr?|d|wk?)(?![A-Za-zµ])|nano|micro|milli|sec|min|hour|day|week)/i
 
 const atoms = String.raw`[\w!#$%&'*+\-/=?^{|}~\x60\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^{|}~\x60\u0080-\u{10ffff}]+)*`
-const address = new RegExp(String.raw`^(?:${atoms}|"(?:[^"\\\r\n]|\\.)*")@(?:${atoms}|\[[^\[\]\\\s]*\])$`, 'u')
+const address = new RegExp(String.raw`^(?:${atoms}|"(?:[^"\\]|\\.)*")@(?:${atoms}|\[([^\]]*)\])$`, 'u')
 
-/** An address, or a display name with the address in angle brackets. */
+/** An address, or a display name with the address in angle brackets; all in one line. */
 function isEmail(text: string): boolean {
-  const trimmed = text.trim()
-  if (!trimmed.endsWith('>')) return address.test(trimmed)
-  const start = trimmed.lastIndexOf('<')
-  const name = trimmed.slice(0, start).trim()
-  const isName = /^(?:"(?:[^"\\\r\n]|\\.)*"|[^"()<>[\]:;@\\,]*)$/.test(name)
-  return start >= 0 && isName && address.test(trimmed.slice(start + 1, -1))
+  const line = text.trim()
+  if (/[\r\n]/.test(text)) return false
+  if (!line.endsWith('>')) return isAddress(line)
+  const start = line.lastIndexOf('<')
+  const isName = /^(?:"(?:[^"\\]|\\.)*"|[^"()<>[\]:;@\\,]*)$/.test(line.slice(0, Math.max(start, 0)).trim())
+  return start >= 0 && isName && isAddress(line.slice(start + 1, -1))
+}
+
+function isAddress(text: string): boolean {
+  const match = address.exec(text)
+  return match !== null && (match[1] === undefined || isIp(match[1]))
 }
 
 const hostLabel = String.raw`[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?`
@@ -156,10 +161,12 @@ function hasOnlyWholeEscapes(text: string): boolean {
 
 function isAuthority(authority: string): boolean {
   const at = authority.lastIndexOf('@')
-  const host = authority.slice(at + 1)
-  const isHost = /^(?:\[[^\]%]*(?:%25[^\]]*)?\]|[^\s/\\^`{|}#?@%[\]:]*)(?::\d*)?$/.test(host)
+  const [, ip, name] = hostWithPort.exec(authority.slice(at + 1)) ?? []
+  const isHost = ip === undefined ? name !== undefined : isIpv6(ip)
   return isHost && (at < 0 || /^[\w\-.:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at)))
 }
+
+const hostWithPort = /^(?:\[([^\]%]*)(?:%25[^\]]+)?\]|((?:[^\s/\\^`{|}#?@%[\]:]|%[89a-f][\da-f])*))(?::\d*)?$/i
 
 const cardNumber =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/

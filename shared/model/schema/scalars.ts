@@ -101,8 +101,9 @@ function numberFaults(keywords: NonNullable<CompiledSchema['forNumber']>, value:
   return faults
 }
 
-/** Forgives the last digits of a quotient: 0.3 is a multiple of 0.1. */
+/** Between fractions, the last digits of the quotient are forgiven: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, factor: number): boolean {
+  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0
   const quotient = value / factor
-  return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient))
+  return Math.abs(quotient - Math.round(quotient)) <= Math.max(1e-9, Math.abs(quotient) * 2 ** -50)
 }
