@@ -84,7 +84,7 @@ function newServer(directory: string, nowMs: number, authority: Identity): Ident
     ...validity(nowMs, serverDays),
     use: {
       as: 'server',
-      hosts: [{ dns: 'localhost' }, { ip: [127, 0, 0, 1] }, { ip: [...new Array<number>(15).fill(0), 1] }],
+      hosts: [{ dns: 'localhost' }, { ip: [127, 0, 0, 1] }, { ip: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1] }],
     },
   })
 }

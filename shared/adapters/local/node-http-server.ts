@@ -40,6 +40,10 @@ export async function startNodeHttpServer({
     requestTimeout: 60_000,
   })
   server.on('request', (incoming, outgoing) => {
+    // Its connection may have been promised to be kept, before the server was told to close.
+    outgoing.once('close', () => {
+      if (state.isClosing) server.closeIdleConnections()
+    })
     answer({ handler, streams, state }, incoming, outgoing).catch((error: unknown) => {
       // The handler tells its own failures, so this is a bug of ours; the client sees that the response broke off.
       logger.error('response broke off', {

@@ -5,11 +5,15 @@ import type { Authenticator, User } from '../../ports/authenticator.ts'
 export function createTokenAuthenticator(token: string, user: User): Authenticator {
   const expected = Buffer.from(token)
   return (authorization) => {
-    if (authorization === undefined || authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
-    const given = Buffer.from(authorization.slice(scheme.length))
+    const given = Buffer.from(bearerToken(authorization ?? ''))
     // Only the length tells by its time, and it is no secret.
     return given.length === expected.length && timingSafeEqual(given, expected) ? user : undefined
   }
+}
+
+/** Empty for another scheme. */
+function bearerToken(authorization: string): string {
+  return authorization.slice(0, scheme.length).toLowerCase() === scheme ? authorization.slice(scheme.length) : ''
 }
 
 const scheme = 'bearer '

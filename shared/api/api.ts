@@ -1,0 +1,92 @@
+import { OperatingError } from '../model/errors.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { Authenticator, User } from '../ports/authenticator.ts'
+import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
+import type { KindCatalog } from '../resources/kind-catalog.ts'
+import type { ApiServices, VerbHandler } from './call.ts'
+import { errorFields, expected, failure, noSuchPath } from './failure.ts'
+import { createPathHandler } from './paths.ts'
+import { plainText } from './reply.ts'
+import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
+import { answerReview } from './reviews/review.ts'
+import { isReview, reviewKindOf } from './reviews/review-kinds.ts'
+import { createCreate } from './verbs/create.ts'
+import { createDeleteCollection } from './verbs/delete-collection.ts'
+import { createDelete } from './verbs/delete.ts'
+import { createGet } from './verbs/get.ts'
+import { createList } from './verbs/list.ts'
+import { createPatch } from './verbs/patch.ts'
+import { createUpdate } from './verbs/update.ts'
+import { createWatch } from './verbs/watch.ts'
+
+/**
+ * The HTTP API: Kubernetes' resource conventions over the verbs on resources. The main path of a request: authenticate,
+ * read what it asks for, find the kind, hand it to the verb; one file per verb. What is thrown on the way becomes a Status.
+ */
+export function createApi(services: ApiServices): HttpHandler {
+  const { authenticate, catalog, logger } = services
+  const verbs = createVerbs(services)
+  const answerPath = createPathHandler(services)
+
+  const answer = async (request: HttpRequest): Promise<HttpResponse> => {
+    if (probes.includes(request.path)) return plainText(200, 'ok')
+    const user = await known(request, authenticate)
+    const info = requestInfo(request)
+    if (!info.isResource) return answerPath(request, info.segments)
+    const kind = await kindOf(info, catalog)
+    const handle = isReview(kind) ? answerReview : verbs[info.verb]
+    return handle({ request, info, kind, user })
+  }
+
+  return async (request) => {
+    try {
+      return await answer(request)
+    } catch (error) {
+      if (!(error instanceof OperatingError))
+        logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
+      return failure(expected(error))
+    }
+  }
+}
+
+/** Open to all: whether the process answers is no secret. */
+const probes: readonly string[] = ['/healthz', '/livez', '/readyz']
+
+function createVerbs(services: ApiServices): Readonly<Record<Verb, VerbHandler>> {
+  return {
+    get: createGet(services),
+    list: createList(services),
+    watch: createWatch(services),
+    create: createCreate(services),
+    update: createUpdate(services),
+    patch: createPatch(services),
+    delete: createDelete(services),
+    deletecollection: createDeleteCollection(services),
+  }
+}
+
+async function known(request: HttpRequest, authenticate: Authenticator): Promise<User> {
+  const user = await authenticate(request.header('authorization'))
+  if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
+  return user
+}
+
+/** The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND. */
+async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<ServedKind> {
+  const kind =
+    reviewKindOf(info.group, info.version, info.resource) ??
+    (await catalog.byPlural(info.group, info.version, info.resource))
+  if (kind === undefined || !standsThere(kind, info)) throw noSuchPath()
+  if (info.subresource !== '' && !(info.subresource === 'status' && kind.hasStatus)) throw noSuchPath()
+  if (info.subresource !== '' && !statusVerbs.includes(info.verb)) throw methodNotAllowed()
+  return kind
+}
+
+const statusVerbs: readonly Verb[] = ['get', 'update', 'patch']
+/** Verbs that make sense over all namespaces. */
+const acrossNamespaces: readonly Verb[] = ['list', 'watch']
+
+function standsThere(kind: ServedKind, info: ResourceRequest): boolean {
+  if (kind.namespaced) return info.namespace !== '' || acrossNamespaces.includes(info.verb)
+  return info.namespace === '' || info.resource === 'namespaces'
+}

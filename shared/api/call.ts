@@ -1,0 +1,44 @@
+import type { ServedKind } from '../model/served-kind.ts'
+import type { Authenticator, User } from '../ports/authenticator.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { KindCatalog } from '../resources/kind-catalog.ts'
+import type { Place, Resources } from '../resources/resources.ts'
+import type { ResourceRequest } from './request-info.ts'
+
+/** What the API stands on. */
+export interface ApiServices {
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+  readonly feed: ChangeFeed
+  readonly clock: Clock
+  readonly authenticate: Authenticator
+  readonly logger: Logger
+  /** Of Setpoint, such as `0.1.0`. */
+  readonly version: string
+  /** Watches open at a time; more are told to come back. Default 1000. */
+  readonly watchesMax?: number
+}
+
+/** One request for a resource: who asks what of which kind. */
+export interface Call {
+  readonly request: HttpRequest
+  readonly info: ResourceRequest
+  readonly kind: ServedKind
+  readonly user: User
+}
+
+/** Answers one verb. What it throws becomes a Status. */
+export type VerbHandler = (call: Call) => Promise<HttpResponse>
+
+/** Where the object of the URL stands. */
+export function placeOf({ info, kind }: Call): Place {
+  return { namespace: kind.namespaced ? info.namespace : '', name: info.name }
+}
+
+/** The one subresource that objects have, if the URL asks for it. */
+export function subresourceOf({ info }: Call): { readonly subresource?: 'status' } {
+  return info.subresource === 'status' ? { subresource: 'status' } : {}
+}

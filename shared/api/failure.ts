@@ -1,0 +1,64 @@
+import { errorCatalogue, OperatingError, type ErrorDetails } from '../model/errors.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { HttpResponse } from '../ports/http-handler.ts'
+import { json, withHeader } from './reply.ts'
+
+/** A failure as clients are told it: `metav1.Status`, in a response or in the ERROR event of a watch. */
+export function failureStatus(error: OperatingError): JsonObject {
+  const { status, reason } = errorCatalogue[error.code]
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: error.message,
+    reason,
+    details: statusDetails(error.details, retryAfterSeconds(error)),
+    code: status,
+  }
+}
+
+function statusDetails({ causes, ...details }: ErrorDetails, retryAfter: number | undefined): JsonObject {
+  return {
+    ...details,
+    ...(causes === undefined
+      ? {}
+      : {
+          causes: causes.map(({ reason, message, field }) => ({
+            reason,
+            message,
+            ...(field === undefined ? {} : { field }),
+          })),
+        }),
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
+  }
+}
+
+/** The response to a failure. With Retry-After kubectl tries again by itself, so it goes with those that pass. */
+export function failure(error: OperatingError): HttpResponse {
+  const { status } = errorCatalogue[error.code]
+  const response = json(status, failureStatus(error))
+  const retryAfter = retryAfterSeconds(error)
+  if (status === 401) return withHeader(response, 'www-authenticate', 'Bearer')
+  return retryAfter === undefined ? response : withHeader(response, 'retry-after', String(retryAfter))
+}
+
+function retryAfterSeconds({ code, details }: OperatingError): number | undefined {
+  return details.retryAfterSeconds ?? (code === 'THROTTLED' || code === 'UNAVAILABLE' ? 1 : undefined)
+}
+
+/** Any thrown value as an expected failure. What nobody expected says nothing of the inside. */
+export function expected(error: unknown): OperatingError {
+  if (error instanceof OperatingError) return error
+  return new OperatingError('INTERNAL', 'Internal error occurred: see the log of the control plane', { cause: error })
+}
+
+/** NOT_FOUND for a path that names nothing served, in kubectl's words. */
+export function noSuchPath(): OperatingError {
+  return new OperatingError('NOT_FOUND', 'the server could not find the requested resource')
+}
+
+/** What the log says about an error; clients are not told it. */
+export function errorFields(error: unknown): JsonObject {
+  return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}

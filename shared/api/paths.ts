@@ -1,0 +1,99 @@
+import type { JsonObject } from '../model/json.ts'
+import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
+import type { ApiServices } from './call.ts'
+import { derivedFromKinds } from './derived-from-kinds.ts'
+import { aggregatedDiscovery, type DiscoveryVersion } from './discovery/aggregated.ts'
+import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
+import { coreVersions, groupDocument, groupList, resourceList } from './discovery/legacy.ts'
+import { versionDocument } from './discovery/version.ts'
+import { noSuchPath } from './failure.ts'
+import { openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
+import { openApiV2Json, openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
+import { json, jsonText, withHeader } from './reply.ts'
+import { mediaRange } from './representation.ts'
+import { methodNotAllowed } from './request-info.ts'
+import { reviewKinds } from './reviews/review-kinds.ts'
+
+/** Answers a path that names no resource: versions, discovery and schema documents. */
+export type PathHandler = (request: HttpRequest, segments: readonly string[]) => Promise<HttpResponse>
+
+export function createPathHandler({ catalog, version }: Pick<ApiServices, 'catalog' | 'version'>): PathHandler {
+  const served = derivedFromKinds(catalog, (kinds) => groupVersions([...kinds, ...reviewKinds]))
+  const schemas = derivedFromKinds(catalog, (kinds) =>
+    openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
+  )
+
+  return async (request, segments) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+    const [first, ...rest] = segments
+    if (first === 'version' && rest.length === 0) return json(200, versionDocument(version))
+    if (first === 'api' || first === 'apis') return discovery(request, first, { rest, versions: await served() })
+    if (first !== 'openapi') throw noSuchPath()
+    if (rest[0] === 'v2' && rest.length === 1) return openApiV2(request, version)
+    if (rest[0] === 'v3') return openApiV3(request, rest.slice(1).join('/'), await schemas())
+    throw noSuchPath()
+  }
+}
+
+interface Asked {
+  readonly rest: readonly string[]
+  readonly versions: readonly GroupVersion[]
+}
+
+function discovery(request: HttpRequest, root: 'api' | 'apis', { rest, versions }: Asked): HttpResponse {
+  const [first, second] = rest
+  if (first === undefined) return groups(request, root, versions)
+  const [group, version] = root === 'api' ? ['', first] : [first, second]
+  if (rest.length > (root === 'api' ? 1 : 2)) throw noSuchPath()
+  return found(version === undefined ? groupDocument(versions, group) : resourceList(versions, { group, version }))
+}
+
+function groups(request: HttpRequest, root: 'api' | 'apis', versions: readonly GroupVersion[]): HttpResponse {
+  const aggregated = aggregatedVersion(request)
+  if (aggregated === undefined) return json(200, root === 'api' ? coreVersions(versions) : groupList(versions))
+  const shown = versions.filter(({ group }) => (group === '') === (root === 'api'))
+  const type = `application/json;g=apidiscovery.k8s.io;v=${aggregated};as=APIGroupDiscoveryList`
+  return withHeader(json(200, aggregatedDiscovery(shown, aggregated)), 'content-type', type)
+}
+
+/** The first aggregated form in the Accept header; the client tells by Content-Type whether it got one. */
+function aggregatedVersion(request: HttpRequest): DiscoveryVersion | undefined {
+  for (const range of (request.header('accept') ?? '').split(',')) {
+    const { type, parameters } = mediaRange(range)
+    const { as, g: group, v: version } = parameters
+    if (type !== 'application/json') continue
+    if (as === undefined) return undefined
+    if (
+      as === 'APIGroupDiscoveryList' &&
+      group === 'apidiscovery.k8s.io' &&
+      (version === 'v2' || version === 'v2beta1')
+    )
+      return version
+  }
+  return undefined
+}
+
+function found(document: JsonObject | undefined): HttpResponse {
+  if (document === undefined) throw noSuchPath()
+  return json(200, document)
+}
+
+function openApiV2(request: HttpRequest, version: string): HttpResponse {
+  if (!(request.header('accept') ?? '').includes('protobuf')) return json(200, openApiV2Json(version))
+  return { status: 200, headers: { 'content-type': openApiV2ProtobufType }, body: openApiV2Protobuf(version) }
+}
+
+function openApiV3(request: HttpRequest, path: string, { index, documents }: OpenApiDocuments): HttpResponse {
+  const document = path === '' ? index : documents.get(path)
+  if (document === undefined) throw noSuchPath()
+  const isFixed = request.query.get('hash') === document.hash
+  return unlessKnown(request, document, isFixed ? 'public, max-age=31536000, immutable' : 'no-cache')
+}
+
+/** With the ETag that the client sends next time, and without the text if it has it. */
+function unlessKnown(request: HttpRequest, { text, hash }: HashedText, cacheControl: string): HttpResponse {
+  const etag = `"${hash}"`
+  const isKnown = (request.header('if-none-match') ?? '').includes(etag)
+  const response = isKnown ? { status: 304, headers: {}, body: '' } : jsonText(200, text)
+  return { ...response, headers: { ...response.headers, etag, vary: 'Accept', 'cache-control': cacheControl } }
+}

@@ -1,0 +1,113 @@
+import { OperatingError } from '../../model/errors.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { decodeMessage, fieldBytes, type Field, type FieldType, type Message } from './wire.ts'
+
+/**
+ * The built-in kinds that kubectl (1.32 and later) sends as protobuf, with no way back to JSON if it is refused. Field
+ * numbers from `generated.proto` of k8s.io/api and k8s.io/apimachinery at v1.32. Replies stay JSON, which it accepts.
+ */
+
+/** An object in Kubernetes' envelope: magic, `runtime.Unknown`, message. Throws UNSUPPORTED_MEDIA_TYPE for a kind that is not known. */
+export function decodeObject(bytes: Uint8Array): JsonObject {
+  if (!magic.every((byte, i) => bytes[i] === byte))
+    throw new OperatingError('BAD_REQUEST', 'the body is not protobuf of Kubernetes: its first bytes are not "k8s\\0"')
+  const envelope = bytes.subarray(magic.length)
+  const { apiVersion = '', kind = '' } = decodeMessage(fieldBytes(envelope, 1), typeMeta)
+  const body = messages[`${String(apiVersion)}/${String(kind)}`]
+  if (body === undefined) {
+    throw new OperatingError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `${String(kind)} of ${String(apiVersion)} is not accepted as protobuf: send it as application/json`,
+    )
+  }
+  return { apiVersion, kind, ...decodeMessage(fieldBytes(envelope, 2), body) }
+}
+
+const magic = [0x6b, 0x38, 0x73, 0x00]
+
+const string = (name: string): Field => ({ name, type: 'string' })
+const strings = (name: string): Field => ({ name, type: 'string', repeated: true })
+const int = (name: string): Field => ({ name, type: 'int' })
+const bool = (name: string): Field => ({ name, type: 'bool' })
+const one = (name: string, type: FieldType): Field => ({ name, type })
+const many = (name: string, type: Message): Field => ({ name, type, repeated: true })
+const message = (fields: Message['fields']): Message => ({ fields })
+const stringMap = { map: 'string' } as const
+const bytesMap = { map: 'bytes' } as const
+
+const typeMeta = message({ 1: string('apiVersion'), 2: string('kind') })
+
+const objectMeta = one(
+  'metadata',
+  message({
+    1: string('name'),
+    2: string('generateName'),
+    3: string('namespace'),
+    5: string('uid'),
+    6: string('resourceVersion'),
+    7: int('generation'),
+    8: one('creationTimestamp', 'time'),
+    9: one('deletionTimestamp', 'time'),
+    10: int('deletionGracePeriodSeconds'),
+    11: one('labels', stringMap),
+    12: one('annotations', stringMap),
+    13: many(
+      'ownerReferences',
+      message({
+        1: string('kind'),
+        3: string('name'),
+        4: string('uid'),
+        5: string('apiVersion'),
+        6: bool('controller'),
+        7: bool('blockOwnerDeletion'),
+      }),
+    ),
+    14: strings('finalizers'),
+  }),
+)
+
+const resourceAttributes = message({
+  1: string('namespace'),
+  2: string('verb'),
+  3: string('group'),
+  4: string('version'),
+  5: string('resource'),
+  6: string('subresource'),
+  7: string('name'),
+})
+const accessReviewSpec = message({
+  1: one('resourceAttributes', resourceAttributes),
+  2: one('nonResourceAttributes', message({ 1: string('path'), 2: string('verb') })),
+})
+const deleteOptions = message({
+  1: int('gracePeriodSeconds'),
+  2: one('preconditions', message({ 1: string('uid'), 2: string('resourceVersion') })),
+  3: bool('orphanDependents'),
+  4: string('propagationPolicy'),
+  5: strings('dryRun'),
+})
+
+const messages: { readonly [type: string]: Message } = {
+  'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: strings('finalizers') })) }),
+  'v1/ConfigMap': message({
+    1: objectMeta,
+    2: one('data', stringMap),
+    3: one('binaryData', bytesMap),
+    4: bool('immutable'),
+  }),
+  'v1/Secret': message({
+    1: objectMeta,
+    2: one('data', bytesMap),
+    3: string('type'),
+    4: one('stringData', stringMap),
+    5: bool('immutable'),
+  }),
+  'v1/DeleteOptions': deleteOptions,
+  'meta.k8s.io/v1/DeleteOptions': deleteOptions,
+  'authorization.k8s.io/v1/SelfSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', accessReviewSpec) }),
+  'authorization.k8s.io/v1/SelfSubjectRulesReview': message({
+    1: objectMeta,
+    2: one('spec', message({ 1: string('namespace') })),
+  }),
+  'authentication.k8s.io/v1/SelfSubjectReview': message({ 1: objectMeta }),
+}

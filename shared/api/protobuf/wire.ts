@@ -1,0 +1,148 @@
+import { OperatingError } from '../../model/errors.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
+import { timestamp } from '../../model/time.ts'
+
+/**
+ * Protocol buffers, wire format to JSON, by a table of fields. Kubernetes' mapping: 64-bit integers are numbers, bytes are
+ * base64, `Time` is text. Fields that the table does not name are skipped, as protobuf asks.
+ */
+export type FieldType = 'string' | 'bytes' | 'bool' | 'int' | 'time' | Message | { readonly map: 'string' | 'bytes' }
+
+export interface Message {
+  /** By field number. */
+  readonly fields: { readonly [number: number]: Field }
+}
+
+export interface Field {
+  readonly name: string
+  readonly type: FieldType
+  readonly repeated?: true
+}
+
+/** One message. Throws BAD_REQUEST for bytes that are none. */
+export function decodeMessage(bytes: Uint8Array, message: Message): JsonObject {
+  const decoded: JsonObject = {}
+  for (const { number, value } of wireFields(bytes)) {
+    const field = message.fields[number]
+    if (field !== undefined) place(decoded, field, value)
+  }
+  return decoded
+}
+
+/** The bytes of one field of a message, undecoded; none if it is not there. Throws BAD_REQUEST. */
+export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
+  let found: Uint8Array = new Uint8Array()
+  for (const { number, value } of wireFields(bytes)) if (number === wanted) found = delimited(value)
+  return found
+}
+
+/** A varint as a number, everything else as its bytes. */
+type WireValue = number | Uint8Array
+
+function place(decoded: JsonObject, { name, type, repeated }: Field, value: WireValue): void {
+  if (typeof type === 'object' && 'map' in type) {
+    const entries = (decoded[name] ??= {}) as JsonObject
+    const { key, entry } = mapEntry(value, type.map)
+    entries[key] = entry
+  } else if (repeated === true) {
+    const items = (decoded[name] ??= []) as Json[]
+    items.push(fieldValue(type, value))
+  } else {
+    decoded[name] = fieldValue(type, value)
+  }
+}
+
+function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue): Json {
+  if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : varint(value)
+  const bytes = delimited(value)
+  if (type === 'string') return utf8.decode(bytes)
+  if (type === 'bytes') return base64(bytes)
+  if (type === 'time') return time(bytes)
+  return decodeMessage(bytes, type)
+}
+
+function mapEntry(value: WireValue, type: 'string' | 'bytes'): { readonly key: string; readonly entry: Json } {
+  const { key = '', entry = '' } = decodeMessage(delimited(value), {
+    fields: { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type } },
+  })
+  if (key === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
+  return { key: key as string, entry }
+}
+
+const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' } } }
+
+/** The zero time is an empty message: it stands for no time. */
+function time(bytes: Uint8Array): Json {
+  const { seconds } = decodeMessage(bytes, timeMessage)
+  return typeof seconds !== 'number' || seconds <= 0 ? null : timestamp(seconds * 1_000)
+}
+
+function* wireFields(bytes: Uint8Array): Generator<{ readonly number: number; readonly value: WireValue }> {
+  const reader = { bytes, at: 0 }
+  while (reader.at < bytes.length) {
+    const tag = readVarint(reader)
+    yield { number: Math.floor(tag / 8), value: readValue(reader, tag & 7) }
+  }
+}
+
+interface Reader {
+  readonly bytes: Uint8Array
+  at: number
+}
+
+function readValue(reader: Reader, wireType: number): WireValue {
+  switch (wireType) {
+    case 0:
+      return readVarint(reader)
+    case 1:
+      return readBytes(reader, 8)
+    case 2:
+      return readBytes(reader, readVarint(reader))
+    case 5:
+      return readBytes(reader, 4)
+    default:
+      throw malformed()
+  }
+}
+
+/** Up to ten bytes, seven bits each; the top of a negative number overflows and is read as one. */
+function readVarint(reader: Reader): number {
+  let value = 0
+  for (let shift = 0; shift < 70; shift += 7) {
+    const byte = reader.bytes[reader.at++]
+    if (byte === undefined) throw malformed()
+    value += (byte & 0x7f) * 2 ** shift
+    if (byte < 0x80) return value < 2 ** 63 ? value : value - 2 ** 64
+  }
+  throw malformed()
+}
+
+function readBytes(reader: Reader, length: number): Uint8Array {
+  const end = reader.at + length
+  if (length < 0 || end > reader.bytes.length) throw malformed()
+  const bytes = reader.bytes.subarray(reader.at, end)
+  reader.at = end
+  return bytes
+}
+
+function varint(value: WireValue): number {
+  if (typeof value !== 'number') throw malformed()
+  return value
+}
+
+function delimited(value: WireValue): Uint8Array {
+  if (typeof value === 'number') throw malformed()
+  return value
+}
+
+function malformed(): OperatingError {
+  return new OperatingError('BAD_REQUEST', 'the body is not a protobuf message')
+}
+
+const utf8 = new TextDecoder()
+
+function base64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}

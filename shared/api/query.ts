@@ -1,0 +1,80 @@
+import { OperatingError } from '../model/errors.ts'
+import { notSupported, tooLong, type FieldError } from '../model/schema/field-error.ts'
+import type { WriteOptions } from '../resources/resources.ts'
+import type { HttpRequest } from '../ports/http-handler.ts'
+
+/** Query parameters as the API machinery reads them, and the options of a write. */
+
+/** Present and neither `false` nor `0`: an empty value counts as true. */
+export function flag(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name)
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** A parameter that is there and not empty. */
+export function text(query: URLSearchParams, name: string): string | undefined {
+  const value = query.get(name)
+  return value === null || value === '' ? undefined : value
+}
+
+/** A decimal integer from 0; absent is `undefined`. Throws BAD_REQUEST for anything else. */
+export function count(query: URLSearchParams, name: string): number | undefined {
+  const value = text(query, name)
+  if (value === undefined) return undefined
+  const number = Number(value)
+  if (Number.isSafeInteger(number) && number >= 0) return number
+  throw new OperatingError(
+    'BAD_REQUEST',
+    `unable to decode query parameter ${name}=${value}: it must be an integer from 0`,
+  )
+}
+
+/** The options of a write, by query and User-Agent. Throws INVALID for a value that Kubernetes does not know. */
+export function writeOptions(request: HttpRequest, optionsKind: string): WriteOptions {
+  const { query } = request
+  const fieldValidation = text(query, 'fieldValidation')
+  const manager = fieldManager(request)
+  refuseOptions(optionsKind, [
+    ...checkDryRun(query.getAll('dryRun')),
+    ...(fieldValidation === undefined || isFieldValidation(fieldValidation)
+      ? []
+      : [notSupported('fieldValidation', fieldValidation, fieldValidations)]),
+    ...(manager.length > managerLengthMax ? [tooLong('fieldManager', managerLengthMax)] : []),
+  ])
+  return {
+    manager,
+    dryRun: query.has('dryRun'),
+    ...(isFieldValidation(fieldValidation) ? { fieldValidation } : {}),
+  }
+}
+
+const fieldValidations = ['Ignore', 'Strict', 'Warn'] as const
+const managerLengthMax = 128
+
+function isFieldValidation(value: string | undefined): value is (typeof fieldValidations)[number] {
+  return fieldValidations.some((known) => known === value)
+}
+
+/** What is wrong with the values of `dryRun`: `All` is the only one there is. */
+export function checkDryRun(values: readonly unknown[]): readonly FieldError[] {
+  return values.filter((value) => value !== 'All').map((value) => notSupported('dryRun', value, ['All']))
+}
+
+/** The field manager: named by the request, or else its program by the User-Agent. */
+export function fieldManager(request: HttpRequest): string {
+  const named = text(request.query, 'fieldManager')
+  if (named !== undefined) return named
+  const agent = request.header('user-agent') ?? ''
+  const slash = agent.indexOf('/')
+  return (slash < 0 ? agent : agent.slice(0, slash)).slice(0, managerLengthMax) || 'unknown'
+}
+
+/** Throws INVALID about the options object of a request, if there are errors. */
+export function refuseOptions(optionsKind: string, causes: readonly FieldError[]): void {
+  if (causes.length === 0) return
+  const list = causes.map(({ field, message }) => `${field}: ${message}`)
+  const all = list.length === 1 ? list[0] : `[${list.join(', ')}]`
+  throw new OperatingError('INVALID', `${optionsKind}.meta.k8s.io "" is invalid: ${all}`, {
+    details: { group: 'meta.k8s.io', kind: optionsKind, causes },
+  })
+}

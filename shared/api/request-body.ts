@@ -1,0 +1,115 @@
+import { OperatingError } from '../model/errors.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import type { HttpRequest } from '../ports/http-handler.ts'
+import { decodeObject } from './protobuf/messages.ts'
+
+/** Bodies of requests, decoded by their media type, with limits on what they may cost. */
+
+/** Kubernetes' own limit. Objects have a lower one, the store's. */
+export const bodyBytesMax = 3 * 1024 * 1024
+/** No schema is near it, and everything that walks an object recursively is safe below it. */
+export const bodyDepthMax = 200
+
+/** The media type of the body, without parameters and in lower case; JSON if the request names none. */
+export function mediaType(request: HttpRequest): string {
+  const header = request.header('content-type')
+  if (header === undefined || header === '' || header === jsonType) return jsonType
+  const end = header.indexOf(';')
+  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase()
+}
+
+const jsonType = 'application/json'
+
+/** An object as JSON, YAML, or protobuf of a built-in kind. Throws UNSUPPORTED_MEDIA_TYPE, BAD_REQUEST, TOO_LARGE. */
+export async function readObject(request: HttpRequest): Promise<JsonObject> {
+  const type = mediaType(request)
+  const bytes = await request.body(bodyBytesMax)
+  return asObject(await decode(type, bytes))
+}
+
+function decode(type: string, bytes: Uint8Array): unknown {
+  switch (type) {
+    case jsonType:
+      return parseJson(utf8(bytes))
+    case 'application/yaml':
+    case 'application/apply-patch+yaml':
+      return parseYaml(utf8(bytes))
+    case 'application/vnd.kubernetes.protobuf':
+      return decodeObject(bytes)
+    default:
+      throw unsupported(type, 'application/json, application/yaml, application/vnd.kubernetes.protobuf')
+  }
+}
+
+/** The same for a body that may be absent: then `undefined`. */
+export async function readOptionalObject(request: HttpRequest): Promise<JsonObject | undefined> {
+  const bytes = await request.body(bodyBytesMax)
+  return bytes.length === 0 ? undefined : asObject(await decode(mediaType(request), bytes))
+}
+
+/** A patch body of JSON: an object or a list. */
+export async function readJson(request: HttpRequest): Promise<Json> {
+  return checked(parseJson(utf8(await request.body(bodyBytesMax))))
+}
+
+function asObject(value: unknown): JsonObject {
+  if (isObject(value)) return checked(value) as JsonObject
+  throw new OperatingError('BAD_REQUEST', 'the body must be one object')
+}
+
+/** UNSUPPORTED_MEDIA_TYPE in Kubernetes' words. */
+export function unsupported(type: string, accepted: string): OperatingError {
+  return new OperatingError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted}; it was ${type}`,
+  )
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new OperatingError('BAD_REQUEST', 'the body is not UTF-8', { cause })
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new OperatingError('BAD_REQUEST', `the body is not JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */
+async function parseYaml(text: string): Promise<unknown> {
+  if (text.trimStart().startsWith('{')) return parseJson(text)
+  const { parse } = await import('yaml')
+  try {
+    return parse(text, { logLevel: 'error' })
+  } catch (cause) {
+    throw new OperatingError('BAD_REQUEST', `the body is not YAML: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function checked(value: unknown): Json {
+  refuseDeep(value, bodyDepthMax)
+  return value as Json
+}
+
+function refuseDeep(value: unknown, levels: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (levels === 0) throw new OperatingError('BAD_REQUEST', `the body is nested deeper than ${bodyDepthMax} levels`)
+  if (Array.isArray(value)) for (const item of value) refuseDeep(item, levels - 1)
+  else refuseDeepFields(value as JsonObject, levels)
+}
+
+function refuseDeepFields(fields: JsonObject, levels: number): void {
+  for (const name in fields) {
+    // As a field of a plain object it would replace the prototype of every copy made by assignment.
+    if (name === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
+    refuseDeep(fields[name], levels - 1)
+  }
+}

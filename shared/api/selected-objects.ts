@@ -1,0 +1,52 @@
+import { hasCode } from '../model/errors.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { ListOptions, ObjectList } from '../resources/resources.ts'
+import type { ApiServices } from './call.ts'
+import { isSelected, type Selection } from './selection.ts'
+
+export interface SelectedOptions extends Pick<ListOptions, 'limit' | 'continue'> {
+  readonly kind: ServedKind
+  readonly selection: Selection
+}
+
+type Services = Pick<ApiServices, 'resources' | 'feed'>
+
+/** The objects of a selection, whole or one page of them. One object by its name is one read. */
+export function selectedObjects(options: SelectedOptions, services: Services): Promise<ObjectList> {
+  const { kind, selection, ...page } = options
+  const { namespace, name, selector } = selection
+  if (name !== undefined && (namespace !== '' || !kind.namespaced)) return named(name, options, services)
+  return services.resources.list(kind, {
+    ...page,
+    ...(namespace === '' ? {} : { namespace }),
+    ...(selector === undefined ? {} : { selector }),
+  })
+}
+
+async function named(
+  name: string,
+  { kind, selection }: SelectedOptions,
+  { resources, feed }: Services,
+): Promise<ObjectList> {
+  // Before the read: a watch from here sees every change that the read did not.
+  const resourceVersion = await feed.latest()
+  try {
+    const stored = await resources.get(kind, { namespace: selection.namespace, name })
+    return { items: isSelected(selection, stored.object) ? [stored] : [], resourceVersion }
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return { items: [], resourceVersion }
+    throw error
+  }
+}
+
+/** The same page by page, for who need not hold all of them at once. */
+export async function* selectedPages(options: SelectedOptions, services: Services): AsyncGenerator<ObjectList> {
+  let page = await selectedObjects({ ...options, limit: pageSize }, services)
+  yield page
+  while (page.continue !== undefined) {
+    page = await selectedObjects({ ...options, limit: pageSize, continue: page.continue }, services)
+    yield page
+  }
+}
+
+const pageSize = 500

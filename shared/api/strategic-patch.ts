@@ -1,0 +1,45 @@
+import { OperatingError } from '../model/errors.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import { isObject } from '../model/json.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+
+/**
+ * A strategic merge patch of a built-in kind as the JSON merge patch that does the same. kubectl's client-side apply and
+ * `edit` send one for the kinds it was compiled with, and know no other way. It differs from a JSON merge patch in its
+ * directives (`$patch` and the like) and in lists that merge by key: a patch with either is refused, as is every one of
+ * a custom kind, which Kubernetes refuses too. Throws UNSUPPORTED_MEDIA_TYPE.
+ */
+export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObject {
+  if (!kind.builtIn) throw refused('kinds defined by a CustomResourceDefinition do not support it')
+  const listField = mergesByKey(patch, '')
+  if (listField !== undefined)
+    throw refused(`it is supported only where it equals a JSON merge patch, and ${listField} is not such a field`)
+  return patch
+}
+
+function refused(why: string): OperatingError {
+  return new OperatingError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml; ` +
+      `application/strategic-merge-patch+json: ${why}; use kubectl patch --type=merge or kubectl apply --server-side`,
+  )
+}
+
+/** Lists of the built-in kinds that a strategic patch merges; it replaces all others. */
+const mergedLists: readonly string[] = [
+  'metadata.finalizers',
+  'metadata.ownerReferences',
+  'metadata.managedFields',
+  'status.conditions',
+]
+
+function mergesByKey(value: Json | undefined, path: string): string | undefined {
+  if (!isObject(value)) return undefined
+  for (const name in value) {
+    const field = path === '' ? name : `${path}.${name}`
+    if (name.startsWith('$') || (mergedLists.includes(field) && value[name] !== null)) return field
+    const inner = mergesByKey(value[name], field)
+    if (inner !== undefined) return inner
+  }
+  return undefined
+}

@@ -1,0 +1,78 @@
+import { isObject, type Json } from '../../model/json.ts'
+import { apiVersionOf, type ApiObject } from '../../model/object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import { age, nameColumn, since, type Column } from './column.ts'
+
+/** Kubernetes' own columns for the kinds whose cells a JSON path cannot say; `undefined` for every other kind. */
+export function builtInColumns({ group, version, kind }: ServedKind): readonly Column[] | undefined {
+  return columns[`${apiVersionOf(group, version)}/${kind}`]
+}
+
+const columns: Readonly<Record<string, readonly Column[]>> = {
+  'v1/Namespace': [nameColumn, column('Status', ({ status }) => status?.['phase'] ?? null), age],
+  'v1/ConfigMap': [nameColumn, data('data', 'binaryData'), age],
+  'v1/Secret': [nameColumn, column('Type', (secret) => secret['type'] ?? null), data('data'), age],
+  'v1/Event': [
+    column('Last Seen', lastSeen),
+    column('Type', (event) => event['type'] ?? ''),
+    column('Reason', (event) => event['reason'] ?? ''),
+    column('Object', involved),
+    wide(column('Source', source)),
+    column('Message', (event) => String(event['message'] ?? '').trim()),
+    wide(column('First Seen', (event, nowMs) => since(firstTime(event), nowMs))),
+    wide({ ...column('Count', occurrences), type: 'integer' }),
+    wide(nameColumn),
+  ],
+  'apiextensions.k8s.io/v1/CustomResourceDefinition': [
+    nameColumn,
+    { ...column('Created At', ({ metadata }) => metadata.creationTimestamp), type: 'date' },
+  ],
+}
+
+function column(name: string, cell: Column['cell']): Column {
+  return { name, type: 'string', cell }
+}
+
+function wide(shown: Column): Column {
+  return { ...shown, priority: 1 }
+}
+
+function data(...fields: readonly string[]): Column {
+  const cell = (object: ApiObject): number =>
+    fields.reduce((sum, field) => sum + Object.keys(part(object, field)).length, 0)
+  return { ...column('Data', cell), type: 'integer' }
+}
+
+/** The time of the last occurrence, as printers.printEvent says it: with how often since when, if more than once. */
+function lastSeen(event: ApiObject, nowMs: number): string {
+  const last = since(part(event, 'series')['lastObservedTime'] ?? event['lastTimestamp'] ?? event['eventTime'], nowMs)
+  const count = occurrences(event)
+  return count > 1 ? `${last} (x${count} over ${since(firstTime(event), nowMs)})` : last
+}
+
+function firstTime(event: ApiObject): Json {
+  return event['firstTimestamp'] ?? event['eventTime'] ?? null
+}
+
+function occurrences(event: ApiObject): number {
+  const count = part(event, 'series')['count'] ?? event['count']
+  return typeof count === 'number' && count > 0 ? count : 1
+}
+
+function involved(event: ApiObject): string {
+  const { kind = '', name = '' } = part(event, 'involvedObject')
+  const type = String(kind).toLowerCase()
+  return name === '' ? type : `${type}/${String(name)}`
+}
+
+function source(event: ApiObject): string {
+  const { component = '', host = '' } = part(event, 'source')
+  const who = component === '' ? (event['reportingComponent'] ?? '') : component
+  const where = host === '' ? (event['reportingInstance'] ?? '') : host
+  return [who, where].filter((text) => text !== '').join(', ')
+}
+
+function part(object: ApiObject, field: string): { readonly [name: string]: Json | undefined } {
+  const value = object[field]
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,41 @@
+import type { Json, JsonObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import { builtInColumns } from './built-in-columns.ts'
+import { age, nameColumn, printerColumn, type Column } from './column.ts'
+import { reconcileColumns } from './reconcile-columns.ts'
+
+/** A kind's table: what `kubectl get` prints. */
+export interface TableShape {
+  /** As `meta.k8s.io` Tables describe them. */
+  readonly columnDefinitions: readonly JsonObject[]
+  /** One per column; `null` where the object has no such value. */
+  cells(object: ApiObject, nowMs: number): readonly Json[]
+}
+
+/** The table of a kind. The same kind value gives the same table. */
+export function tableOf(kind: ServedKind): TableShape {
+  const known = tables.get(kind)
+  if (known !== undefined) return known
+  const columns = columnsOf(kind)
+  const table: TableShape = {
+    columnDefinitions: columns.map((column) => definition(column)),
+    cells: (object, nowMs) => columns.map((column) => column.cell(object, nowMs)),
+  }
+  tables.set(kind, table)
+  return table
+}
+
+const tables = new WeakMap<ServedKind, TableShape>()
+
+function columnsOf(kind: ServedKind): readonly Column[] {
+  const builtIn = builtInColumns(kind)
+  if (builtIn !== undefined) return builtIn
+  const own = kind.columns.map(printerColumn)
+  const showsAge = own.some(({ name }) => name.toLowerCase() === 'age')
+  return [nameColumn, ...own, ...(showsAge ? [] : [age]), ...(kind.builtIn ? [] : reconcileColumns)]
+}
+
+function definition({ name, type, format = '', description = '', priority = 0 }: Column): JsonObject {
+  return { name, type, format, description, priority }
+}

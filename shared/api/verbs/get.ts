@@ -1,0 +1,11 @@
+import { placeOf, type ApiServices, type VerbHandler } from '../call.ts'
+import { jsonText } from '../reply.ts'
+import { viewOf } from '../view.ts'
+
+/** `GET` of an object or its status. */
+export function createGet(services: ApiServices): VerbHandler {
+  return async (call) => {
+    const view = viewOf(call, services.clock)
+    return jsonText(200, view.one(await services.resources.get(call.kind, placeOf(call))))
+  }
+}

@@ -1,0 +1,73 @@
+import { OperatingError } from '../../model/errors.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { forbidden, required } from '../../model/schema/field-error.ts'
+import type { Patch } from '../../resources/resources.ts'
+import { placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { placed } from '../placed-body.ts'
+import { flag, refuseOptions, text, writeOptions } from '../query.ts'
+import { jsonText, withWarnings } from '../reply.ts'
+import { methodNotAllowed } from '../request-info.ts'
+import { mediaType, readJson, readObject, unsupported } from '../request-body.ts'
+import { strategicAsMerge } from '../strategic-patch.ts'
+import { viewOf } from '../view.ts'
+
+/** `PATCH` of an object or its status, by the kind of patch that Content-Type names. */
+export function createPatch({ resources, clock }: ApiServices): VerbHandler {
+  return async (call) => {
+    if (call.info.name === '') throw methodNotAllowed()
+    const view = viewOf(call, clock)
+    const options = { ...writeOptions(call.request, 'PatchOptions'), ...subresourceOf(call) }
+    const { stored, outcome, warnings } = await resources.patch(
+      call.kind,
+      placeOf(call),
+      await readPatch(call),
+      options,
+    )
+    return withWarnings(jsonText(outcome === 'created' ? 201 : 200, view.one(stored)), warnings)
+  }
+}
+
+async function readPatch(call: Call): Promise<Patch> {
+  const { request } = call
+  const type = mediaType(request)
+  if (type === applyType) return readApply(call)
+  if (request.query.has('force'))
+    refuseOptions('PatchOptions', [forbidden('force', 'may not be specified for non-apply patch')])
+  switch (type) {
+    case 'application/merge-patch+json':
+      return { type: 'merge', body: asObject(await readJson(request)) }
+    case 'application/json-patch+json':
+      return { type: 'json', body: asOperations(await readJson(request)) }
+    case 'application/strategic-merge-patch+json':
+      return { type: 'merge', body: strategicAsMerge(call.kind, asObject(await readJson(request))) }
+    default:
+      throw unsupported(type, patchTypes.join(', '))
+  }
+}
+
+const applyType = 'application/apply-patch+yaml'
+const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', applyType]
+
+async function readApply(call: Call): Promise<Patch> {
+  const { query } = call.request
+  if (text(query, 'fieldManager') === undefined)
+    refuseOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')])
+  return { type: 'apply', body: placed(call, await readObject(call.request)), force: flag(query, 'force') }
+}
+
+function asObject(body: Json): JsonObject {
+  if (isObject(body)) return body
+  throw new OperatingError('BAD_REQUEST', 'the body of a merge patch must be an object')
+}
+
+const operationsMax = 10_000
+
+function asOperations(body: Json): readonly JsonObject[] {
+  if (!Array.isArray(body) || !body.every(isObject))
+    throw new OperatingError('BAD_REQUEST', 'the body of a JSON patch must be a list of operations')
+  if (body.length <= operationsMax) return body
+  throw new OperatingError(
+    'TOO_LARGE',
+    `The allowed maximum operations in a JSON patch is ${operationsMax}, got ${body.length}`,
+  )
+}

@@ -1,0 +1,22 @@
+import { subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
+import { placed } from '../placed-body.ts'
+import { writeOptions } from '../query.ts'
+import { jsonText, withWarnings } from '../reply.ts'
+import { methodNotAllowed } from '../request-info.ts'
+import { readObject } from '../request-body.ts'
+import { viewOf } from '../view.ts'
+
+/** `PUT` of an object or its status: never creates. */
+export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
+  return async (call) => {
+    if (call.info.name === '') throw methodNotAllowed()
+    const view = viewOf(call, clock)
+    const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call) }
+    const { stored, warnings } = await resources.update(
+      call.kind,
+      placed(call, await readObject(call.request)),
+      options,
+    )
+    return withWarnings(jsonText(200, view.one(stored)), warnings)
+  }
+}

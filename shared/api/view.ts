@@ -1,0 +1,114 @@
+import type { Json, JsonObject } from '../model/json.ts'
+import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import { present } from '../model/present.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import type { ObjectList } from '../resources/resources.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Call } from './call.ts'
+import { representationOf, type IncludeObject, type Representation } from './representation.ts'
+import { tableOf, type TableShape } from './table/table.ts'
+
+/** Objects of one kind as JSON text, in the form a client asked for. */
+export interface View {
+  one(stored: StoredObject): string
+  list(list: ObjectList): string
+  /** As part of a stream of objects of one kind: what the first has said about all is not said again. */
+  next(stored: StoredObject): string
+}
+
+interface ViewOptions {
+  readonly kind: ServedKind
+  readonly representation: Representation
+  /** The time that ages are counted to. */
+  readonly nowMs: () => number
+}
+
+/** The view that a request asks for. Throws NOT_ACCEPTABLE. */
+export function viewOf({ kind, request }: Pick<Call, 'kind' | 'request'>, clock: Clock): View {
+  return createView({ kind, representation: representationOf(request), nowMs: () => clock.nowMs() })
+}
+
+function createView(options: ViewOptions): View {
+  const { kind, representation } = options
+  switch (representation.as) {
+    case 'object':
+      return objectView(kind)
+    case 'metadata':
+      return metadataView(`meta.k8s.io/${representation.version}`)
+    case 'table':
+      return tableView({
+        ...options,
+        shape: tableOf(kind),
+        include: representation.include,
+        apiVersion: `meta.k8s.io/${representation.version}`,
+      })
+  }
+}
+
+function objectView(kind: ServedKind): View {
+  const one = (stored: StoredObject): string => JSON.stringify(present(stored))
+  const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
+  const list = (page: ObjectList): string =>
+    `${head}${JSON.stringify(listMeta(page))},"items":[${page.items.map(one).join(',')}]}`
+  return { one, list, next: one }
+}
+
+function metadataView(apiVersion: string): View {
+  const one = ({ object }: StoredObject): string => JSON.stringify(partial(object, apiVersion))
+  const list = (page: ObjectList): string =>
+    JSON.stringify({
+      kind: 'PartialObjectMetadataList',
+      apiVersion,
+      metadata: listMeta(page),
+      items: page.items.map(({ object }) => partial(object, apiVersion)),
+    })
+  return { one, list, next: one }
+}
+
+interface TableOptions extends ViewOptions {
+  readonly shape: TableShape
+  readonly include: IncludeObject
+  readonly apiVersion: string
+}
+
+function tableView(options: TableOptions): View {
+  const { columnDefinitions } = options.shape
+  const table = (metadata: JsonObject, rows: readonly StoredObject[], columns: readonly JsonObject[] | null): string =>
+    JSON.stringify({
+      kind: 'Table',
+      apiVersion: options.apiVersion,
+      metadata,
+      columnDefinitions: columns,
+      rows: rows.map((stored) => row(stored, options)),
+    })
+  let told = false
+  return {
+    one: (stored) => table(rowsVersion(stored), [stored], columnDefinitions),
+    list: (page) => table(listMeta(page), page.items, columnDefinitions),
+    next: (stored) => {
+      const columns = told ? null : columnDefinitions
+      told = true
+      return table(rowsVersion(stored), [stored], columns)
+    },
+  }
+}
+
+function row(stored: StoredObject, { shape, include, nowMs, apiVersion }: TableOptions): JsonObject {
+  const object = present(stored)
+  const cells = shape.cells(object, nowMs()) as Json[]
+  if (include === 'None') return { cells, object: null }
+  return { cells, object: include === 'Object' ? object : partial(object, apiVersion) }
+}
+
+function partial({ metadata }: ApiObject, apiVersion: string): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata }
+}
+
+function rowsVersion({ object }: StoredObject): JsonObject {
+  return { resourceVersion: object.metadata.resourceVersion }
+}
+
+function listMeta({ resourceVersion, continue: token }: ObjectList): JsonObject {
+  return token === undefined ? { resourceVersion } : { resourceVersion, continue: token }
+}

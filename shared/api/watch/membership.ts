@@ -1,0 +1,92 @@
+import { keyText, keyOf } from '../../model/object-key.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { ApiServices } from '../call.ts'
+import { selectedPages, type SelectedOptions } from '../selected-objects.ts'
+import { isSelected, type Selection } from '../selection.ts'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** Which of the changes of a kind a watch tells, and as what: an object that leaves the selection counts as deleted. */
+export interface Membership {
+  /** What to tell of a change; `undefined` for nothing. */
+  eventOf(change: Change): EventType | undefined
+  /** The client has been told of this object. */
+  knows(object: ApiObject): void
+}
+
+const plainEvents = { added: 'ADDED', modified: 'MODIFIED', removed: 'DELETED' } as const
+
+/** For selections that an object neither enters nor leaves: nothing to remember. */
+export function fixedMembership(selection: Selection): Membership {
+  return {
+    eventOf: ({ type, stored }) => (isSelected(selection, stored.object) ? plainEvents[type] : undefined),
+    knows: () => {},
+  }
+}
+
+/** For selections by content. Remembers the names it has told of, which costs about 100 bytes for each. */
+export function changingMembership(selection: Selection): Membership {
+  const known = new Set<string>()
+  return {
+    eventOf: ({ type, stored: { object } }) => {
+      const name = keyText(keyOf(object))
+      if (type === 'removed' || !isSelected(selection, object)) return known.delete(name) ? 'DELETED' : undefined
+      const isNew = type === 'added' || !known.has(name)
+      known.add(name)
+      return isNew ? 'ADDED' : 'MODIFIED'
+    },
+    knows: (object) => {
+      known.add(keyText(keyOf(object)))
+    },
+  }
+}
+
+/**
+ * For a client that comes back at a resourceVersion with a selection by content: what it knows cannot be told from the
+ * present alone. So changes up to the present (`before`) are told when in doubt: a client takes a second ADDED for an
+ * update, and a DELETED of what it does not know for nothing. `known` starts as what is selected now.
+ */
+export async function resumedMembership(options: SelectedOptions, services: Services): Promise<Membership> {
+  const { selection } = options
+  const membership = changingMembership(selection)
+  const before = await noteAll(membership, options, services)
+  return {
+    ...membership,
+    eventOf: (change) => {
+      const { object } = change.stored
+      const event = membership.eventOf(change)
+      if (event !== undefined || change.type === 'added') return event
+      const isInDoubt = isInNamespace(selection, object) && BigInt(object.metadata.resourceVersion) <= before
+      return isInDoubt ? 'DELETED' : undefined
+    },
+  }
+}
+
+function isInNamespace({ namespace }: Selection, object: ApiObject): boolean {
+  return namespace === '' || object.metadata.namespace === namespace
+}
+
+type Services = Pick<ApiServices, 'resources' | 'feed'>
+
+/** Notes all that is selected now; the highest resourceVersion seen. */
+async function noteAll(
+  membership: Membership,
+  { kind, selection }: SelectedOptions,
+  services: Services,
+): Promise<bigint> {
+  const whole: Selection = { namespace: selection.namespace, name: undefined, selector: undefined, isMutable: false }
+  let highest = 0n
+  for await (const page of selectedPages({ kind, selection: whole }, services)) {
+    highest = max(highest, BigInt(page.resourceVersion))
+    for (const { object } of page.items) {
+      highest = max(highest, BigInt(object.metadata.resourceVersion))
+      if (isSelected(selection, object)) membership.knows(object)
+    }
+  }
+  return highest
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

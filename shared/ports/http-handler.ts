@@ -1,0 +1,26 @@
+/**
+ * An HTTP exchange as plain data, so that one API stands behind any server: a shell turns what arrives into a request,
+ * and writes the response as it is. A handler never throws: a failure is a response too.
+ */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>
+
+export interface HttpRequest {
+  readonly method: string
+  /** As it stands in the request line: percent-encoded, without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** By lower-case name. */
+  header(name: string): string | undefined
+  /** The whole body, once. Throws TOO_LARGE as soon as it is longer than `bytesMax`. */
+  body(bytesMax: number): Promise<Uint8Array>
+  /** Aborts when the client leaves or the server closes: a stream then ends. */
+  readonly signal: AbortSignal
+}
+
+export interface HttpResponse {
+  readonly status: number
+  /** By lower-case name, without the length: the shell knows it. */
+  readonly headers: Readonly<Record<string, string>>
+  /** A stream is sent piece by piece, the headers ahead of the first, and its iterator is returned when the client leaves. */
+  readonly body: string | Uint8Array | AsyncIterable<string>
+}
