@@ -92,8 +92,8 @@ function intOrString({ anyOf: _, ...rest }: JsonObject): StructuralSchema {
   return { ...rest, 'x-kubernetes-int-or-string': true } as StructuralSchema
 }
 
-/** What the engine writes into every status, beside the kind's own fields. Until the first run, Ready is Unknown (kstatus). */
-function withConditions(status: StructuralSchema): StructuralSchema {
+/** What the engine writes into every status, beside the kind's own fields. Until the first run nothing of it is there, and Ready is Unknown (kstatus). */
+function withConditions({ required: _, ...status }: StructuralSchema): StructuralSchema {
   return {
     ...status,
     properties: { ...status.properties, conditions, observedGeneration: { type: 'integer', format: 'int64', description: 'The generation that the last successful run worked on.' }, lastHandledReconcileAt: { type: 'string' } },
