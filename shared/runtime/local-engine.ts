@@ -15,7 +15,7 @@ import { createRelayProgress, type RelayProgress } from './relay-progress.ts'
 export interface LocalEngineOptions extends ControlLoopsOptions {
   readonly feed: ChangeFeed
   /** A queue whose deliveries are their receiver's alone for this long. */
-  readonly createQueue: (visibilityMs: number) => WorkQueue
+  readonly createQueue: (name: string, visibilityMs: number) => WorkQueue
   /** How far the relay got. */
   readonly relayed: Checkpoint
   /** When the wheel was last turned. */
@@ -33,7 +33,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   const from = (await options.relayed.load()) ?? '0'
   const progress = createRelayProgress(from)
   const loops = createControlLoops(options)
-  const queues = new Map(loops.map(({ name, timeoutMs }) => [name, progress.noting(name, options.createQueue(visibilityTimes * timeoutMs))]))
+  const queues = new Map(loops.map(({ name, timeoutMs }) => [name, progress.noting(name, options.createQueue(name, visibilityTimes * timeoutMs))]))
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => queues.get(name) as WorkQueue
   const relay = createControlRelay(options, queueOf)
   const swept: SweepOptions = { index: options.index, queueOf, controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])) }

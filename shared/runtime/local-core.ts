@@ -1,0 +1,76 @@
+import { createLocalWorkQueue } from '../adapters/local/local-work-queue.ts'
+import { createApi } from '../api/api.ts'
+import type { Controller } from '../engine/controller.ts'
+import { createEventRecorder } from '../engine/event-recorder.ts'
+import type { Authenticator } from '../ports/authenticator.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { HttpHandler } from '../ports/http-handler.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Random } from '../ports/random.ts'
+import type { WorkQueue } from '../ports/work-queue.ts'
+import { createResources } from '../resources/create-resources.ts'
+import type { KindCatalog } from '../resources/kind-catalog.ts'
+import type { Resources } from '../resources/resources.ts'
+import { createKindCatalog } from '../resources/store-kind-catalog.ts'
+import { installBasics } from './install-basics.ts'
+import { runLocalEngine } from './local-engine.ts'
+import type { LocalPorts } from './local-ports.ts'
+
+export interface LocalCoreOptions {
+  readonly ports: LocalPorts
+  readonly controllers: readonly Controller[]
+  readonly authenticate: Authenticator
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Default 1 s. */
+  readonly tickMs?: number
+  /** Around each queue that is made; for tests. */
+  readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
+}
+
+/** The control plane without a server: the API as a function, and the engine running. */
+export interface LocalCore {
+  readonly api: HttpHandler
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+  /** Resolves once the engine has stopped: it takes no more keys, and gives up what still runs after `graceMs`. The ports stay open. */
+  stop(graceMs: number): Promise<void>
+}
+
+export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
+  const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
+  const { store, feed } = ports
+  const catalog = createKindCatalog({ store, clock, maxAgeMs: Infinity })
+  const resources = createResources({
+    store,
+    clock,
+    random,
+    onWrite: ({ object }) => object.kind === 'CustomResourceDefinition' && catalog.invalidate(),
+  })
+  await installBasics({ resources, catalog, controllers })
+  const stop = new AbortController()
+  const abandon = new AbortController()
+  const engine = {
+    ...ports,
+    ...{ resources, catalog, clock, random, logger, controllers },
+    events: createEventRecorder({ resources, clock, logger }),
+    createQueue: (name: string, visibilityMs: number) => wrapQueue(createLocalWorkQueue({ clock, random, visibilityMs }), name),
+    tickMs: options.tickMs ?? 1_000,
+  }
+  const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
+  return {
+    api: createApi({ resources, catalog, feed, clock, logger, authenticate: options.authenticate, version: setpointVersion }),
+    resources,
+    catalog,
+    stop: async (graceMs) => {
+      const ended = new AbortController()
+      stop.abort()
+      void clock.sleep(graceMs, ended.signal).then(() => abandon.abort())
+      await running
+      ended.abort()
+    },
+  }
+}
+
+export const setpointVersion = '0.1.0'

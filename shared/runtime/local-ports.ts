@@ -1,0 +1,37 @@
+import { createSqliteChangeFeed } from '../adapters/local/sqlite-change-feed.ts'
+import { createSqliteChangeLog } from '../adapters/local/sqlite-change-log.ts'
+import { createSqliteCheckpoint } from '../adapters/local/sqlite-checkpoint.ts'
+import { openSqliteDatabase } from '../adapters/local/sqlite-database.ts'
+import { createSqliteIndex } from '../adapters/local/sqlite-index.ts'
+import { createSqliteStore } from '../adapters/local/sqlite-store.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { Checkpoint } from '../ports/checkpoint.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ObjectIndex } from '../ports/object-index.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+
+/** What is kept in one SQLite file. */
+export interface LocalPorts {
+  readonly store: ObjectStore
+  readonly feed: ChangeFeed
+  readonly index: ObjectIndex
+  /** How far the relay got. */
+  readonly relayed: Checkpoint
+  /** When the resync wheel was last turned. */
+  readonly turned: Checkpoint
+  close(): void
+}
+
+/** Opens the file, or makes it; ":memory:" keeps everything in memory. Throws UNAVAILABLE if another process has the file. */
+export function openLocalPorts(file: string, clock: Clock): LocalPorts {
+  const database = openSqliteDatabase(file)
+  const changeLog = createSqliteChangeLog({ database, clock })
+  return {
+    store: createSqliteStore({ database, changeLog }),
+    feed: createSqliteChangeFeed({ database, changeLog }),
+    index: createSqliteIndex(database),
+    relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
+    turned: createSqliteCheckpoint({ database, name: 'turned' }),
+    close: () => database.close(),
+  }
+}
