@@ -28,14 +28,13 @@ export function createSqliteChangeFeed({ database, changeLog }: SqliteChangeFeed
 
   async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
     const kindId = (): number | undefined => (of === undefined ? undefined : (kinds.find(of) ?? noKind))
-    const unknownAfter = Number(after)
-    let position = unknownAfter
+    let position = Number(after)
     while (!signal.aborted) {
       const tail = followTail(changeLog, (published) => of === undefined || published.kindId === kindId())
       try {
         do {
           check(position)
-          const { changes, upTo } = changeLog.read({ after: position, upTo: tail.from, kindId: kindId(), unknownAfter })
+          const { changes, upTo } = changeLog.read({ after: position, upTo: tail.from, kindId: kindId() })
           position = upTo
           yield { changes, resourceVersion: String(position) }
         } while (position < tail.from && !signal.aborted)

@@ -6,8 +6,8 @@ import { storedOf, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row says
- * which object; its state is read from the object while that row is its newest, and a removal carries the last state
- * itself, so a removal is told even when the same name is taken again at once. Rows go after an hour, at the head, in
+ * which object and what was touched; the state is read from the object. A removal carries the last state itself, so it is
+ * told even when the same name is taken again at once. Rows go after an hour, at the head, in
  * small steps; what no cursor has passed yet stays.
  */
 export interface SqliteChangeLog {
@@ -24,7 +24,7 @@ export interface SqliteChangeLog {
   latest(): number
   /** Changes up to here are forgotten. */
   horizon(): number
-  /** The next stretch of the log after a resourceVersion, without what later changes have replaced; it says how far it got. */
+  /** The next stretch of the log after a resourceVersion; it says how far it got. */
   read(stretch: Stretch): { readonly changes: readonly Change[]; readonly upTo: number }
 }
 
@@ -48,8 +48,6 @@ export interface Stretch {
   /** Not beyond this. */
   readonly upTo: number
   readonly kindId?: number | undefined
-  /** Objects created after this are told as added. */
-  readonly unknownAfter: number
 }
 
 /** resourceVersion 0 means "any" to Kubernetes' clients, so that even the empty store is at 1. */
@@ -115,26 +113,31 @@ export function createSqliteChangeLog({ database, clock }: SqliteChangeLogOption
 interface ChangeRow extends ObjectRow {
   readonly touched: Touched
   readonly removed: string | null
-  readonly created_rv: number | null
+  readonly is_creation: 0 | 1 | null
 }
 
+/**
+ * A write of status or engine is told while it is the object's last; every other write is told as long as the object
+ * lives, with its last state; and a removal with the state it carries.
+ */
 function selectStretch(database: SqliteDatabase): (stretch: Stretch) => Change[] {
   const ofAll = `
-    SELECT c.rv, c.touched, c.removed, o.created_rv, o.engine, o.doc
-    FROM changes c LEFT JOIN objects o ON o.id = c.object_id AND o.rv = c.rv
+    SELECT c.touched, c.removed, o.rv, o.created_rv = c.rv AS is_creation, o.engine, o.doc
+    FROM changes c LEFT JOIN objects o
+      ON o.id = c.object_id AND o.created_rv <= c.rv AND (o.rv = c.rv OR c.touched NOT IN ('status', 'engine'))
     WHERE c.rv > ? AND c.rv <= ? AND (c.removed IS NOT NULL OR o.id IS NOT NULL)`
   const all = database.prepare(`${ofAll} ORDER BY c.rv`)
   const ofKind = database.prepare(`${ofAll} AND c.kind = ? ORDER BY c.rv`)
-  return ({ after, upTo, kindId, unknownAfter }) => {
+  return ({ after, upTo, kindId }) => {
     const rows = kindId === undefined ? all.all(after, upTo) : ofKind.all(after, upTo, kindId)
-    return rows.map((row) => changeOf(row as unknown as ChangeRow, unknownAfter))
+    return (rows as unknown as readonly ChangeRow[]).map(changeOf)
   }
 }
 
-function changeOf(row: ChangeRow, unknownAfter: number): Change {
-  const { touched, removed, created_rv: createdRv } = row
+function changeOf(row: ChangeRow): Change {
+  const { touched, removed } = row
   if (removed !== null) return { type: 'removed', touched, stored: JSON.parse(removed) as StoredObject }
-  return { type: (createdRv ?? 0) > unknownAfter ? 'added' : 'modified', touched, stored: storedOf(row) }
+  return { type: row.is_creation === 1 ? 'added' : 'modified', touched, stored: storedOf(row) }
 }
 
 /** Forgets a step of what is older than the retention; returns when to look again. Part of the write that calls it. */
