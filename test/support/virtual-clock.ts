@@ -1,55 +1,73 @@
-// TO THE HELPER WHO WROTE THIS FILE AT 03:22:10: the api helper overwrote it by accident two seconds later (sorry, no copy exists).
-// Please write your version again over this one; nothing of mine depends on this copy.
+import { createHeap } from '../../shared/adapters/local/heap.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 
+/** Time that stands still until it is told to pass. */
 export interface VirtualClock extends Clock {
-  /** Moves time on, ending every sleep on its way at its own time and letting what woke run before the next. */
+  /**
+   * Lets `ms` pass: ends every sleep that is due in this time, in order of due times and then of beginnings, and lets what
+   * each sets off come to rest before the next one.
+   */
   advance(ms: number): Promise<void>
+  /** When the next sleep ends. */
+  nextWakeMs(): number | undefined
 }
 
-interface Sleeper {
+export interface VirtualClockOptions {
+  readonly startMs?: number
+  /** Lets everything that is under way come to rest; by default one turn of the event loop, with all its microtasks. */
+  readonly settle?: () => Promise<void>
+}
+
+interface Sleep {
   readonly dueMs: number
-  readonly wake: () => void
+  readonly sequence: number
+  readonly end: () => void
+  isOver: boolean
 }
 
-/** Time that moves only when it is told to. */
-export function createVirtualClock(startMs = Date.parse('2026-05-01T12:00:00Z')): VirtualClock {
+export function createVirtualClock({
+  startMs = Date.UTC(2026, 10, 21),
+  settle = turn,
+}: VirtualClockOptions = {}): VirtualClock {
+  const sleeps = createHeap<Sleep>((a, b) => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.sequence < b.sequence))
   let nowMs = startMs
-  const sleepers = new Set<Sleeper>()
+  let sequence = 0
 
-  const earliest = (untilMs: number): Sleeper | undefined => {
-    const due = [...sleepers].filter((sleeper) => sleeper.dueMs <= untilMs)
-    return due.toSorted((a, b) => a.dueMs - b.dueMs)[0]
+  const sleep: Clock['sleep'] = (ms, signal) => {
+    if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = (): void => {
+      entry.isOver = true
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const entry: Sleep = { dueMs: nowMs + ms, sequence: sequence++, end, isOver: false }
+    signal?.addEventListener('abort', end)
+    sleeps.push(entry)
+    return promise
+  }
+
+  const next = (): Sleep | undefined => {
+    while (sleeps.peek()?.isOver === true) sleeps.pop()
+    return sleeps.peek()
   }
 
   const advance = async (ms: number): Promise<void> => {
     const untilMs = nowMs + ms
-    await quiet()
-    for (let next = earliest(untilMs); next !== undefined; next = earliest(untilMs)) {
-      nowMs = Math.max(nowMs, next.dueMs)
-      next.wake()
-      await quiet()
+    await settle()
+    for (let entry = next(); entry !== undefined && entry.dueMs <= untilMs; entry = next()) {
+      nowMs = entry.dueMs
+      entry.end()
+      await settle()
     }
     nowMs = untilMs
   }
 
-  const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const end = (): void => {
-        sleepers.delete(sleeper)
-        signal?.removeEventListener('abort', end)
-        resolve()
-      }
-      const sleeper = { dueMs: nowMs + Math.max(ms, 0), wake: end }
-      if (signal?.aborted === true) return resolve()
-      sleepers.add(sleeper)
-      signal?.addEventListener('abort', end, { once: true })
-    })
-
-  return { nowMs: () => nowMs, sleep, advance }
+  return { nowMs: () => nowMs, sleep, advance, nextWakeMs: () => next()?.dueMs }
 }
 
-/** What can run without time passing has run. */
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }
