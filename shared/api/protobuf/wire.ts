@@ -48,8 +48,14 @@ function place(decoded: JsonObject, { name, type, repeated }: Field, value: Wire
     const items = (decoded[name] ??= []) as Json[]
     items.push(fieldValue(type, value))
   } else {
-    decoded[name] = fieldValue(type, value)
+    const decodedValue = fieldValue(type, value)
+    if (!isZero(decodedValue)) decoded[name] = decodedValue
   }
+}
+
+/** Go writes every field, given or not: its zero value stands for absent. */
+function isZero(value: Json): boolean {
+  return value === '' || value === 0 || value === false || value === null
 }
 
 function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue): Json {
@@ -71,11 +77,13 @@ function mapEntry(value: WireValue, type: 'string' | 'bytes'): { readonly key: s
 
 const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' } } }
 
-/** The zero time is an empty message: it stands for no time. */
+/** The zero time is an empty message: it stands for no time, as does one that no calendar has. */
 function time(bytes: Uint8Array): Json {
-  const { seconds } = decodeMessage(bytes, timeMessage)
-  return typeof seconds !== 'number' || seconds <= 0 ? null : timestamp(seconds * 1_000)
+  const { seconds = 0 } = decodeMessage(bytes, timeMessage)
+  return typeof seconds === 'number' && seconds > 0 && seconds < yearTenThousand ? timestamp(seconds * 1_000) : null
 }
+
+const yearTenThousand = 253_402_300_800
 
 function* wireFields(bytes: Uint8Array): Generator<{ readonly number: number; readonly value: WireValue }> {
   const reader = { bytes, at: 0 }

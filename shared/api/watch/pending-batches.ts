@@ -12,14 +12,14 @@ export interface PendingBatches {
   end(): void
 }
 
-/** Follows a feed. Throws EXPIRED at once if the feed says within a turn that it does not reach back; `next` says it later. */
+/** Follows a feed. Throws EXPIRED if the feed says soon that it does not reach back so far; later it is `next` that throws. */
 export async function followFeed(feed: ChangeFeed, options: FollowOptions, clock: Clock): Promise<PendingBatches> {
   const ending = new AbortController()
   const signal = AbortSignal.any([options.signal, ending.signal])
   const iterator = feed.follow({ ...options, signal })[Symbol.asyncIterator]()
   let resourceVersion = options.after
   let pending = ask(iterator, clock)
-  if (await pending.within(0)) await pending.result
+  if (await pending.within(soonMs)) await pending.result
 
   const next: PendingBatches['next'] = async (ms) => {
     const result = (await pending.within(ms)) ? await pending.result : undefined
@@ -37,6 +37,9 @@ export async function followFeed(feed: ChangeFeed, options: FollowOptions, clock
     end: () => ending.abort(),
   }
 }
+
+/** A refusal that comes by then is the status of the response; a watch of a quiet kind begins so much later. */
+const soonMs = 5
 
 interface Asked {
   readonly result: Promise<IteratorResult<ChangeBatch>>

@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeObject } from '../../../shared/api/protobuf/messages.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+
+/** Bodies as kubectl 1.33 sent them, in base64. */
+const sent = [
+  {
+    command: 'create ns demo',
+    bytes: 'azhzAAoPCgJ2MRIJTmFtZXNwYWNlEhwKFAoEZGVtbxIAGgAiACoAMgA4AEIAEgAaAgoAGgAiAA==',
+    object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'demo' }, spec: {} },
+  },
+  {
+    command: 'create cm conf --from-literal=a=1 --from-literal=b=zwei',
+    bytes: 'azhzAAoPCgJ2MRIJQ29uZmlnTWFwEikKFAoEY29uZhIAGgAiACoAMgA4AEIAEgYKAWESATESCQoBYhIEendlaRoAIgA=',
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'conf' }, data: { a: '1', b: 'zwei' } },
+  },
+  {
+    command: 'create cm conf2 --from-file=bin',
+    bytes: 'azhzAAoPCgJ2MRIJQ29uZmlnTWFwEiIKFQoFY29uZjISABoAIgAqADIAOABCABoJCgNiaW4SAv/+GgAiAA==',
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'conf2' }, binaryData: { bin: '//4=' } },
+  },
+  {
+    command: 'create secret generic sec --from-literal=password=geheim -n demo',
+    bytes: 'azhzAAoMCgJ2MRIGU2VjcmV0Ei8KFwoDc2VjEgAaBGRlbW8iACoAMgA4AEIAEhIKCHBhc3N3b3JkEgZnZWhlaW0aABoAIgA=',
+    object: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'sec', namespace: 'demo' }, data: { password: 'Z2VoZWlt' } },
+  },
+  {
+    command: 'auth whoami',
+    bytes: 'azhzAAotChhhdXRoZW50aWNhdGlvbi5rOHMuaW8vdjESEVNlbGZTdWJqZWN0UmV2aWV3EhoKEAoAEgAaACIAKgAyADgAQgASBgoECgASABoAIgA=',
+    object: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} },
+  },
+  {
+    command: 'auth can-i get widgets.example.com --subresource=status -n demo',
+    bytes:
+      'azhzAAoyChdhdXRob3JpemF0aW9uLms4cy5pby92MRIXU2VsZlN1YmplY3RBY2Nlc3NSZXZpZXcSTgoQCgASABoAIgAqADIAOABCABIwCi4KBGRlbW8SA2dldBoAIgAqE3dpZGdldHMuZXhhbXBsZS5jb20yBnN0YXR1czoAGggIABIAGgAgABoAIgA=',
+    object: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      metadata: {},
+      spec: { resourceAttributes: { namespace: 'demo', verb: 'get', resource: 'widgets.example.com', subresource: 'status' } },
+    },
+  },
+  {
+    command: 'auth can-i get /healthz',
+    bytes:
+      'azhzAAoyChdhdXRob3JpemF0aW9uLms4cy5pby92MRIXU2VsZlN1YmplY3RBY2Nlc3NSZXZpZXcSLwoQCgASABoAIgAqADIAOABCABIREg8KCC9oZWFsdGh6EgNnZXQaCAgAEgAaACAAGgAiAA==',
+    object: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      metadata: {},
+      spec: { nonResourceAttributes: { path: '/healthz', verb: 'get' } },
+    },
+  },
+  {
+    command: 'auth can-i --list -n demo',
+    bytes:
+      'azhzAAoxChdhdXRob3JpemF0aW9uLms4cy5pby92MRIWU2VsZlN1YmplY3RSdWxlc1JldmlldxIgChAKABIAGgAiACoAMgA4AEIAEgYKBGRlbW8aBBgAIgAaACIA',
+    object: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', metadata: {}, spec: { namespace: 'demo' } },
+  },
+]
+
+describe('a protobuf body', () => {
+  it.each(sent)('of kubectl $command says what was meant', ({ bytes, object }) => {
+    expect(decodeObject(Buffer.from(bytes, 'base64'))).toEqual(object)
+  })
+
+  it('carries all metadata that a client may write', () => {
+    const owner = [...field(1, 'Widget'), ...field(3, 'w1'), ...field(4, 'u1'), ...field(5, 'example.com/v1'), 6 * 8, 1]
+    const created = [8, ...varint(1_777_636_800)]
+    const meta = [
+      ...field(1, 'a'),
+      ...field(8, created),
+      ...[10 * 8, 0],
+      ...field(11, [...field(1, 'app'), ...field(2, 'x')]),
+      ...field(12, [...field(1, 'note'), ...field(2, '')]),
+      ...field(13, owner),
+      ...field(14, 'example.com/one'),
+      ...field(14, 'example.com/two'),
+    ]
+    expect(decodeObject(enveloped('Namespace', field(1, meta)))['metadata']).toEqual({
+      name: 'a',
+      creationTimestamp: '2026-05-01T12:00:00Z',
+      labels: { app: 'x' },
+      annotations: { note: '' },
+      ownerReferences: [{ kind: 'Widget', name: 'w1', uid: 'u1', apiVersion: 'example.com/v1', controller: true }],
+      finalizers: ['example.com/one', 'example.com/two'],
+    })
+  })
+
+  it('has no time where no calendar has one', () => {
+    const meta = [...field(1, 'a'), ...field(8, [8, ...varint(2 ** 52)])]
+    expect(decodeObject(enveloped('Namespace', field(1, meta)))['metadata']).toEqual({ name: 'a' })
+  })
+
+  it('may have fields that are not known', () => {
+    const unknown = [...field(99, 'later'), 98 * 8, 3, 97 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8, 96 * 8 + 5, 1, 2, 3, 4].flatMap((byte) => (byte < 256 ? [byte] : varint(byte)))
+    expect(decodeObject(enveloped('Namespace', [...unknown, ...field(1, field(1, 'a'))]))['metadata']).toEqual({ name: 'a' })
+  })
+
+  const refused = [
+    { bytes: Buffer.from('{"kind":"Namespace"}'), code: 'BAD_REQUEST', because: 'it has no magic number' },
+    { bytes: Buffer.alloc(0), code: 'BAD_REQUEST', because: 'it is empty' },
+    { bytes: enveloped('Pod', []), code: 'UNSUPPORTED_MEDIA_TYPE', because: 'the kind is not known in protobuf' },
+    { bytes: enveloped('Namespace', field(1, field(1, 'a'))).subarray(0, -1), code: 'BAD_REQUEST', because: 'it is cut off' },
+    { bytes: enveloped('Namespace', [8, 1]), code: 'BAD_REQUEST', because: 'a message is a number' },
+    { bytes: enveloped('Namespace', [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), code: 'BAD_REQUEST', because: 'a number has no end' },
+    { bytes: enveloped('Namespace', field(1, field(8, [8, ...varint(2 ** 52)]).slice(0, -1))), code: 'BAD_REQUEST', because: 'a time is cut off' },
+    { bytes: enveloped('ConfigMap', field(2, [...field(1, '__proto__'), ...field(2, 'x')])), code: 'BAD_REQUEST', because: 'a key is __proto__' },
+  ]
+  it.each(refused)('is refused when $because', ({ bytes, code }) => {
+    expect(() => decodeObject(bytes)).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('never breaks anything, whatever the bytes', () => {
+    const bytes = fc.uint8Array({ maxLength: 200 })
+    fc.assert(
+      fc.property(fc.constantFrom('Namespace', 'Secret', 'ConfigMap', 'DeleteOptions'), bytes, (kind, content) => {
+        try {
+          decodeObject(enveloped(kind, [...content]))
+        } catch (error) {
+          expect(error).toBeInstanceOf(OperatingError)
+        }
+      }),
+    )
+  })
+})
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
+}
+
+function field(number: number, content: string | readonly number[]): number[] {
+  const bytes = typeof content === 'string' ? [...new TextEncoder().encode(content)] : content
+  return [...varint(number * 8 + 2), ...varint(bytes.length), ...bytes]
+}
+
+function enveloped(kind: string, message: readonly number[]): Uint8Array {
+  return Uint8Array.from([0x6b, 0x38, 0x73, 0, ...field(1, [...field(1, 'v1'), ...field(2, kind)]), ...field(2, message)])
+}
