@@ -1,5 +1,5 @@
 import { union } from './field-set.ts'
-import { byTime } from './managed-fields.ts'
+import { byAge } from './managed-fields.ts'
 import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
 
 const maxUpdaters = 10
@@ -13,13 +13,17 @@ export function capUpdaters(owners: Owners): Owners {
   const maxSize = owners.size - updaters.length + maxUpdaters
   const result = new Map(owners)
   const oldestIds = new Map<string, string>()
-  for (const [id, owner] of updaters.sort(([, a], [, b]) => byTime(a, b))) {
+  for (const [id, owner] of updaters.sort(oldestFirst)) {
     if (result.size <= maxSize) break
     const oldestId = oldestIds.get(owner.apiVersion)
     if (oldestId === undefined) oldestIds.set(owner.apiVersion, id)
     else moveToBucket(result, { id, owner, oldestId })
   }
   return result
+}
+
+function oldestFirst([idA, a]: readonly [string, Owner], [idB, b]: readonly [string, Owner]): number {
+  return byAge(a, b) || (idA < idB ? -1 : 1)
 }
 
 interface Move {

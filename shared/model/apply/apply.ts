@@ -74,7 +74,8 @@ function claimWith(request: ApplyRequest, type: MergeType): Claimed {
   const live = request.live === undefined ? identityOf(config) : withoutManagedFields(request.live)
   // Managed fields that cannot be read would block every apply for good; tracking starts again instead.
   const known = withFields(ownersOf(request.live ?? {}) ?? new Map(), (fields) => settle(fields, type))
-  const first: Manager = { manager: 'before-first-apply', operation: 'Update', apiVersion, time }
+  const write = { apiVersion, time, ...(subresource !== undefined && { subresource }) }
+  const first: Manager = { manager: 'before-first-apply', operation: 'Update', ...write }
   const owners =
     known.size > 0 ? known : recordWrite(known, { self: first, before: identityOf(live), after: live, type, ignored })
   const self: Manager = {

@@ -14,12 +14,11 @@ import {
 } from './merge-type.ts'
 
 /**
- * The fields that a configuration lays claim to: every scalar and atomic value in it, list items, keys of free maps,
- * and what is null or an empty map. Declared maps and lists are not claimed themselves: they come and go with what
- * they hold. The configuration must have passed `checkConfig`.
+ * The fields that an object lays claim to: every scalar and atomic value in it, list items, keys of free maps, and what
+ * is null or an empty map. Declared maps and lists are not claimed themselves: they come and go with what they hold.
  */
-export function fieldsOf(config: JsonObject, type: MergeType): FieldSet {
-  return claim(config, type, false)
+export function fieldsOf(object: JsonObject, type: MergeType): FieldSet {
+  return claim(object, type, false)
 }
 
 function claim(value: Json, type: MergeType, member: boolean): FieldSet {
@@ -40,6 +39,12 @@ function entryClaims(map: JsonObject, shape: MapShape): ReadonlyMap<string, Fiel
   return claims
 }
 
+/** Duplicates, left over from a time without the list type, are claimed as one piece. */
 function itemClaims(list: readonly Json[], shape: ListShape): ReadonlyMap<string, FieldSet> {
-  return new Map(list.map((item) => [itemElement(item, shape), claim(item, shape.items, true)]))
+  const claims = new Map<string, FieldSet>()
+  for (const item of list) {
+    const element = itemElement(item, shape)
+    claims.set(element, claims.has(element) ? leaf : claim(item, shape.items, true))
+  }
+  return claims
 }

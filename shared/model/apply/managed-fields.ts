@@ -33,19 +33,32 @@ function isEntry(entry: Json): entry is ManagedFieldsEntry {
   )
 }
 
-/** The entries to store, in Kubernetes' order: appliers first, then by time and name. Equal owners give equal entries. */
+/** The entries to store, in Kubernetes' order. Equal owners give equal entries. */
 export function encodeOwners(owners: Owners): ManagedFieldsEntry[] {
-  return [...owners.values()].sort(byTime).map(({ fields, ...manager }) => ({
+  return [...owners.values()].sort(inStoredOrder).map(({ fields, ...manager }) => ({
     ...manager,
     fieldsType: 'FieldsV1',
     fieldsV1: encodeFields(fields),
   }))
 }
 
-/** Appliers first, then the oldest first. */
-export function byTime(a: Manager, b: Manager): number {
-  if (a.operation !== b.operation) return a.operation < b.operation ? -1 : 1
-  return secondsOf(a) - secondsOf(b) || (ownerId(a) < ownerId(b) ? -1 : 1)
+function inStoredOrder(a: Manager, b: Manager): number {
+  return (
+    byText(a.operation, b.operation) ||
+    byAge(a, b) ||
+    byText(a.manager, b.manager) ||
+    byText(a.apiVersion, b.apiVersion) ||
+    byText(a.subresource ?? '', b.subresource ?? '')
+  )
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The oldest first, by the second. */
+export function byAge(a: Manager, b: Manager): number {
+  return secondsOf(a) - secondsOf(b)
 }
 
 function secondsOf({ time }: Manager): number {

@@ -33,9 +33,9 @@ export interface Owner extends Manager {
 /** Who owns what, by `ownerId`. Nobody in it owns nothing. */
 export type Owners = ReadonlyMap<string, Owner>
 
-/** An applier is the same in every version; an updater is another one in each. */
-export function ownerId({ manager, operation, apiVersion, subresource = '' }: Manager): string {
-  return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource])
+/** Kubernetes' own identifier. An applier is the same in every version, an updater is another one in each. */
+export function ownerId({ manager, operation, apiVersion, subresource }: Manager): string {
+  return JSON.stringify({ manager, operation, ...(operation === 'Update' && { apiVersion }), subresource })
 }
 
 /** What a claim would lead to if it is carried through. */

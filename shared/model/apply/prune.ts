@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../json.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
 import { nameElement } from './field-path.ts'
-import { noFields, type FieldSet } from './field-set.ts'
+import { difference, fieldSet, intersection, noFields, union, type FieldSet } from './field-set.ts'
+import { fieldsOf } from './fields-of.ts'
 import {
   itemElement,
-  listIn,
   mapIn,
   shapeFor,
   typeOfEntry,
@@ -12,68 +12,69 @@ import {
   type MergeType,
 } from './merge-type.ts'
 
-/** What is known about one place on the way down. */
-interface Claims {
-  /** What the manager applied last time. */
+/** What decides about pruning: what the manager applied last time, and what anybody claims now, itself included. */
+export interface Claims {
   readonly last: FieldSet
-  /** What anybody claims now, the manager included. */
   readonly owned: FieldSet
-  /** The place, or one above it, is among `last`. */
-  readonly covered: boolean
-  /** A covered place on the way is no longer owned by anybody. */
-  readonly lost: boolean
 }
 
 /**
- * Removes what the manager applied last time and nobody claims any more. A declared field counts as claimed by whoever
- * claims something in it. What is emptied by that becomes null. Parts that stay whole come back as the same values.
+ * Removes what the manager applied last time and nobody claims any more: takes out all it applied last time, puts back
+ * what is owned, then what it had not applied. What is emptied by that becomes null, as in Kubernetes.
  */
-export function prune(
-  object: JsonObject,
-  type: MergeType,
-  { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet },
-): JsonObject {
-  return mapIn(pruneBelow(object, type, { last, owned, covered: false, lost: false }))
+export function prune(object: JsonObject, type: MergeType, { last, owned }: Claims): JsonObject {
+  const applied = withDeclared(last, type)
+  const all = withDeclared(fieldsOf(object, type), type)
+  const fieldsWithout = (fields: FieldSet) => withDeclared(fieldsOf(remove(object, fields, type), type), type)
+  const unapplied = fieldsWithout(applied)
+  const wanted = fieldsWithout(difference(all, union(unapplied, withDeclared(owned, type))))
+  return remove(object, intersection(difference(all, wanted), applied), type)
 }
 
-function pruneBelow(value: Json, type: MergeType, claims: Claims): Json {
+/** The set with the declared fields that lead to its members: they go when nothing in them is left. */
+function withDeclared(set: FieldSet, type: MergeType): FieldSet {
+  const children = new Map<string, FieldSet>()
+  for (const [element, below] of set.children) {
+    const place = placeOf(element, type)
+    const inside = place.type === undefined ? below : withDeclared(below, place.type)
+    children.set(element, place.declared ? fieldSet(true, inside.children) : inside)
+  }
+  return fieldSet(set.member, children)
+}
+
+function placeOf(element: string, { map, list }: MergeType): { declared: boolean; type: MergeType | undefined } {
+  if (!element.startsWith('f:')) return { declared: false, type: list?.items }
+  const name = element.slice(2)
+  return { declared: map?.fields.has(name) ?? false, type: map && typeOfEntry(map, name) }
+}
+
+function remove(object: JsonObject, fields: FieldSet, type: MergeType): JsonObject {
+  return fields === noFields ? object : mapIn(removeBelow(object, fields, type))
+}
+
+function removeBelow(value: Json, fields: FieldSet, type: MergeType): Json {
   const shape = shapeFor(type, value)
-  if (shape.kind === 'scalar' || shape.atomic) return value
-  return shape.kind === 'map' ? pruneMap(mapIn(value), shape, claims) : pruneList(listIn(value), shape, claims)
+  if (shape.kind === 'scalar') return value
+  if (shape.atomic) return null
+  if (shape.kind === 'map') return removeEntries(mapIn(value), fields, shape)
+  return Array.isArray(value) ? removeItems(value, fields, shape) : null
 }
 
-function pruneMap(map: JsonObject, shape: MapShape, claims: Claims): Json {
-  const entries = Object.entries(map).map(([key, value]) => {
-    const place = { element: nameElement(key), declared: shape.fields.has(key), type: typeOfEntry(shape, key) }
-    return [key, value === undefined ? undefined : pruneAt(value, place, claims)] as const
-  })
-  if (entries.every(([key, value]) => value === map[key])) return map
-  const left = entries.filter(([, value]) => value !== undefined)
+function removeEntries(map: JsonObject, fields: FieldSet, shape: MapShape): Json {
+  const left: [string, Json][] = []
+  for (const [key, value] of Object.entries(map)) {
+    const below = fields.children.get(nameElement(key)) ?? noFields
+    if (value === undefined || below.member) continue
+    left.push([key, below === noFields ? value : removeBelow(value, below, typeOfEntry(shape, key))])
+  }
   return left.length === 0 ? null : Object.fromEntries(left)
 }
 
-function pruneList(list: readonly Json[], shape: ListShape, claims: Claims): Json {
-  const left = list
-    .map((item) => pruneAt(item, { element: itemElement(item, shape), declared: false, type: shape.items }, claims))
-    .filter((item) => item !== undefined)
-  if (left.length === list.length && left.every((item, i) => item === list[i])) return list as Json[]
+function removeItems(list: readonly Json[], fields: FieldSet, shape: ListShape): Json {
+  const left: Json[] = []
+  for (const item of list) {
+    const below = fields.children.get(itemElement(item, shape)) ?? noFields
+    if (!below.member) left.push(below === noFields ? item : removeBelow(item, below, shape.items))
+  }
   return left.length === 0 ? null : left
-}
-
-interface Place {
-  readonly element: string
-  readonly declared: boolean
-  readonly type: MergeType
-}
-
-/** The value without what is lost in it; `undefined` if it is lost itself. */
-function pruneAt(value: Json, { element, declared, type }: Place, claims: Claims): Json | undefined {
-  const last = claims.last.children.get(element)
-  if (last === undefined) return value
-  const owned = claims.owned.children.get(element) ?? noFields
-  const wasApplied = last.member || declared
-  const isOwned = owned.member || (declared && owned !== noFields)
-  const covered = claims.covered || wasApplied
-  const lost = claims.lost || (covered && !isOwned)
-  return wasApplied && lost ? undefined : pruneBelow(value, type, { last, owned, covered, lost })
 }
