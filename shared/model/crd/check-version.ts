@@ -1,0 +1,122 @@
+import type { CustomResourceDefinitionVersion, ScalePaths } from '../custom-resource-definition.ts'
+import { dnsLabelFault } from '../dns-name.ts'
+import { compileJsonPath } from '../json-path.ts'
+import { child, duplicate, entry, type FieldError, forbidden, invalid, required } from '../schema/field-error.ts'
+import { checkStructural } from '../schema/structural.ts'
+import type { StructuralSchema } from '../schema/structural-schema.ts'
+
+/** One version of a kind: its schema, and the paths into it. */
+export function checkVersion(version: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
+  const { name, schema, subresources, additionalPrinterColumns: columns = [] } = version
+  const nameFault = dnsLabelFault(name)
+  return [
+    ...(nameFault === undefined ? [] : [invalid(child(path, 'name'), name, nameFault)]),
+    ...checkDeprecation(version, path),
+    ...checkSchema(version, child(path, 'schema.openAPIV3Schema')),
+    ...(subresources?.scale === undefined ? [] : checkScale(subresources.scale, child(path, 'subresources.scale'))),
+    ...columns.flatMap(({ jsonPath }, i) => {
+      return checkPath(jsonPath, child(entry(child(path, 'additionalPrinterColumns'), i), 'jsonPath'))
+    }),
+    ...checkSelectableFields(version, schema?.openAPIV3Schema ?? {}, child(path, 'selectableFields')),
+  ]
+}
+
+function checkDeprecation(
+  { deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
+  path: string,
+): readonly FieldError[] {
+  const field = child(path, 'deprecationWarning')
+  if (deprecationWarning === undefined) return []
+  if (deprecated !== true) return [invalid(field, deprecationWarning, 'can only be set for deprecated versions')]
+  if (!/[\p{C}\p{Zl}\p{Zp}]/u.test(deprecationWarning)) return []
+  return [invalid(field, deprecationWarning, 'must only contain printable UTF-8 characters')]
+}
+
+function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
+  const root = schema?.openAPIV3Schema
+  if (root === undefined)
+    return [required(path, 'say at least type: object and x-kubernetes-preserve-unknown-fields: true')]
+  const errors = checkStructural(root, path)
+  if (errors.length > 0 || subresources?.status === undefined) return errors
+  return Object.keys(root)
+    .filter((keyword) => !besideStatus.has(keyword))
+    .map((keyword) => {
+      const detail = 'must not be used at the root of the schema if the status subresource is enabled'
+      return forbidden(child(path, keyword), detail)
+    })
+}
+
+/** What the root may say although status is validated apart from the rest: nothing that speaks of both. */
+const besideStatus: ReadonlySet<string> = new Set([
+  'type',
+  'title',
+  'description',
+  'format',
+  'example',
+  'externalDocs',
+  'required',
+  'properties',
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-validations',
+])
+
+function checkScale(scale: ScalePaths, path: string): readonly FieldError[] {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
+  return [
+    ...checkPathBelow(specReplicasPath, child(path, 'specReplicasPath'), ['.spec.']),
+    ...checkPathBelow(statusReplicasPath, child(path, 'statusReplicasPath'), ['.status.']),
+    ...(labelSelectorPath === undefined || labelSelectorPath === ''
+      ? []
+      : checkPathBelow(labelSelectorPath, child(path, 'labelSelectorPath'), ['.spec.', '.status.'])),
+  ]
+}
+
+function checkPathBelow(jsonPath: string, field: string, prefixes: readonly string[]): readonly FieldError[] {
+  const errors = checkPath(jsonPath, field)
+  if (errors.length > 0 || prefixes.some((prefix) => jsonPath.startsWith(prefix))) return errors
+  const places = prefixes.map((prefix) => prefix.slice(0, -1)).join(' or ')
+  return [invalid(field, jsonPath, `should be a json path under ${prefixes.length > 1 ? 'either ' : ''}${places}`)]
+}
+
+function checkPath(jsonPath: string, field: string): readonly FieldError[] {
+  if (jsonPath === '') return [required(field)]
+  if (!jsonPath.startsWith('.')) return [invalid(field, jsonPath, 'must be a simple json path starting with .')]
+  try {
+    compileJsonPath(jsonPath)
+    return []
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return [invalid(field, jsonPath, `must be a valid json path: ${error.message}`)]
+  }
+}
+
+function checkSelectableFields(
+  version: CustomResourceDefinitionVersion,
+  schema: StructuralSchema,
+  path: string,
+): readonly FieldError[] {
+  const paths = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath)
+  return paths.flatMap((jsonPath, i) => {
+    const field = child(entry(path, i), 'jsonPath')
+    const fault = selectableFault(jsonPath, schema)
+    const repeated = paths.indexOf(jsonPath) < i ? [duplicate(field, jsonPath)] : []
+    return fault === undefined ? repeated : [...repeated, invalid(field, jsonPath, fault)]
+  })
+}
+
+/** Selectable are single fields of the schema that are written as they are compared. */
+function selectableFault(jsonPath: string, schema: StructuralSchema): string | undefined {
+  if (!/^(?:\.[^.[\]\\]+)+$/.test(jsonPath)) return 'is an invalid path: must be field names with a dot before each'
+  const names = jsonPath.slice(1).split('.')
+  if (names[0] === 'metadata') return 'must not point to fields in metadata'
+  let node: StructuralSchema | undefined = schema
+  for (const name of names) {
+    const properties: StructuralSchema['properties'] = node?.properties ?? {}
+    node = Object.hasOwn(properties, name) ? properties[name] : undefined
+  }
+  if (node === undefined) return 'is an invalid path: does not refer to a valid field'
+  const isText = node.type === 'string' || node.type === 'boolean' || node.type === 'integer'
+  return isText
+    ? undefined
+    : 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+}
