@@ -56,7 +56,12 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     const hold = waitMs === undefined ? undefined : await turn.hold(waitMs)
     const after = await write(stored, (live) => {
       const conclusion = conclude(live, how, at)
-      return changed(live, hold === undefined || isOvertaken(live, at) ? conclusion : { ...conclusion, engine: { ...conclusion.engine, hold } })
+      return changed(
+        live,
+        hold === undefined || isOvertaken(live, at)
+          ? conclusion
+          : { ...conclusion, engine: { ...conclusion.engine, hold } },
+      )
     })
     await report(stored, how, controller)
     if (hold === undefined) return turn.settle()
@@ -66,14 +71,26 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
   async function report({ object }: StoredObject, how: Verdict, { name }: Controller): Promise<void> {
     if (how.kind === 'done' || how.kind === 'again' || (how.kind === 'failed' && how.quiet)) return
     const reason = how.kind === 'retryAfter' ? 'RetryAfter' : how.reason
-    logger.warn('reconcile did not succeed', { controller: name, namespace: object.metadata.namespace ?? '', name: object.metadata.name, outcome: how.kind, reason, error: how.message })
+    logger.warn('reconcile did not succeed', {
+      controller: name,
+      namespace: object.metadata.namespace ?? '',
+      name: object.metadata.name,
+      outcome: how.kind,
+      reason,
+      error: how.message,
+    })
     await events.record(object, { type: 'Warning', reason, message: how.message, component: name })
   }
 
   return {
     verdict,
     paused: async (stored, turn, kind) => {
-      const facts = { nowMs: clock.nowMs(), chance: 0, generation: stored.object.metadata.generation, hasStatus: kind.hasStatus }
+      const facts = {
+        nowMs: clock.nowMs(),
+        chance: 0,
+        generation: stored.object.metadata.generation,
+        hasStatus: kind.hasStatus,
+      }
       await write(stored, (live) => changed(live, concludePaused(live, facts)))
       await turn.settle()
     },

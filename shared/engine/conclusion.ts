@@ -1,4 +1,10 @@
-import { asJson, conditionsOf, patchConditions, type ConditionPatch, type ConditionPatches } from '../model/conditions.ts'
+import {
+  asJson,
+  conditionsOf,
+  patchConditions,
+  type ConditionPatch,
+  type ConditionPatches,
+} from '../model/conditions.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { EngineState, StoredObject, Waiting } from '../model/stored-object.ts'
@@ -26,7 +32,9 @@ export interface RunFacts {
 export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts): Conclusion {
   const overtaken = live.object.metadata.generation !== facts.generation
   return {
-    object: facts.hasStatus ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) } : live.object,
+    object: facts.hasStatus
+      ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) }
+      : live.object,
     engine: overtaken ? live.engine : engineAfter(live.engine, verdict, facts),
   }
 }
@@ -37,7 +45,11 @@ function statusField(status: JsonObject): { status?: JsonObject } {
 
 function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): JsonObject {
   const current = live.status ?? {}
-  const conditions = patchConditions(conditionsOf(live), { ...conditionsAfter(verdict), ...reported(verdict)?.conditions }, facts)
+  const conditions = patchConditions(
+    conditionsOf(live),
+    { ...conditionsAfter(verdict), ...reported(verdict)?.conditions },
+    facts,
+  )
   return {
     ...(reported(verdict)?.status ?? withoutOurs(current)),
     ...(conditions.length === 0 ? {} : { conditions: asJson(conditions) }),
@@ -46,14 +58,20 @@ function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): JsonOb
   }
 }
 
-function withoutOurs({ conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...own }: JsonObject): JsonObject {
+function withoutOurs({
+  conditions: _,
+  observedGeneration: __,
+  lastHandledReconcileAt: ___,
+  ...own
+}: JsonObject): JsonObject {
   return own
 }
 
 /** A failed run has not observed its generation; nor does a late run make newer observations undone. */
 function observed(current: JsonObject, verdict: Verdict, { generation }: RunFacts): JsonObject {
   const before = current['observedGeneration']
-  const now = reported(verdict) === undefined && verdict.kind !== 'stopped' ? before : Math.max(generation, Number(before ?? 0))
+  const now =
+    reported(verdict) === undefined && verdict.kind !== 'stopped' ? before : Math.max(generation, Number(before ?? 0))
   return now === undefined ? {} : { observedGeneration: now }
 }
 
@@ -76,7 +94,9 @@ function conditionsAfter(verdict: Verdict): ConditionPatches {
     case 'again':
       return { ...untroubled, ...(verdict.ready === undefined ? {} : { Ready: readiness(verdict.ready) }) }
     case 'failed':
-      return verdict.quiet ? untroubled : { ...untroubled, Ready: { status: 'False', reason: verdict.reason, message: verdict.message } }
+      return verdict.quiet
+        ? untroubled
+        : { ...untroubled, Ready: { status: 'False', reason: verdict.reason, message: verdict.message } }
     case 'retryAfter':
       return { ...untroubled, Ready: { status: 'False', reason: 'RetryAfter', message: verdict.message } }
     case 'stopped':
@@ -99,7 +119,11 @@ function engineAfter(before: EngineState, verdict: Verdict, facts: RunFacts): En
     case 'again':
       return waitUntil('Requeue', facts.nowMs + verdict.afterMs, facts)
     case 'retryAfter':
-      return { ...waitUntil('RetryAfter', facts.nowMs + verdict.afterMs, facts), ...attemptOf(before, facts), lastError: verdict.message }
+      return {
+        ...waitUntil('RetryAfter', facts.nowMs + verdict.afterMs, facts),
+        ...attemptOf(before, facts),
+        lastError: verdict.message,
+      }
     case 'stopped':
       return { generation: facts.generation, waiting: 'Stopped', lastError: verdict.message }
     case 'failed':
@@ -133,8 +157,14 @@ function backedOff(before: EngineState, facts: RunFacts): EngineState {
 
 /** The next state of a paused object: it says so, and waits for nothing. */
 export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion {
-  const paused: ConditionPatch = { status: 'True', reason: 'PausedByAnnotation', message: 'nothing is done for this object until the annotation is removed' }
+  const paused: ConditionPatch = {
+    status: 'True',
+    reason: 'PausedByAnnotation',
+    message: 'nothing is done for this object until the annotation is removed',
+  }
   const conditions = patchConditions(conditionsOf(live.object), { Paused: paused }, facts)
-  const object = facts.hasStatus ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } } : live.object
+  const object = facts.hasStatus
+    ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
+    : live.object
   return { object, engine: {} }
 }

@@ -13,14 +13,21 @@ export interface Context {
   get<Read>(kind: Kind<Read, unknown>, at: string | At): Promise<Read | undefined>
 
   /** All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. */
-  list<Read>(kind: Kind<Read, unknown>, options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> }): Promise<readonly Read[]>
+  list<Read>(
+    kind: Kind<Read, unknown>,
+    options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> },
+  ): Promise<readonly Read[]>
 
   /**
    * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given the
    * time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`.
    * Equal objects are not written.
    */
-  apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>, options?: { readonly owned?: boolean }): Promise<Read>
+  apply<Read, Body>(
+    kind: Kind<Read, Body>,
+    object: Applied<Body>,
+    options?: { readonly owned?: boolean },
+  ): Promise<Read>
 
   /** A merge patch of an object that exists. */
   patch<Read>(kind: Kind<Read, unknown>, at: string | At, patch: JsonObject): Promise<Read>
@@ -47,4 +54,6 @@ export interface At {
   readonly namespace?: string
 }
 
-export type Applied<Body> = Body & { readonly metadata: { readonly name: string } & Partial<Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'>> }
+export type Applied<Body> = Body & {
+  readonly metadata: { readonly name: string } & Partial<Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'>>
+}

@@ -29,20 +29,45 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
   const { store, index, resources, catalog, clock } = options
   return [
     ...allControllers(options).map((controller) => ({ ...controller, run: createReconcileKey(controller, options) })),
-    { name: garbageCollectorName, resyncMs: 0, concurrency: 10, timeoutMs: 60_000, run: createGarbageCollector({ store, index, resources, catalog }) },
-    { name: 'event-expiry', kind: eventKind, resyncMs: 0, concurrency: 4, timeoutMs: 60_000, run: createEventExpiry({ store, resources, clock }) },
+    {
+      name: garbageCollectorName,
+      resyncMs: 0,
+      concurrency: 10,
+      timeoutMs: 60_000,
+      run: createGarbageCollector({ store, index, resources, catalog }),
+    },
+    {
+      name: 'event-expiry',
+      kind: eventKind,
+      resyncMs: 0,
+      concurrency: 4,
+      timeoutMs: 60_000,
+      run: createEventExpiry({ store, resources, clock }),
+    },
   ]
 }
 
 /** The relay for the same controllers. */
-export function createControlRelay(options: ControlLoopsOptions, queueOf: (loop: { readonly name: string }) => WorkQueue): Relay {
-  return createRelay({ controllers: allControllers(options), queueOf, store: options.store, index: options.index, builtIn: [garbageRoute(options.index)] })
+export function createControlRelay(
+  options: ControlLoopsOptions,
+  queueOf: (loop: { readonly name: string }) => WorkQueue,
+): Relay {
+  return createRelay({
+    controllers: allControllers(options),
+    queueOf,
+    store: options.store,
+    index: options.index,
+    builtIn: [garbageRoute(options.index)],
+  })
 }
 
 function allControllers(options: ControlLoopsOptions): readonly Controller[] {
   const all = [...options.controllers, namespaceController(options), definitionController(options)]
-  for (const [kind, same] of Map.groupBy(all, ({ kind: { group, kind } }) => `${kind}.${group}`)) {
-    if (same.length > 1) throw new TypeError(`${same.map(({ name }) => name).join(' and ')} are both for ${kind}: a kind has one controller`)
+  for (const [kind, same] of Map.groupBy(all, (controller) => `${controller.kind.kind}.${controller.kind.group}`)) {
+    if (same.length > 1)
+      throw new TypeError(
+        `${same.map(({ name }) => name).join(' and ')} are both for ${kind}: a kind has one controller`,
+      )
   }
   return all
 }

@@ -29,4 +29,3 @@ export interface Watch {
   /** What the primary refers to; names without a namespace are in the primary's own. */
   readonly targets: (primary: ApiObject) => readonly ObjectKey[]
 }
-

@@ -22,17 +22,28 @@ export interface ContextOptions {
 export function createContext({ controller, object, engine, signal, attempt }: ContextOptions): Context {
   const { resources, catalog, clock, events, logger } = engine
   const manager = { manager: controller.name }
-  const log = logger.with({ controller: controller.name, namespace: object.metadata.namespace ?? '', name: object.metadata.name })
+  const log = logger.with({
+    controller: controller.name,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name,
+  })
 
   /** Every verb passes here: a run whose time is over has no say any more. */
   const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
     signal.throwIfAborted()
     const found = await catalog.byKind(kind.group, kind.kind)
-    if (found === undefined) throw new OperatingError('NOT_FOUND', `no kind ${kind.kind} in group ${kind.group || 'core'} is served; apply its CustomResourceDefinition`)
+    if (found === undefined)
+      throw new OperatingError(
+        'NOT_FOUND',
+        `no kind ${kind.kind} in group ${kind.group || 'core'} is served; apply its CustomResourceDefinition`,
+      )
     return found
   }
 
-  const place = (at: string | At): Place => ({ namespace: object.metadata.namespace ?? '', ...(typeof at === 'string' ? { name: at } : at) })
+  const place = (at: string | At): Place => ({
+    namespace: object.metadata.namespace ?? '',
+    ...(typeof at === 'string' ? { name: at } : at),
+  })
 
   return {
     log,
@@ -47,23 +58,40 @@ export function createContext({ controller, object, engine, signal, attempt }: C
       return found?.object as Read | undefined
     },
 
-    list: async <Read>(kind: Kind<Read, unknown>, { namespace = object.metadata.namespace ?? '', labels = {} } = {}) => {
+    list: async <Read>(
+      kind: Kind<Read, unknown>,
+      { namespace = object.metadata.namespace ?? '', labels = {} } = {},
+    ) => {
       const wanted = Object.entries(labels)
-      const selector = (one: ApiObject): boolean => wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-      const { items } = await resources.list(await served(kind), { selector, ...(namespace === '' ? {} : { namespace }) })
+      const selector = (one: ApiObject): boolean =>
+        wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
+      const { items } = await resources.list(await served(kind), {
+        selector,
+        ...(namespace === '' ? {} : { namespace }),
+      })
       return items.map((item) => item.object as unknown as Read)
     },
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
       const { name, namespace } = given.metadata
       const at = place(namespace === undefined ? name : { name, namespace })
-      const body = owned ? withOwner(given as JsonObject, at, object) : (given as JsonObject)
-      const { stored } = await resources.patch(await served(kind), at, { type: 'apply', body, force: true }, { ...manager, fieldValidation: 'Strict' })
+      const body = owned ? withOwner(given, at, object) : (given as JsonObject)
+      const { stored } = await resources.patch(
+        await served(kind),
+        at,
+        { type: 'apply', body, force: true },
+        { ...manager, fieldValidation: 'Strict' },
+      )
       return stored.object as unknown as Read
     },
 
     patch: async <Read>(kind: Kind<Read, unknown>, at: string | At, body: JsonObject) => {
-      const { stored } = await resources.patch(await served(kind), place(at), { type: 'merge', body }, { ...manager, fieldValidation: 'Strict' })
+      const { stored } = await resources.patch(
+        await served(kind),
+        place(at),
+        { type: 'merge', body },
+        { ...manager, fieldValidation: 'Strict' },
+      )
       return stored.object as unknown as Read
     },
 
@@ -84,7 +112,10 @@ async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
 function withOwner(child: JsonObject, at: Place, owner: ApiObject): JsonObject {
   const { namespace } = owner.metadata
   if (namespace !== undefined && at.namespace !== namespace) {
-    throw new OperatingError('BAD_REQUEST', `${owner.kind} ${namespace}/${owner.metadata.name} cannot own ${at.name} outside its namespace; apply it with { owned: false }`)
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `${owner.kind} ${namespace}/${owner.metadata.name} cannot own ${at.name} outside its namespace; apply it with { owned: false }`,
+    )
   }
   const metadata = isObject(child['metadata']) ? child['metadata'] : {}
   return { ...child, metadata: { ...metadata, ownerReferences: [ownerReference(owner)] } }

@@ -17,7 +17,10 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.
   return { group, version, kind, namespaced: scope === 'Namespaced', definition: definitionOf(options, scope) }
 }
 
-function definitionOf(options: KindOptions<z.ZodType, z.ZodType>, scope: 'Namespaced' | 'Cluster'): CustomResourceDefinition {
+function definitionOf(
+  options: KindOptions<z.ZodType, z.ZodType>,
+  scope: 'Namespaced' | 'Cluster',
+): CustomResourceDefinition {
   const { group, version, kind, plural = `${kind.toLowerCase()}s`, shortNames, categories, columns = [] } = options
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -26,7 +29,14 @@ function definitionOf(options: KindOptions<z.ZodType, z.ZodType>, scope: 'Namesp
     spec: {
       group,
       scope,
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List`, ...(shortNames && { shortNames: [...shortNames] }), ...(categories && { categories: [...categories] }) },
+      names: {
+        kind,
+        plural,
+        singular: kind.toLowerCase(),
+        listKind: `${kind}List`,
+        ...(shortNames && { shortNames: [...shortNames] }),
+        ...(categories && { categories: [...categories] }),
+      },
       versions: [
         {
           name: version,
@@ -70,15 +80,22 @@ function tidied(schema: JsonObject): StructuralSchema {
   const { additionalProperties, ...rest } = schema
   const tidy: JsonObject = {}
   for (const keyword in rest) if (!isSafeIntegerBound(keyword, rest[keyword])) tidy[keyword] = rest[keyword]
-  for (const keyword of ['items', 'not']) if (isObject(tidy[keyword])) tidy[keyword] = tidied(tidy[keyword]) as JsonObject
-  if (isObject(tidy['properties'])) tidy['properties'] = Object.fromEntries(Object.entries(tidy['properties']).map(([name, field]) => [name, tidied(field as JsonObject) as JsonObject]))
+  for (const keyword of ['items', 'not'])
+    if (isObject(tidy[keyword])) tidy[keyword] = tidied(tidy[keyword]) as JsonObject
+  if (isObject(tidy['properties']))
+    tidy['properties'] = Object.fromEntries(
+      Object.entries(tidy['properties']).map(([name, field]) => [name, tidied(field as JsonObject) as JsonObject]),
+    )
   if (isObject(additionalProperties)) tidy['additionalProperties'] = tidied(additionalProperties) as JsonObject
-  return isIntOrString(tidy) ? intOrString(tidy) : (tidy as StructuralSchema)
+  return isIntOrString(tidy) ? intOrString(tidy) : tidy
 }
 
 /** zod bounds every integer by what a double holds exactly; a schema need not say so. */
 function isSafeIntegerBound(keyword: string, value: unknown): boolean {
-  return (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) || (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER)
+  return (
+    (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
+    (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER)
+  )
 }
 
 function isIntOrString(schema: JsonObject): boolean {
@@ -89,15 +106,34 @@ function isIntOrString(schema: JsonObject): boolean {
 }
 
 function intOrString({ anyOf: _, ...rest }: JsonObject): StructuralSchema {
-  return { ...rest, 'x-kubernetes-int-or-string': true } as StructuralSchema
+  return { ...rest, 'x-kubernetes-int-or-string': true }
 }
 
 /** What the engine writes into every status, beside the kind's own fields. Until the first run nothing of it is there, and Ready is Unknown (kstatus). */
 function withConditions({ required: _, ...status }: StructuralSchema): StructuralSchema {
   return {
     ...status,
-    properties: { ...status.properties, conditions, observedGeneration: { type: 'integer', format: 'int64', description: 'The generation that the last successful run worked on.' }, lastHandledReconcileAt: { type: 'string' } },
-    default: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Pending', message: 'waiting for the controller', lastTransitionTime: '1970-01-01T00:00:00Z' }] },
+    properties: {
+      ...status.properties,
+      conditions,
+      observedGeneration: {
+        type: 'integer',
+        format: 'int64',
+        description: 'The generation that the last successful run worked on.',
+      },
+      lastHandledReconcileAt: { type: 'string' },
+    },
+    default: {
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'Unknown',
+          reason: 'Pending',
+          message: 'waiting for the controller',
+          lastTransitionTime: '1970-01-01T00:00:00Z',
+        },
+      ],
+    },
   }
 }
 

@@ -54,7 +54,8 @@ function listed(found: Reference | readonly Reference[] | undefined): readonly R
 /** A reconciler for one kind. Throws a TypeError for a definition that cannot work. */
 export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: ReconcilerOptions<Read>): Controller {
   const { name = kind.kind.toLowerCase(), owns = [], concurrency = 10, reconcile, cleanup } = options
-  if (!Number.isInteger(concurrency) || concurrency < 1) throw new TypeError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new TypeError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   return {
     name,
     kind: kind as Kind,
@@ -65,12 +66,20 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
     concurrency,
     reportsStatus: true,
     reconcile: reconcile as unknown as Controller['reconcile'],
-    ...(cleanup && { cleanup: cleanup as unknown as NonNullable<Controller['cleanup']>, finalizer: `${kind.group}/${name}` }),
+    ...(cleanup && {
+      cleanup: cleanup as unknown as NonNullable<Controller['cleanup']>,
+      finalizer: `${kind.group}/${name}`,
+    }),
   }
 }
 
 function watchOf({ kind, names }: ReferenceTo<ApiObject>): Watch {
   const targets = (primary: ApiObject): readonly ObjectKey[] =>
-    names(primary).map(({ name, namespace = primary.metadata.namespace ?? '' }) => ({ group: kind.group, kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }))
+    names(primary).map(({ name, namespace = primary.metadata.namespace ?? '' }) => ({
+      group: kind.group,
+      kind: kind.kind,
+      namespace: kind.namespaced ? namespace : '',
+      name,
+    }))
   return { kind: kind as Kind, targets }
 }

@@ -19,7 +19,11 @@ export interface EventRecorder {
   record(about: ApiObject, event: RecordedEvent): Promise<void>
 }
 
-export function createEventRecorder(options: { readonly resources: Resources; readonly clock: Clock; readonly logger: Logger }): EventRecorder {
+export function createEventRecorder(options: {
+  readonly resources: Resources
+  readonly clock: Clock
+  readonly logger: Logger
+}): EventRecorder {
   const { resources, clock, logger } = options
   const manager = { manager: 'setpoint-events' }
 
@@ -28,7 +32,12 @@ export function createEventRecorder(options: { readonly resources: Resources; re
     const now = timestamp(clock.nowMs())
     try {
       const { object } = (await resources.get(eventKind, at)) ?? {}
-      await resources.patch(eventKind, at, { type: 'merge', body: { count: Number(object['count'] ?? 1) + 1, lastTimestamp: now } }, manager)
+      await resources.patch(
+        eventKind,
+        at,
+        { type: 'merge', body: { count: Number(object['count'] ?? 1) + 1, lastTimestamp: now } },
+        manager,
+      )
     } catch (error) {
       if (!hasCode(error, 'NOT_FOUND')) throw error
       await resources.create(eventKind, body(about, event, { at, now }), manager)
@@ -57,11 +66,22 @@ function placeOf({ metadata }: ApiObject, event: RecordedEvent): EventPlace {
   return { namespace: metadata.namespace ?? 'default', name: `${metadata.name.slice(0, 236)}.${digest}` }
 }
 
-function body(about: ApiObject, { type, reason, message, component }: RecordedEvent, { at, now }: { readonly at: EventPlace; readonly now: string }) {
+function body(
+  about: ApiObject,
+  { type, reason, message, component }: RecordedEvent,
+  { at, now }: { readonly at: EventPlace; readonly now: string },
+) {
   const { name, namespace, uid, resourceVersion } = about.metadata
   return {
     metadata: { ...at },
-    involvedObject: { apiVersion: about.apiVersion, kind: about.kind, name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion },
+    involvedObject: {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      uid,
+      resourceVersion,
+    },
     type,
     reason,
     message: message.slice(0, messageLengthMax),

@@ -30,11 +30,17 @@ export function garbageRoute(index: ObjectIndex): Route {
       const key = keyOf(object)
       const owners = (object.metadata.ownerReferences ?? []).flatMap((owner) => ownerKeys(owner, object))
       if (type === 'removed') {
-        const children = (await index.ownedBy(object.metadata.uid)).map((child) => ({ key: child, reason: `its owner ${key.kind} ${key.name} is gone` }))
+        const children = (await index.ownedBy(object.metadata.uid)).map((child) => ({
+          key: child,
+          reason: `its owner ${key.kind} ${key.name} is gone`,
+        }))
         const parents = owners.map((owner) => ({ key: owner, reason: `its child ${key.kind} ${key.name} is gone` }))
         return [...children, ...parents]
       }
-      const concerned = touched === 'delete' ? propagation(object) !== undefined : owners.length > 0 && (touched === 'spec' || touched === 'meta')
+      const concerned =
+        touched === 'delete'
+          ? propagation(object) !== undefined
+          : owners.length > 0 && (touched === 'spec' || touched === 'meta')
       return concerned ? [{ key, stored, reason: 'its owners or its deletion changed' }] : []
     },
   }
@@ -48,7 +54,12 @@ function propagation({ metadata }: ApiObject): 'orphan' | 'foregroundDeletion' |
 function ownerKeys({ apiVersion, kind, name }: OwnerReference, child: ApiObject): readonly ObjectKey[] {
   const { namespace = '' } = child.metadata
   const key = { group: parseApiVersion(apiVersion).group, kind, name }
-  return namespace === '' ? [{ ...key, namespace }] : [{ ...key, namespace }, { ...key, namespace: '' }]
+  return namespace === ''
+    ? [{ ...key, namespace }]
+    : [
+        { ...key, namespace },
+        { ...key, namespace: '' },
+      ]
 }
 
 export function createGarbageCollector({ store, index, resources, catalog }: GarbageCollectorOptions): TurnRunner {
@@ -69,7 +80,8 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   }
 
   async function exists(owner: OwnerReference, child: ApiObject): Promise<boolean> {
-    for (const key of ownerKeys(owner, child)) if ((await store.get(key))?.object.metadata.uid === owner.uid) return true
+    for (const key of ownerKeys(owner, child))
+      if ((await store.get(key))?.object.metadata.uid === owner.uid) return true
     return false
   }
 
@@ -78,14 +90,17 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     if (how === undefined || !isDeleting(object)) return
     const children = await childrenOf(object)
     if (how === 'orphan') for (const child of children) await letGo(child, object)
-    if (how === 'foregroundDeletion') for (const child of children) if (!isDeleting(child)) await remove(child, 'Foreground')
+    if (how === 'foregroundDeletion')
+      for (const child of children) if (!isDeleting(child)) await remove(child, 'Foreground')
     const waits = how === 'foregroundDeletion' && children.some((child) => blocks(child, object))
     if (!waits) await dropFinalizer(object, how)
   }
 
   async function childrenOf({ metadata: { uid } }: ApiObject): Promise<readonly ApiObject[]> {
     const found = await Promise.all((await index.ownedBy(uid)).map((key) => store.get(key)))
-    return found.flatMap((child) => (child?.object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ? [child.object] : []))
+    return found.flatMap((child) =>
+      child?.object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ? [child.object] : [],
+    )
   }
 
   async function letGo(child: ApiObject, owner: ApiObject): Promise<void> {
@@ -102,10 +117,18 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
     const { resourceVersion, name, namespace = '' } = object.metadata
-    await resources.patch(kind, { name, namespace }, { type: 'merge', body: { metadata: { ...metadata, resourceVersion } } }, { manager: garbageCollectorName })
+    await resources.patch(
+      kind,
+      { name, namespace },
+      { type: 'merge', body: { metadata: { ...metadata, resourceVersion } } },
+      { manager: garbageCollectorName },
+    )
   }
 
-  async function remove(object: ApiObject, propagationPolicy: 'Background' | 'Foreground' = 'Background'): Promise<void> {
+  async function remove(
+    object: ApiObject,
+    propagationPolicy: 'Background' | 'Foreground' = 'Background',
+  ): Promise<void> {
     const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
     const { uid, name, namespace = '' } = object.metadata
@@ -118,5 +141,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
 }
 
 function blocks(child: ApiObject, owner: ApiObject): boolean {
-  return (child.metadata.ownerReferences ?? []).some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true)
+  return (child.metadata.ownerReferences ?? []).some(
+    ({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true,
+  )
 }

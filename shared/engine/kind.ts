@@ -24,7 +24,9 @@ export interface Kind<Read = ApiObject, Body = JsonObject> {
 export type ObjectOf<K> = K extends Kind<infer Read, infer _> ? Read : never
 
 /** The type of the status a reconciler of these objects reports. */
-export type StatusOf<Read> = Read extends { readonly status?: infer Status } ? Omit<NonNullable<Status>, 'conditions' | 'observedGeneration'> : JsonObject
+export type StatusOf<Read> = Read extends { readonly status?: infer Status }
+  ? Omit<NonNullable<Status>, 'conditions' | 'observedGeneration'>
+  : JsonObject
 
 /** An object of a kind made by `defineKind`. */
 export interface CustomObject<Spec, Status> {
@@ -32,7 +34,10 @@ export interface CustomObject<Spec, Status> {
   readonly kind: string
   readonly metadata: Readonly<ObjectMeta>
   readonly spec: Spec
-  readonly status?: Partial<Status> & { readonly conditions?: readonly Condition[]; readonly observedGeneration?: number }
+  readonly status?: Partial<Status> & {
+    readonly conditions?: readonly Condition[]
+    readonly observedGeneration?: number
+  }
 }
 
 export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {

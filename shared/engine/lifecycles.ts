@@ -1,5 +1,4 @@
 import { hasCode } from '../model/errors.ts'
-import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { parseTimestamp } from '../model/time.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -24,7 +23,9 @@ export interface LifecycleOptions {
 /** A namespace goes once nothing is in it. */
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   return lifecycle(namespaceKind, namespaceFinalizer, async ({ metadata: { name } }) => {
-    const kinds = (await catalog.all()).filter(({ namespaced, version, storageVersion }) => namespaced && version === storageVersion)
+    const kinds = (await catalog.all()).filter(
+      ({ namespaced, version, storageVersion }) => namespaced && version === storageVersion,
+    )
     const left = await Promise.all(kinds.map((kind) => deleteAll(resources, kind, name)))
     return untilNoneIsLeft(left.reduce((a, b) => a + b, 0))
   })
@@ -38,7 +39,7 @@ export function definitionController({ resources }: Pick<LifecycleOptions, 'reso
   })
 }
 
-function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObject) => Promise<Outcome<JsonObject>>): Controller {
+function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObject) => Promise<Outcome>): Controller {
   return {
     name: `${kind.singular}-lifecycle`,
     kind,
@@ -63,7 +64,11 @@ async function deleteAll(resources: Resources, kind: ServedKind, namespace?: str
   let left = 0
   let token: string | undefined
   do {
-    const page = await resources.list(kind, { limit: 500, ...(namespace === undefined ? {} : { namespace }), ...(token === undefined ? {} : { continue: token }) })
+    const page = await resources.list(kind, {
+      limit: 500,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(token === undefined ? {} : { continue: token }),
+    })
     const gone = await Promise.all(page.items.map(({ object }) => deleteOne(resources, kind, object)))
     left += gone.filter((isGone) => !isGone).length
     token = page.continue
@@ -71,7 +76,11 @@ async function deleteAll(resources: Resources, kind: ServedKind, namespace?: str
   return left
 }
 
-async function deleteOne(resources: Resources, kind: ServedKind, { metadata: { name, namespace = '' } }: ApiObject): Promise<boolean> {
+async function deleteOne(
+  resources: Resources,
+  kind: ServedKind,
+  { metadata: { name, namespace = '' } }: ApiObject,
+): Promise<boolean> {
   try {
     return (await resources.delete(kind, { name, namespace })).gone
   } catch (error) {
@@ -81,13 +90,22 @@ async function deleteOne(resources: Resources, kind: ServedKind, { metadata: { n
 }
 
 /** Events go an hour after they last happened. Their timer is set when they are made. */
-export function createEventExpiry({ store, resources, clock }: { readonly store: ObjectStore; readonly resources: Resources; readonly clock: Clock }): TurnRunner {
+export function createEventExpiry({
+  store,
+  resources,
+  clock,
+}: {
+  readonly store: ObjectStore
+  readonly resources: Resources
+  readonly clock: Clock
+}): TurnRunner {
   return async (turn) => {
     const stored = await store.get(turn.key)
     if (stored === undefined) return turn.settle()
     const dueAtMs = (parseTimestamp(String(stored.object['lastTimestamp'])) ?? 0) + eventLifetimeMs
     if (dueAtMs <= clock.nowMs()) await deleteOne(resources, eventKind, stored.object)
-    else if (stored.engine.nextRunAtMs !== dueAtMs) await store.replace({ ...stored, engine: { nextRunAtMs: dueAtMs } }, 'engine')
+    else if (stored.engine.nextRunAtMs !== dueAtMs)
+      await store.replace({ ...stored, engine: { nextRunAtMs: dueAtMs } }, 'engine')
     return turn.settle()
   }
 }

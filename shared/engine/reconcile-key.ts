@@ -52,12 +52,18 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
 
   /** The finalizer is there before anything outside is. If the object changed just now, the turn comes again at once. */
   async function prepareAndReconcile(stored: StoredObject, kind: ServedKind, run: Run): Promise<void> {
-    const ready = holdsFinalizer(stored) || controller.finalizer === undefined ? stored : await addFinalizer(stored, controller.finalizer)
+    const ready =
+      holdsFinalizer(stored) || controller.finalizer === undefined
+        ? stored
+        : await addFinalizer(stored, controller.finalizer)
     return ready === undefined ? run.turn.release() : reconcile(ready, kind, run)
   }
 
   async function addFinalizer(stored: StoredObject, finalizer: string): Promise<StoredObject | undefined> {
-    const metadata = { ...stored.object.metadata, finalizers: [...(stored.object.metadata.finalizers ?? []), finalizer] }
+    const metadata = {
+      ...stored.object.metadata,
+      finalizers: [...(stored.object.metadata.finalizers ?? []), finalizer],
+    }
     try {
       return await store.replace({ ...stored, object: { ...stored.object, metadata } }, 'engine')
     } catch (error) {
@@ -84,7 +90,11 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   }
 
   function factsOf({ object }: StoredObject, { hasStatus }: ServedKind): Omit<RunFacts, 'nowMs'> {
-    return { chance: engine.random.next(), generation: object.metadata.generation, hasStatus: hasStatus && controller.reportsStatus }
+    return {
+      chance: engine.random.next(),
+      generation: object.metadata.generation,
+      hasStatus: hasStatus && controller.reportsStatus,
+    }
   }
 }
 

@@ -40,7 +40,10 @@ export type Relay = (changes: readonly Change[]) => Promise<void>
 
 export function createRelay(options: RelayOptions): Relay {
   const { queueOf, store, index } = options
-  const routes = [...options.controllers.flatMap((controller) => routesOf(controller, index)), ...(options.builtIn ?? [])]
+  const routes = [
+    ...options.controllers.flatMap((controller) => routesOf(controller, index)),
+    ...(options.builtIn ?? []),
+  ]
 
   return async (changes) => {
     const sends = new Map<string, WakeUp[]>()
@@ -68,7 +71,11 @@ function wakeUpOf({ key, reason }: Target, { stored }: Change): WakeUp {
 }
 
 function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
-  return [ownRoute(controller, index), ...(controller.owns.length > 0 ? [ownerRoute(controller)] : []), ...(controller.watches.length > 0 ? [referrerRoute(controller, index)] : [])]
+  return [
+    ownRoute(controller, index),
+    ...(controller.owns.length > 0 ? [ownerRoute(controller)] : []),
+    ...(controller.watches.length > 0 ? [referrerRoute(controller, index)] : []),
+  ]
 }
 
 function ownRoute({ name, kind, watches }: Controller, index: ObjectIndex): Route {
@@ -77,7 +84,11 @@ function ownRoute({ name, kind, watches }: Controller, index: ObjectIndex): Rout
     targets: async ({ type, touched, stored }) => {
       if (!isOf(stored.object, kind) || type === 'removed' || touched === 'status' || touched === 'engine') return []
       const key = keyOf(stored.object)
-      if (watches.length > 0) await index.setReferences(key, watches.flatMap((watch) => watch.targets(stored.object)))
+      if (watches.length > 0)
+        await index.setReferences(
+          key,
+          watches.flatMap((watch) => watch.targets(stored.object)),
+        )
       return [{ key, stored, reason: `${touched} of ${describe(stored.object)} changed` }]
     },
   }
@@ -88,10 +99,21 @@ function ownerRoute({ name, kind, owns }: Controller): Route {
     name,
     targets: async ({ touched, stored: { object } }) => {
       const owner = controllerOf(object)
-      if (owner === undefined || touched === 'engine' || owner.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group) return []
+      if (
+        owner === undefined ||
+        touched === 'engine' ||
+        owner.kind !== kind.kind ||
+        parseApiVersion(owner.apiVersion).group !== kind.group
+      )
+        return []
       if (!owns.some((owned) => isOf(object, owned))) return []
       const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : ''
-      return [{ key: { group: kind.group, kind: kind.kind, namespace, name: owner.name }, reason: `child ${describe(object)} changed` }]
+      return [
+        {
+          key: { group: kind.group, kind: kind.kind, namespace, name: owner.name },
+          reason: `child ${describe(object)} changed`,
+        },
+      ]
     },
   }
 }
@@ -102,7 +124,9 @@ function referrerRoute({ name, kind, watches }: Controller, index: ObjectIndex):
     targets: async ({ touched, stored: { object } }) => {
       if (touched === 'engine' || !watches.some((watch) => isOf(object, watch.kind))) return []
       const referrers = await index.referrers(keyOf(object))
-      return referrers.filter((key) => key.group === kind.group && key.kind === kind.kind).map((key) => ({ key, reason: `${describe(object)}, which it refers to, changed` }))
+      return referrers
+        .filter((key) => key.group === kind.group && key.kind === kind.kind)
+        .map((key) => ({ key, reason: `${describe(object)}, which it refers to, changed` }))
     },
   }
 }

@@ -24,26 +24,42 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   const over = new AbortController()
   const runSignal = AbortSignal.any([signal, over.signal])
   const { object } = stored
-  const context = createContext({ controller, object, engine, signal: runSignal, attempt: failuresOf(stored.engine, object.metadata.generation) })
+  const context = createContext({
+    controller,
+    object,
+    engine,
+    signal: runSignal,
+    attempt: failuresOf(stored.engine, object.metadata.generation),
+  })
   const run = phase === 'cleanup' ? controller.cleanup : controller.reconcile
   try {
     return await Promise.race([call(run, object, context), deadline(controller, engine, runSignal)])
   } catch (error) {
-    if (signal.aborted) throw new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again', { cause: error })
+    if (signal.aborted)
+      throw new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again', {
+        cause: error,
+      })
     return verdictOf(error)
   } finally {
     over.abort()
   }
 }
 
-async function call(run: Controller['cleanup'], ...[object, context]: Parameters<Controller['reconcile']>): Promise<Verdict> {
+async function call(
+  run: Controller['cleanup'],
+  ...[object, context]: Parameters<Controller['reconcile']>
+): Promise<Verdict> {
   if (run === undefined) return { kind: 'done' }
   const outcome = (await run(object, context)) as Verdict | undefined
   if (outcome?.kind === 'done' || outcome?.kind === 'again') return outcome
   throw new TypeError('a reconciler returns done(…) or again(…), or throws')
 }
 
-async function deadline({ timeoutMs, name }: Controller, { clock }: EngineOptions, signal: AbortSignal): Promise<never> {
+async function deadline(
+  { timeoutMs, name }: Controller,
+  { clock }: EngineOptions,
+  signal: AbortSignal,
+): Promise<never> {
   await clock.sleep(timeoutMs, signal)
   throw new OperatingError('DEADLINE_EXCEEDED', `${name} was aborted: it ran for longer than ${timeoutMs / 1000} s`)
 }

@@ -23,7 +23,9 @@ export interface SweptController {
 
 /** Wakes all objects due by `untilMs`; ahead of their time, they are held back for the rest by whoever receives them. */
 export async function sweepTimers({ index, queueOf, controllers }: SweepOptions, untilMs: number): Promise<number> {
-  const byKind = new Map(controllers.map((controller) => [`${controller.kind.group}/${controller.kind.kind}`, controller]))
+  const byKind = new Map(
+    controllers.map((controller) => [`${controller.kind.group}/${controller.kind.kind}`, controller]),
+  )
   const due = await index.due(untilMs, duePerSweep)
   for (const [kind, timers] of Map.groupBy(due, ({ key }) => `${key.group}/${key.kind}`)) {
     const controller = byKind.get(kind)
@@ -39,7 +41,11 @@ function timer(key: ObjectKey, dueAtMs: number): WakeUp {
 }
 
 /** Wakes the objects whose slot the wheel's hand passed from one time to another, each at most once per period. */
-export async function sweepWheel({ index, queueOf, controllers }: SweepOptions, fromMs: number, toMs: number): Promise<void> {
+export async function sweepWheel(
+  { index, queueOf, controllers }: SweepOptions,
+  fromMs: number,
+  toMs: number,
+): Promise<void> {
   for (const { name, kind, resyncMs } of controllers) {
     if (resyncMs === 0) continue
     for (const { from, to } of slotsBetween(fromMs, toMs, resyncMs)) {

@@ -24,8 +24,8 @@ export const shortWaitMsMax = 60_000
 
 /** The turns in a batch, one per key, in order of first arrival. */
 export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue, clock: Clock): readonly Turn[] {
-  return [...Map.groupBy(deliveries, ({ wakeUp }) => keyText(wakeUp.key)).values()].map(
-    (together) => turnOf(together, queue, clock),
+  return [...Map.groupBy(deliveries, ({ wakeUp }) => keyText(wakeUp.key)).values()].map((together) =>
+    turnOf(together, queue, clock),
   )
 }
 

@@ -16,9 +16,16 @@ export function verdictOf(error: unknown): Verdict {
   if (error instanceof InvariantError) throw error
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message: error.message }
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message: error.message }
-  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE')) return { kind: 'stopped', reason: 'Refused', message: error.message }
-  if (hasCode(error, 'VERSION_CONFLICT')) return { kind: 'failed', reason: 'Conflict', message: error.message, quiet: true }
-  return { kind: 'failed', reason: reasonOf(error), message: error instanceof Error ? error.message : String(error), quiet: false }
+  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE'))
+    return { kind: 'stopped', reason: 'Refused', message: error.message }
+  if (hasCode(error, 'VERSION_CONFLICT'))
+    return { kind: 'failed', reason: 'Conflict', message: error.message, quiet: true }
+  return {
+    kind: 'failed',
+    reason: reasonOf(error),
+    message: error instanceof Error ? error.message : String(error),
+    quiet: false,
+  }
 }
 
 /** A CamelCase `reason` that an error carries is shown as it is. */

@@ -48,7 +48,11 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
 const batchMax = 10
 
 /** Runs every key of a batch, side by side; the deliveries of those that could not be ended. Their messages are left as they are. */
-export async function processBatch(deliveries: readonly Delivery[], options: WorkerOptions, signal: AbortSignal): Promise<readonly Turn[]> {
+export async function processBatch(
+  deliveries: readonly Delivery[],
+  options: WorkerOptions,
+  signal: AbortSignal,
+): Promise<readonly Turn[]> {
   const turns = turnsOf(deliveries, options.queue, options.clock)
   const ended = await Promise.all(turns.map((turn) => tryTurn(turn, options, signal)))
   return turns.filter((_, i) => !ended[i])
@@ -60,7 +64,10 @@ async function takeTurn(turn: Turn, options: WorkerOptions, signal: AbortSignal)
   try {
     await turn.hold(backoffMs(turn.receiveCount, 1))
   } catch (error) {
-    options.logger.error('turn not held back; it comes again after its visibility timeout', { name: turn.key.name, error: String(error) })
+    options.logger.error('turn not held back; it comes again after its visibility timeout', {
+      name: turn.key.name,
+      error: String(error),
+    })
   }
 }
 
@@ -71,7 +78,13 @@ async function tryTurn(turn: Turn, { run, logger }: WorkerOptions, signal: Abort
   } catch (error) {
     const { kind, namespace, name } = turn.key
     if (signal.aborted) return false
-    logger.error('turn not ended', { kind, namespace, name, receiveCount: turn.receiveCount, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    logger.error('turn not ended', {
+      kind,
+      namespace,
+      name,
+      receiveCount: turn.receiveCount,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    })
     return false
   }
 }

@@ -38,17 +38,40 @@ export function conditionOf(object: ApiObject, type: string): Condition | undefi
 /** True while the named condition is True for the object's newest generation. */
 export function isCondition(object: ApiObject, type: string): boolean {
   const condition = conditionOf(object, type)
-  return condition?.status === 'True' && (condition.observedGeneration ?? object.metadata.generation) >= object.metadata.generation
+  return (
+    condition?.status === 'True' &&
+    (condition.observedGeneration ?? object.metadata.generation) >= object.metadata.generation
+  )
 }
 
 /** The conditions after a patch: named ones set or (null) removed, the others as they were, in a stable order. */
-export function patchConditions(current: readonly Condition[], patches: ConditionPatches, at: { readonly nowMs: number; readonly generation: number }): Condition[] {
+export function patchConditions(
+  current: readonly Condition[],
+  patches: ConditionPatches,
+  at: { readonly nowMs: number; readonly generation: number },
+): Condition[] {
   const kept = current.filter(({ type }) => patches[type] === undefined)
-  const set = Object.entries(patches).flatMap(([type, patch]) => (patch === null ? [] : [next(type, patch, current.find((c) => c.type === type), at)]))
+  const set = Object.entries(patches).flatMap(([type, patch]) =>
+    patch === null
+      ? []
+      : [
+          next(
+            type,
+            patch,
+            current.find((c) => c.type === type),
+            at,
+          ),
+        ],
+  )
   return [...kept, ...set].sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-function next(type: string, patch: ConditionPatch, before: Condition | undefined, at: { readonly nowMs: number; readonly generation: number }): Condition {
+function next(
+  type: string,
+  patch: ConditionPatch,
+  before: Condition | undefined,
+  at: { readonly nowMs: number; readonly generation: number },
+): Condition {
   return {
     type,
     status: patch.status,

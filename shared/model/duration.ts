@@ -26,5 +26,8 @@ function parse(text: string): number {
 }
 
 function notADuration(value: Duration): OperatingError {
-  return new OperatingError('BAD_REQUEST', `not a duration: ${JSON.stringify(value)}; write for example "30s", "5m" or "1h30m"`)
+  return new OperatingError(
+    'BAD_REQUEST',
+    `not a duration: ${JSON.stringify(value)}; write for example "30s", "5m" or "1h30m"`,
+  )
 }

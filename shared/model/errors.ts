@@ -43,7 +43,9 @@ export interface ErrorDetails {
   /** The plural for 404 and 409, the kind for 422, as kubectl prints them. */
   readonly kind?: string
   readonly uid?: string
-  readonly causes?: readonly (FieldError | { readonly reason: string; readonly message: string; readonly field?: string })[]
+  readonly causes?: readonly (
+    FieldError | { readonly reason: string; readonly message: string; readonly field?: string }
+  )[]
   readonly retryAfterSeconds?: number
 }
 

@@ -55,7 +55,9 @@ export type ManagedFieldsEntry = {
 /** `group/version` of an apiVersion; the core group is the empty string. */
 export function parseApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const slash = apiVersion.indexOf('/')
-  return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
+  return slash < 0
+    ? { group: '', version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
 }
 
 export function apiVersionOf(group: string, version: string): string {

@@ -4,7 +4,8 @@ import { OperatingError } from './errors.ts'
 /** Whether an object belongs to a selection. Undefined selectors select everything. */
 export type Selector = (object: ApiObject) => boolean
 
-const requirement = /^\s*(?:(?<absent>!)\s*(?<gone>[^\s!=,()]+)|(?<key>[^\s!=,()]+)(?:\s*(?<op>==|=|!=)\s*(?<value>[^\s!=,()]*)|\s+(?<set>in|notin)\s*\((?<values>[^()]*)\))?)\s*$/
+const requirement =
+  /^\s*(?:(?<absent>!)\s*(?<gone>[^\s!=,()]+)|(?<key>[^\s!=,()]+)(?:\s*(?<op>==|=|!=)\s*(?<value>[^\s!=,()]*)|\s+(?<set>in|notin)\s*\((?<values>[^()]*)\))?)\s*$/
 
 /** A label selector: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws BAD_REQUEST naming the part that is wrong. */
 export function labelSelector(text: string): Selector {
@@ -20,10 +21,16 @@ function splitRequirements(text: string): readonly string[] {
 
 function labelRequirement(text: string): LabelTest {
   const groups = requirement.exec(text)?.groups
-  if (groups === undefined) throw new OperatingError('BAD_REQUEST', `unable to parse requirement: ${JSON.stringify(text)}`)
+  if (groups === undefined)
+    throw new OperatingError('BAD_REQUEST', `unable to parse requirement: ${JSON.stringify(text)}`)
   const { gone, key = '', op, value = '', set, values = '' } = groups
   if (gone !== undefined) return (labels) => labels[gone] === undefined
-  if (set !== undefined) return membership(key, set === 'in', values.split(',').map((v) => v.trim()))
+  if (set !== undefined)
+    return membership(
+      key,
+      set === 'in',
+      values.split(',').map((v) => v.trim()),
+    )
   if (op === undefined) return (labels) => labels[key] !== undefined
   return op === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value
 }
@@ -42,7 +49,8 @@ function fieldRequirement(text: string, selectable: readonly string[]): Selector
   const match = /^\s*([^\s!=]+)\s*(==|=|!=)\s*(.*?)\s*$/.exec(text)
   if (match === null) throw new OperatingError('BAD_REQUEST', `invalid field selector: ${JSON.stringify(text)}`)
   const [, field = '', op, value] = match
-  if (!selectable.includes(field)) throw new OperatingError('BAD_REQUEST', `field label not supported: ${field}; supported: ${selectable.join(', ')}`)
+  if (!selectable.includes(field))
+    throw new OperatingError('BAD_REQUEST', `field label not supported: ${field}; supported: ${selectable.join(', ')}`)
   return op === '!=' ? (object) => fieldText(object, field) !== value : (object) => fieldText(object, field) === value
 }
 

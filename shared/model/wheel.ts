@@ -25,7 +25,12 @@ export function slotsBetween(fromMs: number, toMs: number, periodMs: number): re
   const from = first % wheelSlots
   const to = from + count
   if (count <= 0) return []
-  return to <= wheelSlots ? [{ from, to }] : [{ from, to: wheelSlots }, { from: 0, to: to - wheelSlots }]
+  return to <= wheelSlots
+    ? [{ from, to }]
+    : [
+        { from, to: wheelSlots },
+        { from: 0, to: to - wheelSlots },
+      ]
 }
 
 function slotsPassed(ms: number, periodMs: number): number {

@@ -18,7 +18,11 @@ export interface ObjectIndex {
   due(untilMs: number, limit: number): Promise<readonly DueTimer[]>
 
   /** Keys of one kind on the slots `from` (inclusive) to `to` (exclusive) of the resync wheel, see model/wheel.ts. */
-  onWheel(kind: { readonly group: string; readonly kind: string }, from: number, to: number): Promise<readonly ObjectKey[]>
+  onWheel(
+    kind: { readonly group: string; readonly kind: string },
+    from: number,
+    to: number,
+  ): Promise<readonly ObjectKey[]>
 }
 
 export interface DueTimer {

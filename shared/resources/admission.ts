@@ -26,11 +26,19 @@ export function admit(kind: ServedKind, given: JsonObject, options: Pick<WriteOp
 
 /** Throws BAD_REQUEST for another kind's body; a body need not name its kind. */
 export function checkType(kind: ServedKind, given: JsonObject): void {
-  const { apiVersion = '', kind: name = kind.kind } = given
-  const { group } = parseApiVersion(String(apiVersion))
+  const apiVersion = textOr(given['apiVersion'], '')
+  const name = textOr(given['kind'], kind.kind)
+  const { group } = parseApiVersion(apiVersion)
   if (name !== kind.kind || (apiVersion !== '' && group !== kind.group)) {
-    throw new OperatingError('BAD_REQUEST', `the object provided is ${apiVersion} ${name}, but this path is for ${kind.group} ${kind.kind}`)
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `the object provided is ${apiVersion} ${name}, but this path is for ${kind.group} ${kind.kind}`,
+    )
   }
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
 }
 
 function strictError(kind: ServedKind, unknown: readonly string[]): OperatingError {
@@ -43,7 +51,7 @@ function strictError(kind: ServedKind, unknown: readonly string[]): OperatingErr
 
 /** The object with the defaults of its schema; the same object if it has them all. */
 export function withDefaults(kind: ServedKind, object: ApiObject): ApiObject {
-  return applyDefaults(kind.schema, object) as ApiObject
+  return applyDefaults(kind.schema, object)
 }
 
 /** Errors of the values, after pruning and defaults. */
@@ -57,5 +65,7 @@ export function refuse(kind: ServedKind, name: string, errors: readonly FieldErr
   const list = errors.map((error) => `${error.field}: ${error.message}`)
   const subject = kind.group === '' ? `${kind.kind} "${name}"` : `${kind.kind}.${kind.group} "${name}"`
   const text = list.length === 1 ? list[0] : `[${list.join(', ')}]`
-  throw new OperatingError('INVALID', `${subject} is invalid: ${text}`, { details: { name, group: kind.group, kind: kind.kind, causes: errors } })
+  throw new OperatingError('INVALID', `${subject} is invalid: ${text}`, {
+    details: { name, group: kind.group, kind: kind.kind, causes: errors },
+  })
 }

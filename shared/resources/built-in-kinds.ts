@@ -22,7 +22,11 @@ const conditions: StructuralSchema = {
 }
 
 function objectSchema(description: string, properties: Record<string, StructuralSchema>): StructuralSchema {
-  return { type: 'object', description, properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, ...properties } }
+  return {
+    type: 'object',
+    description,
+    properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, ...properties },
+  }
 }
 
 function coreKind(kind: string, plural: string, options: Pick<ServedKind, 'schema'> & Partial<ServedKind>): ServedKind {
@@ -80,7 +84,15 @@ export const secretKind = coreKind('Secret', 'secrets', {
 const objectReference: StructuralSchema = {
   type: 'object',
   'x-kubernetes-map-type': 'atomic',
-  properties: { apiVersion: text, kind: text, namespace: text, name: text, uid: text, resourceVersion: text, fieldPath: text },
+  properties: {
+    apiVersion: text,
+    kind: text,
+    namespace: text,
+    name: text,
+    uid: text,
+    resourceVersion: text,
+    fieldPath: text,
+  },
 }
 
 const eventColumns: readonly PrinterColumn[] = [
@@ -128,7 +140,14 @@ export const customResourceDefinitionKind: ServedKind = {
           names: {
             type: 'object',
             required: ['kind', 'plural'],
-            properties: { kind: text, listKind: text, plural: text, singular: text, shortNames: texts, categories: texts },
+            properties: {
+              kind: text,
+              listKind: text,
+              plural: text,
+              singular: text,
+              shortNames: texts,
+              categories: texts,
+            },
           },
           versions: {
             type: 'array',
@@ -165,4 +184,10 @@ export const customResourceDefinitionKind: ServedKind = {
   columns: [{ name: 'Created At', type: 'string', jsonPath: '.metadata.creationTimestamp' }],
 }
 
-export const builtInKinds: readonly ServedKind[] = [namespaceKind, configMapKind, secretKind, eventKind, customResourceDefinitionKind]
+export const builtInKinds: readonly ServedKind[] = [
+  namespaceKind,
+  configMapKind,
+  secretKind,
+  eventKind,
+  customResourceDefinitionKind,
+]

@@ -34,7 +34,9 @@ export function applied(live: ApiObject | undefined, config: JsonObject, force: 
   const result = apply({ ...request(writer), live, config: given, force })
   if (result.outcome === 'misfit') throw new OperatingError('BAD_REQUEST', result.message)
   if (result.outcome === 'conflict') {
-    throw new OperatingError('APPLY_CONFLICT', result.message, { details: { group: kind.group, kind: kind.plural, causes: conflictCauses(result.conflicts) } })
+    throw new OperatingError('APPLY_CONFLICT', result.message, {
+      details: { group: kind.group, kind: kind.plural, causes: conflictCauses(result.conflicts) },
+    })
   }
   return result.object
 }

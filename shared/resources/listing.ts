@@ -28,7 +28,11 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
   }
 }
 
-function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, after?: { namespace: string; name: string }): ListQuery {
+function query(
+  { group, kind }: ServedKind,
+  { namespace, limit }: ListOptions,
+  after?: { namespace: string; name: string },
+): ListQuery {
   return {
     group,
     kind,
@@ -39,7 +43,11 @@ function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, a
 }
 
 /** Adds a page's matches; where the next page starts, once the limit is reached and more may follow. */
-function take(found: StoredObject[], page: ListPage, { limit = Infinity, selector }: ListOptions): Omit<Token, 'version'> | undefined {
+function take(
+  found: StoredObject[],
+  page: ListPage,
+  { limit = Infinity, selector }: ListOptions,
+): Omit<Token, 'version'> | undefined {
   for (const [i, item] of page.items.entries()) {
     if (selects(selector, item)) found.push(item)
     const rest = page.more || i < page.items.length - 1
@@ -63,7 +71,8 @@ function encode(token: Token): string {
 function decode(text: string): Token {
   try {
     const { namespace, name, version } = JSON.parse(atob(text)) as Partial<Token>
-    if (typeof namespace === 'string' && typeof name === 'string' && typeof version === 'string') return { namespace, name, version }
+    if (typeof namespace === 'string' && typeof name === 'string' && typeof version === 'string')
+      return { namespace, name, version }
   } catch {
     // Falls through: anything that is no token of ours is refused alike.
   }

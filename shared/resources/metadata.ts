@@ -25,7 +25,7 @@ export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
     ...textMap(given, 'annotations'),
     ...finalizers(given),
     ...ownerReferences(given),
-  } as Partial<ObjectMeta>
+  }
 }
 
 function text(given: JsonObject, field: string): JsonObject {
@@ -40,7 +40,8 @@ function textMap(given: JsonObject, field: string): JsonObject {
   if (value === undefined || value === null) return {}
   if (!isObject(value)) throw new OperatingError('BAD_REQUEST', `metadata.${field}: must be an object`)
   for (const key in value) {
-    if (typeof value[key] !== 'string') throw new OperatingError('BAD_REQUEST', `metadata.${field}.${key}: must be a string; quote it in YAML`)
+    if (typeof value[key] !== 'string')
+      throw new OperatingError('BAD_REQUEST', `metadata.${field}.${key}: must be a string; quote it in YAML`)
   }
   return Object.keys(value).length === 0 ? {} : { [field]: value }
 }
@@ -60,7 +61,7 @@ function ownerReferences(given: JsonObject): JsonObject {
   if (!Array.isArray(value) || !value.every(isObject)) {
     throw new OperatingError('BAD_REQUEST', 'metadata.ownerReferences: must be a list of objects')
   }
-  return value.length === 0 ? {} : { ownerReferences: value as Json[] }
+  return value.length === 0 ? {} : { ownerReferences: value }
 }
 
 /** Everything about metadata that is not a matter of types. */
@@ -89,21 +90,36 @@ const labelRule =
 
 function checkLabelKey(field: string, key: string): readonly FieldError[] {
   const fits = qualifiedName.test(key.toLowerCase()) && key.length <= 317 && (key.split('/').at(-1) ?? '').length <= 63
-  return fits ? [] : [invalid(field, key, "name part must consist of alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'")]
+  return fits
+    ? []
+    : [
+        invalid(
+          field,
+          key,
+          "name part must consist of alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'",
+        ),
+      ]
 }
 
 function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly FieldError[] {
   const errors: FieldError[] = []
-  owners.forEach((owner, i) => {
+  for (const [i, owner] of owners.entries()) {
     for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const) {
       if (!owner[field]) errors.push(required(`metadata.ownerReferences[${i}].${field}`, ''))
     }
-  })
+  }
   const controllers = owners.filter((owner) => owner.controller === true)
   if (controllers.length > 1) {
-    errors.push(invalid('metadata.ownerReferences', controllers.map((owner) => owner.name).join(', '), 'Only one reference can have Controller set to true'))
+    errors.push(
+      invalid(
+        'metadata.ownerReferences',
+        controllers.map((owner) => owner.name).join(', '),
+        'Only one reference can have Controller set to true',
+      ),
+    )
   }
-  if (new Set(owners.map((owner) => owner.uid)).size < owners.length) errors.push(duplicate('metadata.ownerReferences', 'uid'))
+  if (new Set(owners.map((owner) => owner.uid)).size < owners.length)
+    errors.push(duplicate('metadata.ownerReferences', 'uid'))
   return errors
 }
 
@@ -119,5 +135,10 @@ export function checkNoNewFinalizers(live: ApiObject, next: ApiObject): readonly
   const had = live.metadata.finalizers ?? []
   const added = (next.metadata.finalizers ?? []).filter((name) => !had.includes(name))
   if (added.length === 0) return []
-  return [forbidden('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`)]
+  return [
+    forbidden(
+      'metadata.finalizers',
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+    ),
+  ]
 }

@@ -19,7 +19,10 @@ export function jsonPatch(target: JsonObject, operations: readonly JsonObject[])
   const failed = applyPatch(patched, operations as unknown as Operation[]).findIndex((error) => error !== null)
   if (failed >= 0) {
     const { op, path } = operations[failed] ?? {}
-    throw new OperatingError('INVALID', `the JSON patch does not fit the object: operation ${failed}, ${String(op)} ${String(path)}`)
+    throw new OperatingError(
+      'INVALID',
+      `the JSON patch does not fit the object: operation ${failed}, ${String(op)} ${String(path)}`,
+    )
   }
   return patched
 }

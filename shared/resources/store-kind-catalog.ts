@@ -59,7 +59,10 @@ interface Index {
 
 async function readIndex(store: ObjectStore): Promise<Index> {
   const page = await store.list({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' })
-  const all = [...builtInKinds, ...page.items.flatMap(({ object }) => servedKinds(object as CustomResourceDefinition))]
+  const all = [
+    ...builtInKinds,
+    ...page.items.flatMap(({ object }) => servedKinds(object as unknown as CustomResourceDefinition)),
+  ]
   const byName = new Map<string, ServedKind>()
   for (const kind of all) {
     byName.set(`${kind.group}/${kind.version}/${kind.plural}`, kind)

@@ -1,4 +1,4 @@
-import { acceptCrd, checkCrd, type CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import { acceptCrd, checkCrd } from '../model/custom-resource-definition.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
 import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
@@ -28,7 +28,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     finalizer: namespaceFinalizer,
     prepare: (next) => ({
       ...next,
-      metadata: { ...next.metadata, labels: { ...next.metadata.labels, 'kubernetes.io/metadata.name': next.metadata.name } },
+      metadata: {
+        ...next.metadata,
+        labels: { ...next.metadata.labels, 'kubernetes.io/metadata.name': next.metadata.name },
+      },
       status: { ...next.status, phase: isDeleting(next) ? 'Terminating' : 'Active' },
     }),
   },
@@ -38,12 +41,14 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   '/ConfigMap': { check: checkImmutable },
   '/Event': {
-    engine: (event, nowMs) => ({ nextRunAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs }),
+    engine: (event, nowMs) => ({
+      nextRunAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs,
+    }),
   },
   'apiextensions.k8s.io/CustomResourceDefinition': {
     finalizer: crdFinalizer,
-    prepare: (next, nowMs) => acceptCrd(next as CustomResourceDefinition, nowMs) as ApiObject,
-    check: (next) => checkCrd(next as CustomResourceDefinition),
+    prepare: (next, nowMs) => acceptCrd(next, nowMs),
+    check: (next) => checkCrd(next),
   },
 }
 

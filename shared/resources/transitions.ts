@@ -5,6 +5,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { Touched } from '../model/stored-object.ts'
 import { timestamp } from '../model/time.ts'
 import { writableMetadata } from './metadata.ts'
+import { checkPreconditions } from './refusals.ts'
 
 /**
  * What a write makes of an object, as pure functions of the live object and the writer's body: who decides which field,
@@ -42,7 +43,10 @@ export function born(kind: ServedKind, body: JsonObject, birth: Birth): ApiObjec
 function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string): { namespace?: string } {
   if (!kind.namespaced) return {}
   if (given.namespace !== undefined && given.namespace !== namespace) {
-    throw new OperatingError('BAD_REQUEST', `the namespace of the provided object (${given.namespace}) does not match the namespace sent on the request (${namespace})`)
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `the namespace of the provided object (${given.namespace}) does not match the namespace sent on the request (${namespace})`,
+    )
   }
   return { namespace }
 }
@@ -50,14 +54,20 @@ function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string)
 /** The next state after a write of the whole object: the body decides all but what is the server's and, if apart, the status. */
 export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
   const given = writableMetadata(body)
-  checkPreconditions(kind, live, given)
+  checkWriter(kind, live, given)
   const next = assemble(kind, kind.hasStatus ? { ...body, status: live.status } : body, carriedOver(live, given))
-  return { ...next, metadata: { ...next.metadata, generation: live.metadata.generation + (desiredStateMoved(kind, live, next) ? 1 : 0) } }
+  return {
+    ...next,
+    metadata: {
+      ...next.metadata,
+      generation: live.metadata.generation + (desiredStateMoved(kind, live, next) ? 1 : 0),
+    },
+  }
 }
 
 /** The next state after a write to `/status`: nothing but the status changes. */
 export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
-  checkPreconditions(kind, live, writableMetadata(body))
+  checkWriter(kind, live, writableMetadata(body))
   return assemble(kind, { ...live, status: body['status'] }, live.metadata)
 }
 
@@ -65,7 +75,10 @@ export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject):
 export function marked(live: ApiObject, nowMs: number, addFinalizer?: string): ApiObject {
   if (isDeleting(live)) return live
   const { finalizers = [], ...metadata } = live.metadata
-  const names = addFinalizer === undefined ? finalizers : [...finalizers.filter((name) => !propagationFinalizers.includes(name)), addFinalizer]
+  const names =
+    addFinalizer === undefined
+      ? finalizers
+      : [...finalizers.filter((name) => !propagationFinalizers.includes(name)), addFinalizer]
   return {
     ...live,
     metadata: {
@@ -102,30 +115,26 @@ function defined(content: JsonObject): JsonObject {
 
 function carriedOver(live: ApiObject, given: Partial<ObjectMeta>): ObjectMeta {
   const { labels: _, annotations: __, finalizers: ___, ownerReferences: ____, ...servers } = live.metadata
-  const { name: _name, generateName: _generateName, namespace: _namespace, uid: _uid, resourceVersion: _version, ...writers } = given
+  const {
+    name: _name,
+    generateName: _generateName,
+    namespace: _namespace,
+    uid: _uid,
+    resourceVersion: _version,
+    ...writers
+  } = given
   return { ...servers, ...writers }
 }
 
-function checkPreconditions(kind: ServedKind, live: ApiObject, given: Partial<ObjectMeta>): void {
-  const { uid, resourceVersion, name } = given
+function checkWriter(kind: ServedKind, live: ApiObject, given: Partial<ObjectMeta>): void {
+  const { name } = given
   if (name !== undefined && name !== live.metadata.name) {
-    throw new OperatingError('BAD_REQUEST', `the name of the object (${name}) does not match the name on the URL (${live.metadata.name})`)
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `the name of the object (${name}) does not match the name on the URL (${live.metadata.name})`,
+    )
   }
-  if (uid !== undefined && uid !== live.metadata.uid) throw conflict(kind, live, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
-  if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) throw conflict(kind, live)
-}
-
-/** VERSION_CONFLICT in Kubernetes' words. */
-export function conflict(kind: ServedKind, live: ApiObject, why = 'the object has been modified; please apply your changes to the latest version and try again'): OperatingError {
-  const { name, uid } = live.metadata
-  return new OperatingError('VERSION_CONFLICT', `Operation cannot be fulfilled on ${resourceName(kind)} "${name}": ${why}`, {
-    details: { name, group: kind.group, kind: kind.plural, uid },
-  })
-}
-
-/** `plural.group`, as messages name a resource; the plural alone in the core group. */
-export function resourceName(kind: ServedKind): string {
-  return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`
+  checkPreconditions(kind, live.metadata, given)
 }
 
 function desiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject): boolean {

@@ -7,7 +7,11 @@ import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 
 /** What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version has them. */
-export async function installBasics(options: { readonly resources: Resources; readonly catalog: KindCatalog; readonly controllers: readonly Controller[] }): Promise<void> {
+export async function installBasics(options: {
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+  readonly controllers: readonly Controller[]
+}): Promise<void> {
   await createIfAbsent(options.resources, 'default')
   for (const { kind, owns, watches } of options.controllers) {
     for (const { definition } of [kind, ...owns, ...watches.map((watch) => watch.kind)]) {
@@ -27,7 +31,12 @@ async function createIfAbsent(resources: Resources, name: string): Promise<void>
 /** Applied, so that a definition that is as it should be is not written. */
 async function installDefinition(resources: Resources, definition: CustomResourceDefinition): Promise<void> {
   const body = definition as unknown as JsonObject
-  await resources.patch(customResourceDefinitionKind, { name: definition.metadata.name }, { type: 'apply', body, force: true }, manager)
+  await resources.patch(
+    customResourceDefinitionKind,
+    { name: definition.metadata.name },
+    { type: 'apply', body, force: true },
+    manager,
+  )
 }
 
 const manager = { manager: 'setpoint' } as const

@@ -31,7 +31,11 @@ export interface LocalControlPlane {
  * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig. Throws
  * UNAVAILABLE if another process has the data directory, or the port.
  */
-export async function startLocalControlPlane({ port, dataDirectory, controllers }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
+export async function startLocalControlPlane({
+  port,
+  dataDirectory,
+  controllers,
+}: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const ports = openLocalPorts(join(directory, 'setpoint.db'), systemClock)

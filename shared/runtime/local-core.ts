@@ -53,14 +53,28 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const abandon = new AbortController()
   const engine = {
     ...ports,
-    ...{ resources, catalog, clock, random, logger, controllers },
+    resources,
+    catalog,
+    clock,
+    random,
+    logger,
+    controllers,
     events: createEventRecorder({ resources, clock, logger }),
-    createQueue: (name: string, visibilityMs: number) => wrapQueue(createLocalWorkQueue({ clock, random, visibilityMs }), name),
+    createQueue: (name: string, visibilityMs: number) =>
+      wrapQueue(createLocalWorkQueue({ clock, random, visibilityMs }), name),
     tickMs: options.tickMs ?? 1_000,
   }
   const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
   return {
-    api: createApi({ resources, catalog, feed, clock, logger, authenticate: options.authenticate, version: setpointVersion }),
+    api: createApi({
+      resources,
+      catalog,
+      feed,
+      clock,
+      logger,
+      authenticate: options.authenticate,
+      version: setpointVersion,
+    }),
     resources,
     catalog,
     stop: async (graceMs) => {

@@ -33,15 +33,35 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   const from = (await options.relayed.load()) ?? '0'
   const progress = createRelayProgress(from)
   const loops = createControlLoops(options)
-  const queues = new Map(loops.map(({ name, timeoutMs }) => [name, progress.noting(name, options.createQueue(name, visibilityTimes * timeoutMs))]))
+  const queues = new Map(
+    loops.map(({ name, timeoutMs }) => [
+      name,
+      progress.noting(name, options.createQueue(name, visibilityTimes * timeoutMs)),
+    ]),
+  )
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => queues.get(name) as WorkQueue
   const relay = createControlRelay(options, queueOf)
-  const swept: SweepOptions = { index: options.index, queueOf, controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])) }
+  const swept: SweepOptions = {
+    index: options.index,
+    queueOf,
+    controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])),
+  }
 
   await Promise.all([
     followFeed({ ...options, relay, progress, from, sweep: swept }, signals.stop),
     tick({ ...options, progress, sweep: swept }, signals.stop),
-    ...loops.map((loop) => work({ queue: queueOf(loop), run: progress.ending(loop.name, loop.run), clock, logger, concurrency: loop.concurrency }, signals)),
+    ...loops.map((loop) =>
+      work(
+        {
+          queue: queueOf(loop),
+          run: progress.ending(loop.name, loop.run),
+          clock,
+          logger,
+          concurrency: loop.concurrency,
+        },
+        signals,
+      ),
+    ),
   ])
   await options.relayed.save(progress.safe())
 }
@@ -85,11 +105,16 @@ const visibilityTimes = 6
 const longestMs = 365 * 24 * 3_600_000
 
 async function logAndWait({ logger, clock }: Following, error: unknown, signal: AbortSignal): Promise<void> {
-  logger.error('relay failed; it goes on from where it was', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  logger.error('relay failed; it goes on from where it was', {
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  })
   await clock.sleep(1_000, signal)
 }
 
-type Ticking = Pick<LocalEngineOptions, 'clock' | 'logger' | 'tickMs' | 'turned' | 'relayed'> & { readonly progress: RelayProgress; readonly sweep: SweepOptions }
+type Ticking = Pick<LocalEngineOptions, 'clock' | 'logger' | 'tickMs' | 'turned' | 'relayed'> & {
+  readonly progress: RelayProgress
+  readonly sweep: SweepOptions
+}
 
 /** Looks for due timers and turns the wheel; now and then saves how far everything got. */
 async function tick(options: Ticking, signal: AbortSignal): Promise<void> {
@@ -111,7 +136,11 @@ async function tick(options: Ticking, signal: AbortSignal): Promise<void> {
 }
 
 /** An idle process writes nothing but, once a minute, where the wheel stands. */
-async function saveProgress({ progress, relayed, turned }: Ticking, saved: { relayed: string; turnedMs: number }, turnedMs: number): Promise<void> {
+async function saveProgress(
+  { progress, relayed, turned }: Ticking,
+  saved: { relayed: string; turnedMs: number },
+  turnedMs: number,
+): Promise<void> {
   const safe = progress.safe()
   if (safe !== saved.relayed) await relayed.save((saved.relayed = safe))
   if (turnedMs - saved.turnedMs >= 60_000) await turned.save(String((saved.turnedMs = turnedMs)))

@@ -3,7 +3,9 @@ import { OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
 /** Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. */
-export async function runLocalProcess(options: Omit<LocalControlPlaneOptions, 'port'> & { readonly port: string }): Promise<void> {
+export async function runLocalProcess(
+  options: Omit<LocalControlPlaneOptions, 'port'> & { readonly port: string },
+): Promise<void> {
   try {
     const plane = await startLocalControlPlane({ ...options, port: portOf(options.port) })
     process.stdout.write(readyText(plane))
@@ -23,7 +25,10 @@ const stopMs = 8_000
 function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new OperatingError('BAD_REQUEST', `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`)
+  throw new OperatingError(
+    'BAD_REQUEST',
+    `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
+  )
 }
 
 function readyText({ url, kubeconfig }: LocalControlPlane): string {

@@ -29,7 +29,8 @@ export function createRelayProgress(from: string): RelayProgress {
   }
 
   const noteAll = (loop: string, wakeUps: readonly WakeUp[]): void => {
-    for (const { key, resourceVersion } of wakeUps) if (resourceVersion !== undefined) note(`${loop} ${keyText(key)}`, BigInt(resourceVersion))
+    for (const { key, resourceVersion } of wakeUps)
+      if (resourceVersion !== undefined) note(`${loop} ${keyText(key)}`, BigInt(resourceVersion))
   }
 
   return {

@@ -1,4 +1,15 @@
-import { again, defineReconciler, done, Secret, waiting, type ConditionPatch, type Context, type Controller, type NotReady, type ObjectOf } from '../../../shared/index.ts'
+import {
+  again,
+  defineReconciler,
+  done,
+  Secret,
+  waiting,
+  type ConditionPatch,
+  type Context,
+  type Controller,
+  type NotReady,
+  type ObjectOf,
+} from '../../../shared/index.ts'
 import { keepOrChoosePassword, keepSecret } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster } from './kinds.ts'
@@ -23,16 +34,30 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
         const password = await keepOrChoosePassword(ctx, secretName)
         const superuser = { user: 'postgres', password }
         await keepSecret(ctx, secretName, { username: superuser.user, password, ...address(cluster) })
-        const { conditions, endpoint, unready } = await runStages(provider, { ...identityOf(cluster), superuser, port: cluster.spec.port, parameters: cluster.spec.parameters }, ctx)
-        if (unready !== undefined || endpoint === undefined) return again('5s', { conditions, ready: unready ?? noEndpoint })
-        await keepSecret(ctx, secretName, { username: superuser.user, password, host: endpoint.host, port: String(endpoint.port) })
+        const { conditions, endpoint, unready } = await runStages(
+          provider,
+          { ...identityOf(cluster), superuser, port: cluster.spec.port, parameters: cluster.spec.parameters },
+          ctx,
+        )
+        if (unready !== undefined || endpoint === undefined)
+          return again('5s', { conditions, ready: unready ?? noEndpoint })
+        await keepSecret(ctx, secretName, {
+          username: superuser.user,
+          password,
+          host: endpoint.host,
+          port: String(endpoint.port),
+        })
         return done({ status: { ...endpoint, secretRef: { name: secretName } }, conditions })
       }),
 
     cleanup: (cluster, ctx) =>
       asOutcome(async () => {
         if (cluster.spec.deletionPolicy === 'Retain') {
-          await ctx.event('Normal', 'Retained', `stopped; the data stays in ${await provider.retain(identityOf(cluster), ctx.signal)}`)
+          await ctx.event(
+            'Normal',
+            'Retained',
+            `stopped; the data stays in ${await provider.retain(identityOf(cluster), ctx.signal)}`,
+          )
           return done()
         }
         const left = await provider.remove(identityOf(cluster), ctx.signal)
@@ -56,7 +81,8 @@ async function runStages(provider: PostgresProvider, wanted: WantedCluster, ctx:
   for (const stage of provider.stages) {
     const result = await stage.run(wanted, ctx.signal)
     for (const change of result.changes ?? []) await ctx.event('Normal', stage.condition, change)
-    conditions[stage.condition] = result.waiting === undefined ? { status: 'True', reason: 'AsDeclared' } : { status: 'False', ...result.waiting }
+    conditions[stage.condition] =
+      result.waiting === undefined ? { status: 'True', reason: 'AsDeclared' } : { status: 'False', ...result.waiting }
     if (result.waiting !== undefined) return { conditions, unready: result.waiting }
     endpoint = result.endpoint ?? endpoint
   }

@@ -1,4 +1,18 @@
-import { again, defineReconciler, done, isCondition, reference, Secret, waiting, type ApiObject, type Context, type Controller, type NotReady, type ObjectOf, type Outcome } from '../../../shared/index.ts'
+import {
+  again,
+  defineReconciler,
+  done,
+  isCondition,
+  reference,
+  Secret,
+  waiting,
+  type ApiObject,
+  type Context,
+  type Controller,
+  type NotReady,
+  type ObjectOf,
+  type Outcome,
+} from '../../../shared/index.ts'
 import { keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
@@ -34,7 +48,12 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
   cleanup: (database, ctx) =>
     asOutcome(async () => {
       const cluster = await ctx.get(PostgresCluster, database.spec.clusterRef.name)
-      if (database.spec.deletionPolicy === 'Retain' || cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return done()
+      if (
+        database.spec.deletionPolicy === 'Retain' ||
+        cluster === undefined ||
+        cluster.metadata.deletionTimestamp !== undefined
+      )
+        return done()
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return waitForCluster(admin)
       const { uid } = database.metadata
@@ -52,10 +71,21 @@ async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | N
   if (cluster === undefined) return waiting('ClusterNotFound', `PostgresCluster ${name} does not exist`)
   const { host, port, secretRef } = cluster.status ?? {}
   const secret = secretRef && (await ctx.get(Secret, secretRef.name))
-  if (!isCondition(cluster as unknown as ApiObject, 'Ready') || host === undefined || port === undefined || secret === undefined) {
+  if (
+    !isCondition(cluster as unknown as ApiObject, 'Ready') ||
+    host === undefined ||
+    port === undefined ||
+    secret === undefined
+  ) {
     return waiting('ClusterNotReady', `PostgresCluster ${name} is not ready`)
   }
-  return { host, port, database: 'postgres', user: secretText(secret, 'username'), password: secretText(secret, 'password') }
+  return {
+    host,
+    port,
+    database: 'postgres',
+    user: secretText(secret, 'username'),
+    password: secretText(secret, 'password'),
+  }
 }
 
 /** How the owner logs in. Stored before the role gets its password, so that no password is ever lost. */
@@ -63,20 +93,43 @@ async function keepLogin(database: Database, { host, port }: Endpoint, ctx: Cont
   const { databaseName, roleName } = namesOf(database)
   const password = await keepOrChoosePassword(ctx, secretNameOf(database))
   const url = `postgresql://${roleName}:${password}@${host}:${port}/${databaseName}`
-  await keepSecret(ctx, secretNameOf(database), { url, host, port: String(port), database: databaseName, username: roleName, password })
+  await keepSecret(ctx, secretNameOf(database), {
+    url,
+    host,
+    port: String(port),
+    database: databaseName,
+    username: roleName,
+    password,
+  })
   return { host, port, user: roleName, password, database: databaseName }
 }
 
-async function ensureAll(database: Database, { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint }, ctx: Context): Promise<readonly string[]> {
+async function ensureAll(
+  database: Database,
+  { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint },
+  ctx: Context,
+): Promise<readonly string[]> {
   const { uid } = database.metadata
   const { connectionLimit, extensions, grants } = database.spec
   const roleAndDatabase = await withConnection(admin, ctx.signal, async (sql) => [
     ...(await ensureRole(sql, { name: login.user, uid, login: true, password: login.password, connectionLimit })),
-    ...(await ensureDatabase(sql, { name: login.database, uid, owner: login.user, encoding: 'UTF8', connectionLimit: -1 })),
+    ...(await ensureDatabase(sql, {
+      name: login.database,
+      uid,
+      owner: login.user,
+      encoding: 'UTF8',
+      connectionLimit: -1,
+    })),
   ])
   const inside = await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => [
-    ...(await ensureExtensions(sql, extensions.map((name) => ({ name })))),
-    ...(await ensureGrants(sql, grants.map(({ role, privileges }) => ({ to: role, on: { kind: 'database' }, privileges })))),
+    ...(await ensureExtensions(
+      sql,
+      extensions.map((name) => ({ name })),
+    )),
+    ...(await ensureGrants(
+      sql,
+      grants.map(({ role, privileges }) => ({ to: role, on: { kind: 'database' }, privileges })),
+    )),
   ])
   return [...roleAndDatabase, ...inside]
 }

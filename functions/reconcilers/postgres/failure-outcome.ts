@@ -6,7 +6,8 @@ export async function asOutcome<Status>(run: () => Promise<Outcome<Status>>): Pr
   try {
     return await run()
   } catch (error) {
-    if (error instanceof PostgresFailure && error.kind !== 'retryable') throw stop(error.reason, error.message, { cause: error })
+    if (error instanceof PostgresFailure && error.kind !== 'retryable')
+      throw stop(error.reason, error.message, { cause: error })
     throw error
   }
 }

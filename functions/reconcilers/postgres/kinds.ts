@@ -4,7 +4,9 @@ import { defineKind } from '../../../shared/index.ts'
 const deletionPolicy = z
   .enum(['Delete', 'Retain'])
   .default('Delete')
-  .describe('Delete: what was made goes with the object. Retain: it stays, and an object of the same name finds it again.')
+  .describe(
+    'Delete: what was made goes with the object. Retain: it stays, and an object of the same name finds it again.',
+  )
 
 /** Names as PostgreSQL takes them without surprises: folded to lower case, 63 bytes at most. */
 const identifier = z
@@ -21,13 +23,21 @@ export const PostgresCluster = defineKind({
   shortNames: ['pgc'],
   categories: ['all', 'postgres'],
   description: 'A PostgreSQL server of your own: started, kept as declared, and stopped when it is deleted.',
-  spec: z
-    .object({
-      instances: z.number().int().min(1).max(1).default(1).describe('How many servers; one for now.'),
-      port: z.number().int().min(1024).max(65535).optional().describe('TCP port on 127.0.0.1. Left out, a free one is chosen once and kept.'),
-      parameters: z.record(z.string(), z.string()).default({}).describe('Settings of postgresql.conf, for example max_connections: "100".'),
-      deletionPolicy,
-    }),
+  spec: z.object({
+    instances: z.number().int().min(1).max(1).default(1).describe('How many servers; one for now.'),
+    port: z
+      .number()
+      .int()
+      .min(1024)
+      .max(65535)
+      .optional()
+      .describe('TCP port on 127.0.0.1. Left out, a free one is chosen once and kept.'),
+    parameters: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Settings of postgresql.conf, for example max_connections: "100".'),
+    deletionPolicy,
+  }),
   status: z.object({
     host: z.string(),
     port: z.number().int(),

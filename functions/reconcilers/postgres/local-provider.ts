@@ -20,7 +20,10 @@ export function localProvider(directory: string): PostgresProvider {
     directory: join(directory, `${cluster.namespace}.${cluster.name}.${cluster.uid.slice(0, 8)}`),
   })
 
-  const stage = (condition: string, run: (server: Server, wanted: WantedCluster, signal: AbortSignal) => ReturnType<Stage['run']>): Stage => ({
+  const stage = (
+    condition: string,
+    run: (server: Server, wanted: WantedCluster, signal: AbortSignal) => ReturnType<Stage['run']>,
+  ): Stage => ({
     condition,
     run: async (wanted, signal) => run(await serverOf(wanted, signal), wanted, signal),
   })
@@ -50,13 +53,21 @@ function host(signal: AbortSignal): Promise<Host> {
   return prepared
 }
 
-async function initialiseStage(server: Server, { superuser }: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
+async function initialiseStage(
+  server: Server,
+  { superuser }: WantedCluster,
+  signal: AbortSignal,
+): ReturnType<Stage['run']> {
   if ((await observe(server, signal)).initialised) return {}
   await initialise(server, superuser, signal)
   return { changes: ['made the data directory'] }
 }
 
-async function configureStage(server: Server, { port, parameters }: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
+async function configureStage(
+  server: Server,
+  { port, parameters }: WantedCluster,
+  signal: AbortSignal,
+): ReturnType<Stage['run']> {
   const settings = { ...modestSettings, ...parameters }
   const { written, pending } = await configure(server, { port, settings }, signal)
   if (pending === 'reload') await reload(server, signal)
@@ -79,7 +90,9 @@ async function runStage(server: Server, wanted: WantedCluster, signal: AbortSign
 
 async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {
   try {
-    await withConnection({ host: loopback, port, database: 'postgres', ...superuser }, signal, (sql) => sql.query('SELECT 1'))
+    await withConnection({ host: loopback, port, database: 'postgres', ...superuser }, signal, (sql) =>
+      sql.query('SELECT 1'),
+    )
     return true
   } catch (error) {
     if (hasReason(error, 'AuthenticationFailed')) return false

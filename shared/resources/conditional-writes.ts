@@ -1,0 +1,130 @@
+import { hasCode } from '../model/errors.ts'
+import type { ObjectKey } from '../model/object-key.ts'
+import { isDeleting, type ApiObject } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import { alreadyExists, conflict, notFound } from './refusals.ts'
+import type { Deleted, Place, Written } from './resources.ts'
+import { completed, isReleased } from './states.ts'
+import { touchedBy } from './transitions.ts'
+
+/** Reads and conditional writes of one object, tried again on the newest version where the writer did not name one. */
+export interface ConditionalWrites {
+  /** Throws NOT_FOUND. */
+  find(kind: ServedKind, at: Place): Promise<StoredObject>
+  insert(kind: ServedKind, stored: StoredObject): Promise<StoredObject>
+  change(kind: ServedKind, at: Place, plan: ChangePlan): Promise<Written>
+  erase(kind: ServedKind, at: Place, plan: ErasePlan): Promise<Deleted>
+}
+
+export interface ChangePlan {
+  /** What to make of the newest version; may throw. */
+  readonly next: (before: StoredObject) => Planned
+  /** The writer named a resourceVersion: a conflict is the writer's to solve. */
+  readonly namesVersion: boolean
+  readonly dryRun: boolean
+}
+
+export interface Planned extends Pick<Written, 'warnings'> {
+  readonly object: ApiObject
+}
+
+export interface ErasePlan {
+  /** The object marked for deletion; may throw. */
+  readonly marked: (before: ApiObject) => ApiObject
+  readonly dryRun: boolean
+}
+
+export interface ConditionalWritesOptions {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly onWrite?: ((stored: StoredObject) => void) | undefined
+}
+
+/** What nobody names a version for is tried so often; then the conflict is told. */
+const triesMax = 10
+
+export function createConditionalWrites({ store, clock, onWrite }: ConditionalWritesOptions): ConditionalWrites {
+  const find: ConditionalWrites['find'] = async (kind, at) => {
+    const stored = await store.get(keyIn(kind, at))
+    if (stored === undefined) throw notFound(kind, at.name)
+    return stored
+  }
+
+  const told = (stored: StoredObject): StoredObject => {
+    onWrite?.(stored)
+    return stored
+  }
+
+  const insert: ConditionalWrites['insert'] = async (kind, stored) => {
+    try {
+      return told(await store.create(stored))
+    } catch (error) {
+      throw hasCode(error, 'ALREADY_EXISTS') ? alreadyExists(kind, stored.object.metadata.name) : error
+    }
+  }
+
+  /** Makes `attempt` of the newest version, again if another write came between. */
+  async function onNewest<Result>(
+    kind: ServedKind,
+    at: Place,
+    attempt: (before: StoredObject) => Promise<Result>,
+    tries = triesMax,
+  ): Promise<Result> {
+    const before = await find(kind, at)
+    try {
+      return await attempt(before)
+    } catch (error) {
+      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
+      if (hasCode(error, 'VERSION_CONFLICT') && tries > 1) return onNewest(kind, at, attempt, tries - 1)
+      throw worded(kind, before, error)
+    }
+  }
+
+  const commit = async (
+    kind: ServedKind,
+    before: StoredObject,
+    { object, warnings }: Planned,
+    dryRun: boolean,
+  ): Promise<Written> => {
+    const next = { ...before, object: completed(kind, before.object, object, clock.nowMs()) }
+    const touched = touchedBy(before.object, next.object)
+    if (touched === undefined) return { stored: before, outcome: 'unchanged', warnings }
+    if (dryRun) return { stored: next, outcome: 'updated', warnings }
+    const stored = told(await (isReleased(next.object) ? store.remove(next) : store.replace(next, touched)))
+    return { stored, outcome: 'updated', warnings }
+  }
+
+  const change: ConditionalWrites['change'] = (kind, at, plan) =>
+    onNewest(
+      kind,
+      at,
+      async (before) => commit(kind, before, plan.next(before), plan.dryRun),
+      plan.namesVersion ? 1 : triesMax,
+    )
+
+  const erase: ConditionalWrites['erase'] = (kind, at, { marked, dryRun }) =>
+    onNewest(kind, at, async (before) => {
+      const next = { ...before, object: marked(before.object) }
+      const gone = isReleased(next.object)
+      if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
+      return { stored: told(await (gone ? store.remove(next) : store.replace(next, 'delete'))), gone }
+    })
+
+  return { find, insert, change, erase }
+}
+
+/** The store's own words say nothing of kinds. */
+function worded(kind: ServedKind, before: StoredObject, error: Error): Error {
+  if (hasCode(error, 'NOT_FOUND')) return notFound(kind, before.object.metadata.name)
+  return hasCode(error, 'VERSION_CONFLICT') && error.details.name === undefined
+    ? conflict(kind, before.object.metadata)
+    : error
+}
+
+/** The key of an object of this kind; cluster-scoped kinds have no namespace. */
+export function keyIn(kind: ServedKind, { namespace = '', name }: Place): ObjectKey {
+  return { group: kind.group, kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }
+}

@@ -1,0 +1,51 @@
+import { OperatingError } from '../model/errors.ts'
+import type { ObjectMeta } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+
+/** What clients are told when a verb is refused, in Kubernetes' words. */
+
+/** `plural.group`, as messages name a resource; the plural alone in the core group. */
+export function resourceName(kind: ServedKind): string {
+  return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`
+}
+
+export function notFound(kind: ServedKind, name: string): OperatingError {
+  return new OperatingError('NOT_FOUND', `${resourceName(kind)} "${name}" not found`, {
+    details: { name, group: kind.group, kind: kind.plural },
+  })
+}
+
+export function alreadyExists(kind: ServedKind, name: string): OperatingError {
+  return new OperatingError('ALREADY_EXISTS', `${resourceName(kind)} "${name}" already exists`, {
+    details: { name, group: kind.group, kind: kind.plural },
+  })
+}
+
+const outOfDate = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** VERSION_CONFLICT: the writer worked from a state that has passed. */
+export function conflict(
+  kind: ServedKind,
+  { name, uid }: Pick<ObjectMeta, 'name' | 'uid'>,
+  why = outOfDate,
+): OperatingError {
+  return new OperatingError(
+    'VERSION_CONFLICT',
+    `Operation cannot be fulfilled on ${resourceName(kind)} "${name}": ${why}`,
+    {
+      details: { name, group: kind.group, kind: kind.plural, uid },
+    },
+  )
+}
+
+/** Throws VERSION_CONFLICT unless the object is the one, in the version, that the writer named, if any was named. */
+export function checkPreconditions(
+  kind: ServedKind,
+  live: ObjectMeta,
+  { uid, resourceVersion }: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
+): void {
+  if (uid !== undefined && uid !== live.uid) {
+    throw conflict(kind, live, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.uid}`)
+  }
+  if (resourceVersion !== undefined && resourceVersion !== live.resourceVersion) throw conflict(kind, live)
+}

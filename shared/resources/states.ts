@@ -1,0 +1,38 @@
+import { isDeleting, type ApiObject } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import { checkSchema, refuse, withDefaults } from './admission.ts'
+import { checkMetadata, checkNoNewFinalizers } from './metadata.ts'
+import { strategyOf } from './strategies.ts'
+
+/** Complete states: what a kind adds to an object, and what must hold before it is stored. */
+
+/** The first state of an object. Throws INVALID with every error found. */
+export function firstState(kind: ServedKind, object: ApiObject, nowMs: number): StoredObject {
+  const { finalizer, engine } = strategyOf(object)
+  const metadata = finalizer === undefined ? object.metadata : { ...object.metadata, finalizers: [finalizer] }
+  const complete = completed(kind, undefined, { ...object, metadata }, nowMs)
+  return { object: complete, engine: engine?.(complete, nowMs) ?? {} }
+}
+
+/** The next state with what its kind adds. Throws INVALID with every error found. */
+export function completed(kind: ServedKind, live: ApiObject | undefined, next: ApiObject, nowMs: number): ApiObject {
+  const object = prepared(withDefaults(kind, next), nowMs)
+  refuse(kind, object.metadata.name, [
+    ...checkMetadata(object.metadata),
+    ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
+    ...checkSchema(kind, object),
+    ...(strategyOf(object).check?.(object, live) ?? []),
+  ])
+  return object
+}
+
+/** The next state with what its kind adds, unchecked: deletion must not fail because a schema has changed meanwhile. */
+export function prepared(next: ApiObject, nowMs: number): ApiObject {
+  return strategyOf(next).prepare?.(next, nowMs) ?? next
+}
+
+/** Marked for deletion, and nobody holds it any more. */
+export function isReleased(object: ApiObject): boolean {
+  return isDeleting(object) && (object.metadata.finalizers ?? []).length === 0
+}

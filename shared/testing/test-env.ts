@@ -1,0 +1,268 @@
+import { durationMs, type Duration } from '../model/duration.ts'
+import { hasCode } from '../model/errors.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import type { ObjectKey } from '../model/object-key.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { HttpHandler } from '../ports/http-handler.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Applied, At } from '../engine/context.ts'
+import type { Controller } from '../engine/controller.ts'
+import type { Kind } from '../engine/kind.ts'
+import { present } from '../model/present.ts'
+import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
+import type { Deleted, DeleteOptions, Place } from '../resources/resources.ts'
+import { startLocalCore, type LocalCore } from '../runtime/local-core.ts'
+import { openLocalPorts, type LocalPorts } from '../runtime/local-ports.ts'
+import { createObservation, type Faults, type PortCall, type ProcessLife } from './observed-ports.ts'
+import { createSeededRandom } from './seeded-random.ts'
+import { createVirtualClock } from './virtual-clock.ts'
+
+export interface TestEnvOptions {
+  readonly reconcilers?: readonly Controller[]
+  /** Kinds without a reconciler among the given ones. */
+  readonly kinds?: readonly Kind[]
+  /** Of all chance, ids included. Default 1. */
+  readonly seed?: number
+  /** When virtual time begins. Default 2026-01-01T00:00:00Z. */
+  readonly startMs?: number
+}
+
+/**
+ * A whole control plane in this process, on a virtual clock: nothing happens but by your calls, hours pass in milliseconds, and
+ * any call of any port can be made to fail. Close it when done.
+ */
+export interface TestEnv {
+  /** Applies an object as a user would, on the default namespace if it names none. */
+  apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>): Promise<Read>
+  /** Applies a manifest: any object with apiVersion, kind and metadata.name. */
+  applyManifest(manifest: JsonObject): Promise<ApiObject>
+  /** The object as clients see it, `status.reconcile` included; `undefined` if there is none. */
+  get<Read>(kind: Kind<Read, unknown>, at: string | At): Promise<Read | undefined>
+  list<Read>(kind: Kind<Read, unknown>, namespace?: string): Promise<readonly Read[]>
+  /** A merge patch, by whoever `manager` says. */
+  patch<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    body: JsonObject,
+    options?: { readonly manager?: string; readonly subresource?: 'status' },
+  ): Promise<Read>
+  delete(kind: Kind<unknown, unknown>, at: string | At, options?: DeleteOptions): Promise<Deleted>
+
+  /** Waits until nothing can happen without time passing. */
+  settle(): Promise<void>
+  /** Lets time pass: everything due on the way happens at its own time. */
+  advance(by: Duration): Promise<void>
+  /** Lets time pass until `check` stops throwing, at most `within` (default 10 m) of virtual time; then throws what it threw. */
+  eventually<Result>(check: () => Result | Promise<Result>, within?: Duration): Promise<Result>
+  nowMs(): number
+
+  /** Every call of the ports `store`, `index`, `relayed`, `turned` and `queue:<controller>`, in order. */
+  readonly calls: readonly PortCall[]
+  readonly faults: Faults
+  /** What was logged. */
+  readonly logs: readonly LogLine[]
+  /** Ends the process as kill -9 does, and starts it again over what was stored. Other reconcilers may come with the restart. */
+  crash(reconcilers?: readonly Controller[]): Promise<void>
+  /** The HTTP API. */
+  readonly api: HttpHandler
+  close(): Promise<void>
+}
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: JsonObject
+}
+
+export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestEnv> {
+  const clock = createVirtualClock(options.startMs)
+  const random = createSeededRandom(options.seed ?? 1)
+  const logs: LogLine[] = []
+  const observation = createObservation(
+    () => clock.nowMs(),
+    (ms) => clock.sleep(ms),
+  )
+  const ports = openLocalPorts(':memory:', clock)
+  let reconcilers = options.reconcilers ?? []
+  let restart: Promise<void> | undefined
+  let { life, core } = await start()
+
+  async function start(): Promise<{ readonly life: ProcessLife; readonly core: LocalCore }> {
+    const begun: ProcessLife = { crashed: false, onCrash: () => void (restart ??= recover()) }
+    const started = await startLocalCore({
+      ports: observedPorts(begun),
+      controllers: reconcilers.map((controller) => counting(controller, begun)),
+      authenticate: () => ({ name: 'test', groups: ['system:masters'] }),
+      clock,
+      random,
+      logger: recorder(logs),
+      wrapQueue: (queue, name) => observation.observe(`queue:${name}`, queue, begun, ['receive']),
+    })
+    for (const { definition } of options.kinds ?? [])
+      if (definition !== undefined)
+        await started.resources.patch(
+          customResourceDefinitionKind,
+          definition.metadata,
+          { type: 'apply', body: definition as unknown as JsonObject, force: true },
+          manager,
+        )
+    return { life: begun, core: started }
+  }
+
+  function observedPorts(begun: ProcessLife): LocalPorts {
+    return {
+      ...ports,
+      store: observation.observe('store', ports.store, begun),
+      index: observation.observe('index', ports.index, begun),
+      relayed: observation.observe('relayed', ports.relayed, begun),
+      turned: observation.observe('turned', ports.turned, begun),
+      feed: observation.observe('feed', ports.feed, begun, ['follow']),
+    }
+  }
+
+  /** A run counts as busy until it ends or its process does. */
+  function counting(controller: Controller, begun: ProcessLife): Controller {
+    const { reconcile, cleanup } = controller
+    const count =
+      (run: Controller['reconcile']): Controller['reconcile'] =>
+      (...given) =>
+        observation.busy(begun, () => run(...given))
+    return { ...controller, reconcile: count(reconcile), ...(cleanup && { cleanup: count(cleanup) }) }
+  }
+
+  async function recover(): Promise<void> {
+    const dead = life
+    dead.crashed = true
+    void core.stop(0)
+    ;({ life, core } = await start())
+    restart = undefined
+  }
+
+  const settle = async (): Promise<void> => {
+    let quietTurns = 0
+    let movedMs = performance.now()
+    for (let seen = -1; quietTurns < quietTurnsEnough;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (restart !== undefined) await restart
+      const now = observation.calls.length
+      quietTurns =
+        now === seen && (observation.running() === 0 || performance.now() - movedMs > patienceMs) ? quietTurns + 1 : 0
+      if (now !== seen) movedMs = performance.now()
+      seen = now
+    }
+  }
+
+  const advanceTo = async (untilMs: number): Promise<void> => {
+    await settle()
+    for (let next = clock.nextDueMs(); next !== undefined && next <= untilMs; next = clock.nextDueMs()) {
+      clock.moveTo(next)
+      await settle()
+    }
+    clock.moveTo(untilMs)
+    await settle()
+  }
+
+  const served = async ({ group, kind }: Pick<ObjectKey, 'group' | 'kind'>): Promise<ServedKind> => {
+    const found = await core.catalog.byKind(group, kind)
+    if (found === undefined)
+      throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
+    return found
+  }
+
+  const apply = async (kind: Pick<ObjectKey, 'group' | 'kind'>, body: JsonObject): Promise<ApiObject> => {
+    const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+    const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
+    const { stored } = await core.resources.patch(await served(kind), at, { type: 'apply', body, force: true }, manager)
+    return present(stored)
+  }
+
+  return {
+    apply: async <Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>) =>
+      (await apply(kind, object)) as unknown as Read,
+    applyManifest: (manifest) =>
+      apply({ group: parseApiVersion(String(manifest['apiVersion'])).group, kind: String(manifest['kind']) }, manifest),
+    get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
+      try {
+        return present(await core.resources.get(await served(kind), placeOf(at))) as unknown as Read
+      } catch (error) {
+        if (hasCode(error, 'NOT_FOUND')) return
+        throw error
+      }
+    },
+    list: async <Read>(kind: Kind<Read, unknown>, namespace?: string) => {
+      const { items } = await core.resources.list(await served(kind), namespace === undefined ? {} : { namespace })
+      return items.map((item) => present(item) as unknown as Read)
+    },
+    patch: async <Read>(
+      kind: Kind<Read, unknown>,
+      at: string | At,
+      body: JsonObject,
+      {
+        manager: by = manager.manager,
+        subresource,
+      }: { readonly manager?: string; readonly subresource?: 'status' } = {},
+    ) => {
+      const how = { manager: by, ...(subresource === undefined ? {} : { subresource }) }
+      const { stored } = await core.resources.patch(await served(kind), placeOf(at), { type: 'merge', body }, how)
+      return present(stored) as unknown as Read
+    },
+    delete: async (kind, at, asked) => core.resources.delete(await served(kind), placeOf(at), asked),
+
+    settle,
+    advance: (by) => advanceTo(clock.nowMs() + durationMs(by)),
+    eventually: async (check, within = '10m') => {
+      const untilMs = clock.nowMs() + durationMs(within)
+      for (;;) {
+        await settle()
+        try {
+          return await check()
+        } catch (error) {
+          const next = clock.nextDueMs()
+          if (next === undefined || next > untilMs) throw error
+          clock.moveTo(next)
+        }
+      }
+    },
+    nowMs: () => clock.nowMs(),
+
+    calls: observation.calls,
+    faults: observation.faults,
+    logs,
+    crash: async (others) => {
+      reconcilers = others ?? reconcilers
+      await (restart ??= recover())
+    },
+    api: (request) => core.api(request),
+    close: async () => {
+      const stopped = core.stop(0)
+      await advanceTo(clock.nowMs())
+      await stopped
+      ports.close()
+    },
+  }
+}
+
+/** As many turns of the event loop as a commit and what follows from it take, and some. */
+const quietTurnsEnough = 4
+/** How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time. */
+const patienceMs = 25
+
+const manager = { manager: 'test' } as const
+
+function placeOf(at: string | At): Place {
+  return { namespace: 'default', ...(typeof at === 'string' ? { name: at } : at) }
+}
+
+function recorder(lines: LogLine[], fields: JsonObject = {}): Logger {
+  const log =
+    (level: LogLine['level']) =>
+    (message: string, more: JsonObject = {}) =>
+      void lines.push({ level, message, fields: { ...fields, ...more } })
+  return {
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    with: (more) => recorder(lines, { ...fields, ...more }),
+  }
+}
