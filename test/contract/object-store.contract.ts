@@ -90,16 +90,8 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
       })
 
       it('gives back the engine state', async () => {
-        const engine = {
-          ...{
-            attempt: 3,
-            generation: 7,
-            nextRunAtMs: 1_800_000_000_123,
-            waiting: 'Backoff' as const,
-            lastError: 'no',
-          },
-          hold: { handle: 'h', untilMs: 5 },
-        }
+        const waits = { nextRunAtMs: 1_800_000_000_123, waiting: 'Backoff', lastError: 'no' } as const
+        const engine = { attempt: 3, generation: 7, ...waits, hold: { handle: 'h', untilMs: 5 } }
         const created = await store.create({ ...storedWidget('a'), engine })
         expect((await store.get(keyOf(created.object)))?.engine).toEqual(engine)
         const rested = await store.replace({ ...created, engine: {} }, 'engine')
@@ -163,9 +155,8 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         const write = async (writer: number): Promise<void> => {
           for (;;) {
             const live = (await store.get(keyOf(object))) as StoredObject
-            const writers = [...(live.object.spec?.['writers'] as number[]), writer]
             try {
-              const written = await store.replace(withSpec(live, { writers }), 'spec')
+              const written = await store.replace(withSpec(live, { writers: [...writersOf(live), writer] }), 'spec')
               versions.add(written.object.metadata.resourceVersion)
               return
             } catch (error) {
@@ -175,7 +166,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
           }
         }
         await Promise.all(Array.from({ length: 64 }, (_, i) => write(i)))
-        const writers = (await store.get(keyOf(object)))?.object.spec?.['writers'] as number[]
+        const writers = writersOf(await store.get(keyOf(object)))
         expect(writers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_, i) => i))
         expect(versions.size).toBe(64)
         expect(conflicts).toBeGreaterThan(0)
@@ -353,6 +344,10 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
       )
     })
   })
+}
+
+function writersOf(stored: StoredObject | undefined): readonly number[] {
+  return (stored?.object.spec?.['writers'] ?? []) as number[]
 }
 
 interface Step {

@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
+import type { Change, ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
+import type { ObjectStore } from '../../shared/ports/object-store.ts'
+import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored-object.ts'
+
+/** An empty store with its feed, and how to let them go. */
+export interface OpenFeed {
+  readonly store: ObjectStore
+  readonly feed: ChangeFeed
+  close(): Promise<void> | void
+}
+
+/** What every ChangeFeed promises. */
+export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed> | OpenFeed): void {
+  describe(`ChangeFeed: ${adapter}`, () => {
+    let opened: OpenFeed
+    let store: ObjectStore
+    let feed: ChangeFeed
+    let stop: AbortController
+
+    beforeEach(async () => {
+      opened = await open()
+      store = opened.store
+      feed = opened.feed
+      stop = new AbortController()
+    })
+    afterEach(async () => {
+      stop.abort()
+      await opened.close()
+    })
+
+    const follow = (after: string, of?: { readonly group: string; readonly kind: string }): Reader =>
+      reader(feed.follow({ after, signal: stop.signal, ...(of !== undefined && { of }) }))
+
+    it('tells a creation, a change and a removal, with their states', async () => {
+      const read = follow(await feed.latest())
+      const created = await store.create({ ...storedWidget('a'), engine: { attempt: 1 } })
+      expect(await read.until('a', created)).toEqual({ type: 'added', touched: 'spec', stored: created })
+      const changed = await store.replace(withSpec(created, { size: 2 }), 'status')
+      expect(await read.until('a', changed)).toEqual({ type: 'modified', touched: 'status', stored: changed })
+      const removed = await store.remove(changed)
+      expect(await read.until('a', removed)).toEqual({ type: 'removed', touched: 'delete', stored: removed })
+    })
+
+    it('tells what happened before it was followed, and nothing up to where it is followed from', async () => {
+      const first = await store.create(storedWidget('first'))
+      const after = await feed.latest()
+      const second = await store.create(storedWidget('second'))
+      const third = await store.create(storedWidget('third'))
+      const read = follow(after)
+      await read.until('third', third)
+      expect(read.told.map(({ stored }) => stored)).toEqual(expect.arrayContaining([second, third]))
+      expect(read.told.map(({ stored }) => stored)).not.toContainEqual(first)
+    })
+
+    it('starts at once with a batch, if need be empty', async () => {
+      const latest = await feed.latest()
+      const [batch] = await follow(latest).batches(1)
+      expect(batch?.changes).toEqual([])
+      expect(Number(batch?.resourceVersion)).toBeGreaterThanOrEqual(Number(latest))
+    })
+
+    it('tells the changes of an object in their order', async () => {
+      const read = follow(await feed.latest())
+      let live = await store.create(storedWidget('a'))
+      for (let size = 2; size < 30; size++) live = await store.replace(withSpec(live, { size }), 'spec')
+      await read.until('a', live)
+      const versions = read.told.map(({ stored }) => versionOf(stored))
+      expect(versions).toEqual(versions.toSorted((a, b) => a - b))
+    })
+
+    it('tells a write of the spec though the status was written since', async () => {
+      const after = await feed.latest()
+      const created = await store.create(storedWidget('a'))
+      const edited = await store.replace(withSpec(created, { size: 2 }), 'spec')
+      await store.replace(await store.replace(edited, 'status'), 'engine')
+      const read = follow(after)
+      await read.until('end', await store.create(storedWidget('end')))
+      const told = read.told.filter(({ stored, touched }) => stored.object.metadata.name === 'a' && touched === 'spec')
+      expect(told.map(({ type }) => type)).toEqual(['added', 'modified'])
+    })
+
+    it('tells the removal of an object whose name was taken again at once', async () => {
+      const first = await store.create(storedWidget('a', { uid: 'first' }))
+      const after = await feed.latest()
+      await store.remove(first)
+      const second = await store.create(storedWidget('a', { uid: 'second' }))
+      const read = follow(after)
+      await read.until('a', second)
+      expect(read.told.map(({ type, stored }) => `${type} ${stored.object.metadata.uid}`)).toEqual([
+        'removed first',
+        'added second',
+      ])
+    })
+
+    it('repeats and misses nothing when it is followed from where a batch ended', async () => {
+      const start = await feed.latest()
+      const writing = Promise.all(
+        Array.from({ length: 300 }, (_, i) => later(i % 7).then(() => store.create(storedWidget(`w${i}`)))),
+      )
+      const names: string[] = []
+      let after = start
+      while (names.length < 300) {
+        const read = follow(after)
+        const [batch] = await read.batches(1)
+        await read.leave()
+        for (const { stored } of batch?.changes ?? []) names.push(stored.object.metadata.name)
+        after = batch?.resourceVersion ?? after
+        await later(1)
+      }
+      await writing
+      expect(new Set(names).size).toBe(300)
+      expect(names).toHaveLength(300)
+    })
+
+    it('misses nothing that is not in a list when it is followed from there', async () => {
+      const writing = Promise.all(
+        Array.from({ length: 200 }, (_, i) => later(i % 5).then(() => store.create(storedWidget(`w${i}`)))),
+      )
+      await later(2)
+      const page = await store.list(widgetKind)
+      const known = new Set(page.items.map(({ object }) => object.metadata.name))
+      const last = (await writing).at(-1) as StoredObject
+      const end = await store.replace(last, 'meta')
+      const read = follow(page.resourceVersion)
+      await read.until(end.object.metadata.name, end)
+      for (const { stored } of read.told) known.add(stored.object.metadata.name)
+      expect(known.size).toBe(200)
+    })
+
+    it('tells of one kind only, if asked', async () => {
+      const after = await feed.latest()
+      const read = follow(after, widgetKind)
+      const early = follow(after, { group: 'example.com', kind: 'Gadget' })
+      const widget = await store.create(storedWidget('a'))
+      const gadget = await store.create(ofKind('Gadget', storedWidget('b')))
+      const last = await store.create(storedWidget('c'))
+      await read.until('c', last)
+      expect(read.told.map(({ stored }) => stored)).toEqual([widget, last])
+      expect(await early.until('b', gadget)).toMatchObject({ stored: gadget })
+      expect(early.told).toHaveLength(1)
+      const late = follow(after, { group: 'example.com', kind: 'Gadget' })
+      expect(await late.until('b', gadget)).toMatchObject({ stored: gadget })
+      expect(late.told).toHaveLength(1)
+    })
+
+    it('tells the same to every reader', async () => {
+      const after = await feed.latest()
+      const readers = [follow(after), follow(after), follow(after)]
+      const created = await store.create(storedWidget('a'))
+      for (const read of readers) expect(await read.until('a', created)).toMatchObject({ stored: created })
+    })
+
+    it('loses nothing for a reader that is slower than the writers', async () => {
+      const read = follow(await feed.latest())
+      await read.batches(1)
+      let hot = await store.create(storedWidget('hot'))
+      for (let round = 0; round < 5; round++) {
+        await Promise.all(Array.from({ length: 600 }, (_, i) => store.create(storedWidget(`w${round}-${i}`))))
+        hot = await store.replace(withSpec(hot, { size: round }), 'spec')
+      }
+      await read.until('end', await store.create(storedWidget('end')))
+      expect(new Set(read.told.map(({ stored }) => stored.object.metadata.name)).size).toBe(3_002)
+      expect(
+        read.told.filter(({ stored, touched }) => stored.object.metadata.name === 'hot' && touched === 'spec'),
+      ).toHaveLength(6)
+      expect(read.told.findLast(({ stored }) => stored.object.metadata.name === 'hot')?.stored).toEqual(hot)
+    })
+
+    it('names a latest resourceVersion that later changes are above', async () => {
+      const live = await store.create(storedWidget('a'))
+      const latest = Number(await feed.latest())
+      expect(latest).toBeGreaterThanOrEqual(versionOf(live))
+      expect(versionOf(await store.replace(live, 'meta'))).toBeGreaterThan(latest)
+    })
+
+    it('ends when it is aborted, waiting or not yet begun', async () => {
+      const waiting = follow(await feed.latest())
+      await waiting.batches(1)
+      const end = waiting.batches(1)
+      stop.abort()
+      expect(await end).toEqual([])
+      expect(await follow(await feed.latest()).batches(1)).toEqual([])
+    })
+
+    it('is not disturbed by a reader that leaves', async () => {
+      const after = await feed.latest()
+      const stays = follow(after)
+      for await (const _ of feed.follow({ after, signal: stop.signal })) break
+      const created = await store.create(storedWidget('a'))
+      expect(await stays.until('a', created)).toMatchObject({ stored: created })
+    })
+  })
+}
+
+interface Reader {
+  /** Every change so far. */
+  readonly told: readonly Change[]
+  /** Reads so many batches, or fewer if the feed ends. */
+  batches(count: number): Promise<readonly ChangeBatch[]>
+  /** Reads up to the change that leaves the named object in this state, and returns it. */
+  until(name: string, state: StoredObject): Promise<Change>
+  leave(): Promise<void>
+}
+
+function reader(batchesToCome: AsyncIterable<ChangeBatch>): Reader {
+  const iterator = batchesToCome[Symbol.asyncIterator]()
+  const told: Change[] = []
+  const next = async (): Promise<ChangeBatch | undefined> => {
+    const result = await iterator.next()
+    if (result.done === true) return undefined
+    told.push(...result.value.changes)
+    return result.value
+  }
+  return {
+    told,
+    batches: async (count) => {
+      const read: ChangeBatch[] = []
+      while (read.length < count) {
+        const batch = await next()
+        if (batch === undefined) break
+        read.push(batch)
+      }
+      return read
+    },
+    until: async (name, state) => {
+      const isIt = ({ stored }: Change): boolean =>
+        stored.object.metadata.name === name &&
+        stored.object.metadata.resourceVersion === state.object.metadata.resourceVersion
+      for (;;) {
+        const found = told.findLast(isIt)
+        if (found !== undefined) return found
+        if ((await next()) === undefined) throw new Error(`the feed ended before ${name} was told`)
+      }
+    },
+    leave: async () => {
+      await iterator.return?.()
+    },
+  }
+}
+
+function ofKind(kind: string, stored: StoredObject): StoredObject {
+  return { ...stored, object: { ...stored.object, kind } }
+}
+
+/** So many turns of the event loop later. */
+async function later(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) {
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+}
