@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PostgresFailure } from '../failure.ts'
+import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { pendingChange, recordApplied } from './configure.ts'
 import { readIfPresent, unlessAbsent } from './files.ts'
@@ -10,6 +10,8 @@ import { answersOn } from './port.ts'
 import { clearStaleLock, findPostmaster, type Postmaster, signalPostmaster } from './postmaster.ts'
 
 const pollMs = 25
+/** A server that was killed leaves its sessions behind for a moment; they notice and end. */
+const endingAttemptsMax = 100
 const logBytesMax = 1_000_000
 
 /**
@@ -19,6 +21,18 @@ const logBytesMax = 1_000_000
 export async function start(server: Server, signal: AbortSignal): Promise<Postmaster> {
   const home = await requireHome(server)
   await requireVersion(server, home)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(server, home, signal)
+    } catch (error) {
+      if (!hasReason(error, 'ServerEnding') || attempt === endingAttemptsMax) throw error
+      await pause(signal)
+    }
+  }
+}
+
+async function startOnce(server: Server, home: Home, signal: AbortSignal): Promise<Postmaster> {
+  signal.throwIfAborted()
   if ((await findPostmaster(home, signal)) !== undefined) return untilReady(home, { signal })
   await clearStaleLock(home, signal)
   await recordApplied(home)
@@ -52,7 +66,7 @@ export async function stop(server: Server, signal: AbortSignal, mode: StopMode =
     const { pid } = running
     if (!told.has(pid)) await signalPostmaster(server, mode === 'fast' ? 'SIGINT' : 'SIGQUIT', { pid, signal })
     told.add(pid)
-    await sleep(pollMs, undefined, { signal })
+    await pause(signal)
   }
 }
 
@@ -80,7 +94,7 @@ async function untilReady(home: Home, { signal, exited, logged = 0 }: Waiting): 
     const ready = await findReady(home, signal)
     if (ready !== undefined) return ready
     if (exited?.done === true) throw startFailure(await readLog(home, logged))
-    await sleep(pollMs, undefined, { signal })
+    await pause(signal)
   }
 }
 
@@ -119,7 +133,14 @@ async function readLog(home: Home, from: number): Promise<string> {
   return (await readFile(home.log)).subarray(from).toString('utf8')
 }
 
+async function pause(signal: AbortSignal): Promise<void> {
+  await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+}
+
 function startFailure(log: string): PostgresFailure {
+  if (/pre-existing shared memory block/.test(log)) {
+    return new PostgresFailure('retryable', 'ServerEnding', 'sessions of a server that was killed have not ended yet')
+  }
   const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
   const portTaken = /Address already in use/.test(log)
   return new PostgresFailure(

@@ -24,13 +24,17 @@ export async function findPostmaster(home: Home, signal: AbortSignal): Promise<P
 }
 
 /**
- * Removes the lock file of a server that is gone. The server would do so by itself unless the process id has been
- * given to another program of the same account, which after a reboot is not rare.
+ * Removes a lock file that would keep the server from starting though no server runs: one whose process id has been
+ * given to another program, as happens after a reboot, and one that a crash left empty. A lock file of a process that
+ * is gone stays, because the server knows best what to make of it.
  */
 export async function clearStaleLock(home: Home, signal: AbortSignal): Promise<void> {
-  const before = await readIfPresent(lockFile(home))
-  if (before === undefined || (await findPostmaster(home, signal)) !== undefined) return
-  if ((await readIfPresent(lockFile(home))) === before) await rm(lockFile(home), { force: true })
+  const text = await readIfPresent(lockFile(home))
+  if (text === undefined) return
+  // A server in single-user mode writes its process id with a minus.
+  const pid = Math.abs(Number.parseInt(text, 10))
+  if (pid > 0 && (!isAlive(pid) || (await isServing(pid, home, signal)))) return
+  await rm(lockFile(home), { force: true })
 }
 
 /** Sends a signal to the server. Nothing happens when it has gone meanwhile. */
@@ -51,6 +55,14 @@ export async function signalPostmaster(
     throw new PostgresFailure('terminal', 'AccountUnusable', 'the server runs as an account we may not signal', {
       cause,
     })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return isSystemError(error, 'EPERM')
   }
 }
 

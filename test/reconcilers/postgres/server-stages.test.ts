@@ -1,0 +1,324 @@
+/** The stages of a real server: each alone, each again, and each with the process that ran it killed in the middle. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { processOptions } from '../../../functions/reconcilers/postgres/server/command.ts'
+import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
+import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
+import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
+import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
+import { isReady, reload, start, stop } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
+import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
+import { resetPassword } from '../../../functions/reconcilers/postgres/server/superuser.ts'
+import { type Endpoint, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
+import { bringUp, copyServer, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
+
+let bench: Workbench
+/** Initialised and no more: what most tests begin with a copy of. */
+let initialised: Server
+/** Configured, and stopped between tests. */
+let stopped: Server
+let serial = 0
+
+beforeAll(async () => {
+  bench = await openWorkbench()
+  initialised = bench.server('initialised')
+  await initialise(initialised, superuser, deadline())
+  stopped = await copyServer(initialised, bench.server('stopped'))
+  await configure(stopped, {}, deadline())
+}, 30_000)
+
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function copy(): Promise<Server> {
+  const server = await copyServer(initialised, bench.server(`copy-${serial++}`))
+  onTestFinished(() => destroy(server, deadline()))
+  return server
+}
+
+async function pidOf(server: Server): Promise<number> {
+  const { running } = await observe(server, deadline())
+  if (running === undefined) throw new Error('the server does not run')
+  return running.pid
+}
+
+async function killServer(server: Server): Promise<void> {
+  process.kill(await pidOf(server), 'SIGKILL')
+  await expect.poll(async () => (await observe(server, deadline())).running).toBeUndefined()
+}
+
+function select(endpoint: Endpoint, text: string) {
+  return withConnection(endpoint, deadline(), (sql) => sql.query(text))
+}
+
+describe('a server', () => {
+  it('is nothing, initialised, configured, running, ready, stopped and nothing again, and says so', async () => {
+    const server = bench.server('stages')
+    const seen = async () => {
+      const { running, ...rest } = await observe(server, deadline())
+      return { initialised: rest.initialised, configured: rest.configured, running: running !== undefined }
+    }
+    expect(await seen()).toEqual({ initialised: false, configured: false, running: false })
+
+    await initialise(server, superuser, deadline())
+    await initialise(server, { user: 'other', password: 'other' }, deadline())
+    expect(await seen()).toEqual({ initialised: true, configured: false, running: false })
+    await expect(start(server, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'NotConfigured' })
+
+    const first = await configure(server, {}, deadline())
+    expect(first).toMatchObject({ written: true, pending: 'none' })
+    expect(await configure(server, {}, deadline())).toEqual({ ...first, written: false })
+    expect(await seen()).toEqual({ initialised: true, configured: true, running: false })
+
+    const started = await start(server, deadline())
+    expect(await start(server, deadline())).toEqual(started)
+    expect(started).toMatchObject({ port: first.port, phase: 'ready' })
+    expect(Math.abs(started.startedAtMs - Date.now())).toBeLessThan(30_000)
+    expect(await isReady(server, deadline())).toBe(true)
+    const rows = await select(
+      { host: '127.0.0.1', port: started.port, database: 'postgres', ...superuser },
+      'SELECT 1 AS one',
+    )
+    expect(rows).toEqual([{ one: 1 }])
+
+    await stop(server, deadline())
+    await stop(server, deadline())
+    expect(await seen()).toEqual({ initialised: true, configured: true, running: false })
+    expect(await isReady(server, deadline())).toBe(false)
+
+    await destroy(server, deadline())
+    await destroy(server, deadline())
+    expect(await seen()).toEqual({ initialised: false, configured: false, running: false })
+  })
+
+  it('comes up whenever the process that ran the stages was killed, and outlives it', async () => {
+    const program = fileURLToPath(new URL('run-stages.ts', import.meta.url))
+    const server = bench.server('killed')
+    for (const lifeMs of [250, 700]) {
+      const runner = spawn(process.execPath, [program, bench.directory, 'killed'], { stdio: 'ignore' })
+      await sleep(lifeMs)
+      runner.kill('SIGKILL')
+      await once(runner, 'exit')
+    }
+    const runner = spawn(process.execPath, [program, bench.directory, 'killed'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [port] = (await once(runner.stdout.setEncoding('utf8'), 'data')) as [string]
+    const pid = await pidOf(server)
+    runner.kill('SIGKILL')
+    await once(runner, 'exit')
+
+    expect(await start(server, deadline())).toMatchObject({ pid, port: Number(port) })
+    const rows = await select(
+      { host: '127.0.0.1', port: Number(port), database: 'postgres', ...superuser },
+      'SELECT 1 AS one',
+    )
+    expect(rows).toEqual([{ one: 1 }])
+    expect((await readdir(server.directory)).sort()).toEqual(
+      ['applied.conf', 'data', 'pg_hba.conf', 'postgresql.conf', 'server.log'].sort(),
+    )
+  }, 30_000)
+
+  it('keeps what was committed when it is killed, and starts again', async () => {
+    const server = await copy()
+    const endpoint = await bringUp(server)
+    await select(endpoint, 'CREATE TABLE public.kept AS SELECT 42 AS answer')
+    await killServer(server)
+    expect(await isReady(server, deadline())).toBe(false)
+    await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ kind: 'retryable', reason: 'ConnectionLost' })
+
+    await start(server, deadline())
+    expect(await select(endpoint, 'SELECT answer FROM public.kept')).toEqual([{ answer: 42 }])
+  })
+})
+
+describe('initialise', () => {
+  it('leaves nothing but the empty home when it is stopped in the middle', async () => {
+    const server = bench.server('interrupted')
+    const interrupted = AbortSignal.any([AbortSignal.timeout(150), deadline()])
+    await expect(initialise(server, superuser, interrupted)).rejects.toMatchObject({ name: 'TimeoutError' })
+    expect(await readdir(server.directory)).toEqual([])
+    expect((await observe(server, deadline())).initialised).toBe(false)
+  })
+
+  it('clears what a killed one left', async () => {
+    const before = await readdir(stopped.directory)
+    await mkdir(join(stopped.directory, 'staging-1', 'data'), { recursive: true })
+    await initialise(stopped, superuser, deadline())
+    expect(await readdir(stopped.directory)).toEqual(before)
+  })
+})
+
+describe('start', () => {
+  const cases = [
+    {
+      lock: (pid: number) => `${pid}\n/elsewhere\n1700000000\n5432\n\n\n\nready\n`,
+      because: 'another program has its id',
+    },
+    { lock: () => '999999999\n/elsewhere\n1700000000\n5432\n\n\n\nready\n', because: 'no process has its id' },
+    { lock: () => '', because: 'a crash left it empty' },
+  ]
+
+  it.each(cases)('sees through a stale lock file: $because', async ({ lock }) => {
+    // Of the server's own account, since the server itself ignores processes of others.
+    const other = spawn('/bin/sleep', ['60'], { ...processOptions('/bin/sleep', bench.host.account), stdio: 'ignore' })
+    try {
+      await writeFile(join(stopped.directory, 'data', 'postmaster.pid'), lock(other.pid ?? 0))
+      expect((await observe(stopped, deadline())).running).toBeUndefined()
+      await start(stopped, deadline())
+      expect(await isReady(stopped, deadline())).toBe(true)
+      expect(other.exitCode ?? other.signalCode).toBeNull()
+    } finally {
+      other.kill()
+      await stop(stopped, deadline())
+    }
+  })
+
+  it('reports in words why the server ends, and which failure it is', async () => {
+    const { port } = await configure(stopped, {}, deadline())
+    const intruder = createServer().listen(port, '127.0.0.1')
+    await once(intruder, 'listening')
+    try {
+      await expect(start(stopped, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'PortInUse' })
+      const moved = await configure(stopped, {}, deadline())
+      expect(moved.port).not.toBe(port)
+      expect(await start(stopped, deadline())).toMatchObject({ port: moved.port })
+    } finally {
+      intruder.close()
+      await stop(stopped, deadline())
+    }
+  })
+
+  it('refuses the data of another major version for good', async () => {
+    const path = join(stopped.directory, 'data', 'PG_VERSION')
+    const version = await readFile(path, 'utf8')
+    await writeFile(path, '9\n')
+    await expect(start(stopped, deadline())).rejects.toMatchObject({ kind: 'terminal', reason: 'VersionMismatch' })
+    await writeFile(path, version)
+  })
+
+  it('does nothing once its signal has fired', async () => {
+    await expect(start(stopped, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
+    expect((await observe(stopped, deadline())).running).toBeUndefined()
+  })
+})
+
+describe('configure', () => {
+  let server: Server
+  let endpoint: Endpoint
+  const pending = async () => (await observe(server, deadline())).pending
+  const show = async (name: string) => (await select(endpoint, `SHOW ${name}`))[0]?.[name]
+
+  beforeAll(async () => {
+    server = await copyServer(initialised, bench.server('configured'))
+    endpoint = await bringUp(server)
+  })
+
+  it('keeps its port, and moves when told to', async () => {
+    const { port } = endpoint
+    expect(await configure(server, {}, deadline())).toEqual({ port, written: false, pending: 'none' })
+    expect(await configure(server, { port: port + 1 }, deadline())).toMatchObject({
+      port: port + 1,
+      pending: 'restart',
+    })
+    expect(await configure(server, { port }, deadline())).toMatchObject({ port, pending: 'none' })
+  })
+
+  it('overwrites what was changed by hand, and lets nobody change it by SQL', async () => {
+    for (const file of ['postgresql.conf', 'pg_hba.conf']) {
+      const path = join(server.directory, file)
+      const before = await readFile(path, 'utf8')
+      await writeFile(path, 'host all all 0.0.0.0/0 trust\n')
+      expect(await configure(server, {}, deadline())).toMatchObject({ written: true, pending: 'none' })
+      expect(await readFile(path, 'utf8')).toBe(before)
+    }
+    await expect(select(endpoint, "ALTER SYSTEM SET work_mem = '1GB'")).rejects.toThrow('is not allowed')
+  })
+
+  it('asks for a reload or a restart until it happened', async () => {
+    expect(await configure(server, { settings: { work_mem: '8MB' } }, deadline())).toMatchObject({ pending: 'reload' })
+    expect(await pending()).toBe('reload')
+    await reload(server, deadline())
+    expect(await pending()).toBe('none')
+    await expect.poll(() => show('work_mem')).toBe('8MB')
+
+    const value = `it's \\ "100%" # not a comment`
+    const settings = { work_mem: '9MB', max_connections: 33, cluster_name: value }
+    expect(await configure(server, { settings }, deadline())).toMatchObject({ pending: 'restart' })
+    await reload(server, deadline())
+    expect(await configure(server, { settings }, deadline())).toMatchObject({ written: false, pending: 'restart' })
+    await stop(server, deadline())
+    await start(server, deadline())
+    expect(await pending()).toBe('none')
+    expect(await show('max_connections')).toBe('33')
+    expect(await show('cluster_name')).toBe(value)
+  })
+
+  const refused = [
+    { settings: { wrok_mem: '8MB' }, message: 'unrecognized configuration parameter "wrok_mem"' },
+    { settings: { work_mem: '8 parrots' }, message: 'invalid value for parameter "work_mem": "8 parrots"' },
+    { settings: { port: 1 }, message: 'setting "port" is reserved' },
+    { settings: { listen_addresses: '*' }, message: 'setting "listen_addresses" is reserved' },
+    { settings: { include: '/etc/passwd' }, message: 'setting "include" is reserved' },
+    { settings: { "work_mem = '1MB' #": '1' }, message: `"work_mem = '1MB' #" is not the name of a setting` },
+    {
+      settings: { work_mem: "8MB'\nlisten_addresses='*" },
+      message: 'setting "work_mem" has a value of more than one line',
+    },
+  ]
+
+  it('refuses for good what the server would not start with, and changes no file', async () => {
+    const path = join(stopped.directory, 'postgresql.conf')
+    const [before, files] = [await readFile(path, 'utf8'), await readdir(stopped.directory)]
+    for (const { settings, message } of refused) {
+      const refusal = configure(stopped, { settings }, deadline())
+      await expect(refusal).rejects.toMatchObject({ kind: 'terminal', reason: 'ConfigurationInvalid', message })
+    }
+    expect(await readFile(path, 'utf8')).toBe(before)
+    expect(await readdir(stopped.directory)).toEqual(files)
+  })
+})
+
+describe('resetPassword', () => {
+  it('lets the superuser in again when its Secret was lost, and only while the server is stopped', async () => {
+    const server = stopped
+    const endpoint = await bringUp(server)
+    const lost = { user: 'postgres', password: 'a "new" one: it\'s' }
+    const changed = { ...endpoint, ...lost }
+    await expect(select(changed, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
+    await expect(resetPassword(server, lost, deadline())).rejects.toMatchObject({ reason: 'ServerRunning' })
+    await stop(server, deadline())
+    await resetPassword(server, lost, deadline())
+    await start(server, deadline())
+    expect(await select(changed, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
+    await stop(server, deadline())
+  })
+})
+
+describe('destroy', () => {
+  it('ends a server with open sessions, and leaves neither process, port nor file', async () => {
+    const server = await copy()
+    const endpoint = await bringUp(server)
+    const pid = await pidOf(server)
+    const session = select(endpoint, 'SELECT pg_sleep(60)')
+    const ended = session.catch((error: unknown) => error)
+    await destroy(server, deadline())
+    expect(await ended).toMatchObject({ kind: 'retryable' })
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ reason: 'ConnectionLost' })
+    expect(await readdir(bench.directory)).not.toContain(basename(server.directory))
+  })
+
+  it('finishes what a killed one began', async () => {
+    const server = bench.server('half-gone')
+    await mkdir(join(server.directory, 'removed-1', 'base'), { recursive: true })
+    await destroy(server, deadline())
+    expect(await readdir(bench.directory)).not.toContain('half-gone')
+  })
+})

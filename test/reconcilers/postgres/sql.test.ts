@@ -1,0 +1,341 @@
+/** Roles, databases, extensions and grants on a real server: made, compared, healed, refused and dropped. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
+import { type Endpoint, type Sql, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
+import { dropDatabase, ensureDatabase, releaseDatabase } from '../../../functions/reconcilers/postgres/sql/databases.ts'
+import { ensureExtensions } from '../../../functions/reconcilers/postgres/sql/extensions.ts'
+import { ensureGrants } from '../../../functions/reconcilers/postgres/sql/grants.ts'
+import { dropRole, ensureRole, releaseRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
+import { bringUp, deadline, openWorkbench, type Workbench } from './temporary-server.ts'
+
+let bench: Workbench
+let server: Server
+let admin: Endpoint
+/** One session of the superuser for the whole file: a new one for each statement would take most of the time. */
+let session: Sql
+let endSession: () => void
+let serial = 0
+
+/** Of the current test: an object, its role and its database. */
+let name: string
+let role: { name: string; uid: string; key: string; login: boolean; password: string; connectionLimit: number }
+let database: { name: string; uid: string; key: string; owner: string; encoding: string; connectionLimit: number }
+
+beforeAll(async () => {
+  bench = await openWorkbench()
+  server = bench.server('sql')
+  admin = await bringUp(server, { log_statement: 'all', fsync: false })
+  const ended = new Promise<void>((resolve) => (endSession = resolve))
+  await new Promise<void>((resolve, reject) => {
+    const use = (sql: Sql) => {
+      session = sql
+      resolve()
+      return ended
+    }
+    withConnection(admin, new AbortController().signal, use).catch(reject)
+  })
+}, 30_000)
+
+afterAll(async () => {
+  endSession()
+  await bench[Symbol.asyncDispose]()
+})
+
+beforeEach(() => {
+  name = `app ${serial++}`
+  const owned = { name, uid: `0f3c${serial}-uid`, key: `shop/${name}` }
+  role = { ...owned, login: true, password: 's3cret', connectionLimit: 5 }
+  database = { ...owned, owner: name, encoding: 'UTF8', connectionLimit: -1 }
+})
+
+function lend<T>(endpoint: Endpoint, use: (sql: Sql) => Promise<T>): Promise<T> {
+  return endpoint === admin ? use(session) : withConnection(endpoint, deadline(), use)
+}
+
+const asAdmin = <T>(use: (sql: Sql) => Promise<T>) => lend(admin, use)
+const query = (text: string, endpoint = admin) => lend(endpoint, (sql) => sql.query(text))
+const roleNow = () => asAdmin((sql) => ensureRole(sql, role))
+const databaseNow = () => asAdmin((sql) => ensureDatabase(sql, database))
+const login = () => ({ ...admin, user: name, password: role.password, database: name })
+
+async function names(catalogue: 'pg_roles' | 'pg_database'): Promise<readonly unknown[]> {
+  const column = catalogue === 'pg_roles' ? 'rolname' : 'datname'
+  return (await query(`SELECT ${column} AS name FROM ${catalogue}`)).map((row) => row['name'])
+}
+
+describe('a role', () => {
+  it('is made once, and lets its password in', async () => {
+    expect(await roleNow()).toEqual([`created role "${name}"`])
+    expect(await roleNow()).toEqual([])
+    expect(await query('SELECT current_user AS me', { ...login(), database: 'postgres' })).toEqual([{ me: name }])
+  })
+
+  const drifts = [
+    { sql: 'DROP ROLE "NAME"', change: 'created role "NAME"' },
+    { sql: `ALTER ROLE "NAME" PASSWORD 'other'`, change: 'changed role "NAME": password' },
+    { sql: 'ALTER ROLE "NAME" PASSWORD NULL', change: 'changed role "NAME": password' },
+    { sql: 'ALTER ROLE "NAME" NOLOGIN', change: 'changed role "NAME": login' },
+    { sql: 'ALTER ROLE "NAME" SUPERUSER CREATEDB', change: 'changed role "NAME": powers' },
+    { sql: `ALTER ROLE "NAME" VALID UNTIL '2001-01-01'`, change: 'changed role "NAME": expiry' },
+    {
+      sql: 'ALTER ROLE "NAME" CONNECTION LIMIT 0 NOINHERIT',
+      change: 'changed role "NAME": connection limit, inheritance',
+    },
+  ]
+
+  it.each(drifts)('is put back after $sql', async ({ sql, change }) => {
+    await roleNow()
+    await query(sql.replace('NAME', name))
+    expect(await roleNow()).toEqual([change.replace('NAME', name)])
+    expect(await roleNow()).toEqual([])
+    expect(await query('SELECT 1 AS one', { ...login(), database: 'postgres' })).toEqual([{ one: 1 }])
+  })
+
+  it('gets a new password when it is rotated, and none that the log repeats', async () => {
+    await roleNow()
+    role.password = 'rotated-and-unheard-of'
+    expect(await roleNow()).toEqual([`changed role "${name}": password`])
+    const log = await readFile(join(server.directory, 'server.log'), 'utf8')
+    expect(log).toContain(`ALTER ROLE "${name}" PASSWORD 'SCRAM-SHA-256$`)
+    expect(log).not.toContain(role.password)
+  })
+
+  it('of somebody else is neither changed nor dropped', async () => {
+    await query(`CREATE ROLE "${name}" NOLOGIN`)
+    const conflict = { kind: 'conflict', reason: 'AlreadyExists' }
+    await expect(roleNow()).rejects.toMatchObject({
+      ...conflict,
+      message: `role "${name}" exists and was not made by Setpoint`,
+    })
+    await query(`COMMENT ON ROLE "${name}" IS 'setpoint:another'`)
+    await expect(roleNow()).rejects.toMatchObject({
+      ...conflict,
+      message: `role "${name}" exists and belongs to another object`,
+    })
+    expect(await dropRole(admin, role, deadline())).toEqual([])
+    expect(await names('pg_roles')).toContain(name)
+  })
+
+  it('goes with its sessions, and leaves its tables in a database that stays to the superuser', async () => {
+    await roleNow()
+    await databaseNow()
+    await query('CREATE TABLE public.kept (id int)', login())
+    await query(`CREATE DATABASE "other of ${name}" OWNER "${name}"`)
+    const sleeper = query('SELECT pg_sleep(60)', login())
+    const ended = sleeper.catch((error: unknown) => error)
+    await expect
+      .poll(() => query(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE usename = '${name}'`))
+      .toEqual([{ n: 1 }])
+
+    expect(await dropRole(admin, role, deadline())).toEqual([`dropped role "${name}"`])
+    expect(await ended).toMatchObject({ kind: 'retryable' })
+    expect(await dropRole(admin, role, deadline())).toEqual([])
+    const owner = await query(`SELECT tableowner FROM pg_tables WHERE tablename = 'kept'`, { ...admin, database: name })
+    expect(owner).toEqual([{ tableowner: 'postgres' }])
+  })
+
+  it('that was released waits for the next object of its key, and for no other', async () => {
+    await roleNow()
+    await asAdmin((sql) => releaseRole(sql, role))
+    role.uid = 'a-new-uid'
+    await expect(asAdmin((sql) => ensureRole(sql, { ...role, key: 'shop/other' }))).rejects.toMatchObject({
+      kind: 'conflict',
+    })
+    expect(await dropRole(admin, role, deadline())).toEqual([])
+    expect(await roleNow()).toEqual([])
+    expect(await dropRole(admin, role, deadline())).toEqual([`dropped role "${name}"`])
+  })
+
+  const unfit = [
+    { change: { name: '' }, reason: 'InvalidName', because: 'it has no name' },
+    { change: { name: 'é'.repeat(32) }, reason: 'InvalidName', because: 'PostgreSQL would cut 64 bytes to 63' },
+    { change: { name: 'pg_mine' }, reason: 'InvalidName', because: 'PostgreSQL keeps such names to itself' },
+    { change: { password: 'naïve' }, reason: 'InvalidPassword', because: 'it would need to be normalised' },
+  ]
+
+  it.each(unfit)('is refused for good: $because', async ({ change, reason }) => {
+    const refused = asAdmin((sql) => ensureRole(sql, { ...role, ...change }))
+    await expect(refused).rejects.toMatchObject({ kind: 'terminal', reason })
+  })
+})
+
+describe('a database', () => {
+  beforeEach(() => roleNow())
+
+  it('is made once, for its owner', async () => {
+    expect(await databaseNow()).toEqual([`created database "${name}"`])
+    expect(await databaseNow()).toEqual([])
+    await query('CREATE TABLE public.mine (id int)', login())
+  })
+
+  it('is made whole after a crash between any two of its statements', async () => {
+    await query(`CREATE DATABASE "setpoint_${database.uid}" OWNER postgres`)
+    expect(await databaseNow()).toEqual([`created database "${name}"`])
+    expect(await databaseNow()).toEqual([`changed database "${name}": owner`])
+    expect(await names('pg_database')).not.toContain(`setpoint_${database.uid}`)
+  })
+
+  const drifts = [
+    { sql: 'DROP DATABASE "NAME"', change: 'created database "NAME"' },
+    { sql: 'ALTER DATABASE "NAME" OWNER TO postgres', change: 'changed database "NAME": owner' },
+    {
+      sql: 'ALTER DATABASE "NAME" ALLOW_CONNECTIONS false CONNECTION LIMIT 0',
+      change: 'changed database "NAME": connection limit, connections allowed',
+    },
+    {
+      sql: `UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'NAME'`,
+      change: 'created database "NAME"',
+    },
+  ]
+
+  it('is put back, whatever was done to it by hand', async () => {
+    await databaseNow()
+    for (const { sql, change } of drifts) {
+      await query(sql.replace('NAME', name))
+      expect(await databaseNow()).toEqual([change.replace('NAME', name)])
+      expect(await query('SELECT 1 AS one', login())).toEqual([{ one: 1 }])
+    }
+  })
+
+  it('of somebody else is neither changed nor dropped', async () => {
+    await query(`CREATE DATABASE "${name}"`)
+    await expect(databaseNow()).rejects.toMatchObject({ kind: 'conflict', reason: 'AlreadyExists' })
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([])
+    expect(await names('pg_database')).toContain(name)
+    const template = asAdmin((sql) => ensureDatabase(sql, { ...database, name: 'template1' }))
+    await expect(template).rejects.toMatchObject({ kind: 'conflict' })
+  })
+
+  it('has the encoding it was made with, and keeps it', async () => {
+    database.encoding = 'LATIN1'
+    await databaseNow()
+    expect(await query('SHOW server_encoding', login())).toEqual([{ server_encoding: 'LATIN1' }])
+    database.encoding = 'UTF8'
+    await expect(databaseNow()).rejects.toMatchObject({ kind: 'terminal', reason: 'EncodingImmutable' })
+  })
+
+  it('goes with the sessions in it', async () => {
+    await databaseNow()
+    const sleeper = query('SELECT pg_sleep(60)', login())
+    const ended = sleeper.catch((error: unknown) => error)
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
+    expect(await ended).toMatchObject({ kind: 'retryable' })
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([])
+  })
+
+  it('that was released waits for the next object of its key', async () => {
+    await databaseNow()
+    await asAdmin((sql) => releaseDatabase(sql, database))
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([])
+    database.uid = 'a-new-uid'
+    expect(await databaseNow()).toEqual([])
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
+  })
+})
+
+describe('in a database', () => {
+  const inside = <T>(use: (sql: Sql) => Promise<T>) => lend({ ...admin, database: name }, use)
+
+  beforeEach(async () => {
+    await roleNow()
+    await databaseNow()
+  })
+
+  it('extensions are installed once, with what they need, and refused for good if the server has none such', async () => {
+    const wanted = [{ name: 'earthdistance' }, { name: 'pg_trgm', version: '1.5' }]
+    expect(await inside((sql) => ensureExtensions(sql, wanted))).toEqual([
+      `created extension "earthdistance" in database "${name}"`,
+      `created extension "pg_trgm" in database "${name}"`,
+    ])
+    expect(await inside((sql) => ensureExtensions(sql, wanted))).toEqual([])
+    expect(await inside((sql) => ensureExtensions(sql, [{ name: 'pg_trgm', version: '1.6' }]))).toEqual([
+      `changed extension "pg_trgm" in database "${name}" to version 1.6`,
+    ])
+    expect(await query(`SELECT public.similarity('abc', 'abc') AS s`, login())).toEqual([{ s: 1 }])
+    for (const missing of [{ name: 'no_such' }, { name: 'pg_trgm', version: '99' }]) {
+      const refused = inside((sql) => ensureExtensions(sql, [missing]))
+      await expect(refused).rejects.toMatchObject({ kind: 'terminal', reason: 'ExtensionNotAvailable' })
+    }
+  })
+
+  it('privileges are exactly those wanted, whatever was granted or revoked by hand', async () => {
+    const reader = `reader of ${name}`
+    await query(`CREATE ROLE "${reader}"`)
+    const grants = (wanted: Parameters<typeof ensureGrants>[1]) => inside((sql) => ensureGrants(sql, wanted))
+    const place = `on database "${name}"`
+
+    expect(await grants([{ to: reader, privileges: ['CONNECT'] }])).toEqual([
+      `revoked CONNECT ${place} from "public"`,
+      `revoked TEMPORARY ${place} from "public"`,
+      `granted CONNECT ${place} to "${reader}"`,
+    ])
+    expect(await grants([{ to: reader, privileges: ['CONNECT'] }])).toEqual([])
+    await query(`REVOKE ALL ON DATABASE "${name}" FROM "${reader}"; GRANT CREATE ON DATABASE "${name}" TO "${reader}"`)
+    expect(await grants([{ to: reader, privileges: ['CONNECT'] }])).toEqual([
+      `revoked CREATE ${place} from "${reader}"`,
+      `granted CONNECT ${place} to "${reader}"`,
+    ])
+    expect(await grants([])).toEqual([`revoked CONNECT ${place} from "${reader}"`])
+    expect(await grants([{ to: name, privileges: ['CONNECT'] }])).toEqual([])
+    const missing = grants([{ to: 'nobody-yet', privileges: ['CONNECT'] }])
+    await expect(missing).rejects.toMatchObject({ kind: 'retryable', reason: 'ObjectNotFound' })
+  })
+})
+
+describe('a failure', () => {
+  const cases = [
+    { endpoint: { port: 1 }, kind: 'retryable', reason: 'ConnectionLost', because: 'nobody listens' },
+    {
+      endpoint: { password: 'x' },
+      kind: 'retryable',
+      reason: 'AuthenticationFailed',
+      because: 'a Secret may be stale',
+    },
+    {
+      endpoint: { database: 'x' },
+      kind: 'retryable',
+      reason: 'DatabaseNotFound',
+      because: 'it may be about to be made',
+    },
+    { text: 'SELECT 1/0', kind: 'terminal', reason: 'InvalidValue', because: 'values come from declarations' },
+    { text: 'SELEKT 1', kind: 'terminal', reason: 'StatementRefused', because: 'it will not parse tomorrow' },
+    { text: 'CREATE DATABASE postgres', kind: 'conflict', reason: 'AlreadyExists', because: 'the name is taken' },
+    { text: 'CREATE EXTENSION no_such', kind: 'terminal', reason: 'NotSupported', because: 'its files are not there' },
+    { text: 'DROP DATABASE postgres', kind: 'retryable', reason: 'ObjectInUse', because: 'sessions end' },
+  ]
+
+  it.each(cases)('is $kind ($reason): $because', async ({ endpoint = {}, text = 'SELECT 1', kind, reason }) => {
+    await expect(query(text, { ...admin, ...endpoint })).rejects.toMatchObject({ kind, reason })
+  })
+
+  it('is retryable when a role has no connection left, and terminal when it may not', async () => {
+    role.connectionLimit = 0
+    await roleNow()
+    const endpoint = { ...login(), database: 'postgres' }
+    await expect(query('SELECT 1', endpoint)).rejects.toMatchObject({ kind: 'retryable', reason: 'TooManyConnections' })
+    role.connectionLimit = -1
+    await roleNow()
+    const forbidden = query('CREATE ROLE mine', endpoint)
+    await expect(forbidden).rejects.toMatchObject({ kind: 'terminal', reason: 'InsufficientPrivilege' })
+  })
+})
+
+describe('a connection', () => {
+  it('is cut when its signal fires', async () => {
+    const beganMs = Date.now()
+    const cut = withConnection(admin, AbortSignal.timeout(200), (sql) => sql.query('SELECT pg_sleep(30)'))
+    await expect(cut).rejects.toMatchObject({ name: 'TimeoutError' })
+    expect(Date.now() - beganMs).toBeLessThan(5_000)
+  })
+
+  it('calls no function that a user of the database put in the way', async () => {
+    await roleNow()
+    await databaseNow()
+    await query(`CREATE FUNCTION public.version() RETURNS text RETURN 'trap'`, login())
+    await query(`ALTER DATABASE "${name}" SET search_path = public, pg_catalog`, login())
+    const [row] = await query('SELECT version() AS v', { ...admin, database: name })
+    expect(row?.['v']).toContain('PostgreSQL')
+  })
+})
