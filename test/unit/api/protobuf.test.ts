@@ -23,11 +23,17 @@ const sent = [
   {
     command: 'create secret generic sec --from-literal=password=geheim -n demo',
     bytes: 'azhzAAoMCgJ2MRIGU2VjcmV0Ei8KFwoDc2VjEgAaBGRlbW8iACoAMgA4AEIAEhIKCHBhc3N3b3JkEgZnZWhlaW0aABoAIgA=',
-    object: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'sec', namespace: 'demo' }, data: { password: 'Z2VoZWlt' } },
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'sec', namespace: 'demo' },
+      data: { password: 'Z2VoZWlt' },
+    },
   },
   {
     command: 'auth whoami',
-    bytes: 'azhzAAotChhhdXRoZW50aWNhdGlvbi5rOHMuaW8vdjESEVNlbGZTdWJqZWN0UmV2aWV3EhoKEAoAEgAaACIAKgAyADgAQgASBgoECgASABoAIgA=',
+    bytes:
+      'azhzAAotChhhdXRoZW50aWNhdGlvbi5rOHMuaW8vdjESEVNlbGZTdWJqZWN0UmV2aWV3EhoKEAoAEgAaACIAKgAyADgAQgASBgoECgASABoAIgA=',
     object: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} },
   },
   {
@@ -38,7 +44,9 @@ const sent = [
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
       metadata: {},
-      spec: { resourceAttributes: { namespace: 'demo', verb: 'get', resource: 'widgets.example.com', subresource: 'status' } },
+      spec: {
+        resourceAttributes: { namespace: 'demo', verb: 'get', resource: 'widgets.example.com', subresource: 'status' },
+      },
     },
   },
   {
@@ -56,7 +64,12 @@ const sent = [
     command: 'auth can-i --list -n demo',
     bytes:
       'azhzAAoxChdhdXRob3JpemF0aW9uLms4cy5pby92MRIWU2VsZlN1YmplY3RSdWxlc1JldmlldxIgChAKABIAGgAiACoAMgA4AEIAEgYKBGRlbW8aBBgAIgAaACIA',
-    object: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', metadata: {}, spec: { namespace: 'demo' } },
+    object: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectRulesReview',
+      metadata: {},
+      spec: { namespace: 'demo' },
+    },
   },
 ]
 
@@ -94,19 +107,55 @@ describe('a protobuf body', () => {
   })
 
   it('may have fields that are not known', () => {
-    const unknown = [...field(99, 'later'), 98 * 8, 3, 97 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8, 96 * 8 + 5, 1, 2, 3, 4].flatMap((byte) => (byte < 256 ? [byte] : varint(byte)))
-    expect(decodeObject(enveloped('Namespace', [...unknown, ...field(1, field(1, 'a'))]))['metadata']).toEqual({ name: 'a' })
+    const unknown = [
+      ...field(99, 'later'),
+      98 * 8,
+      3,
+      97 * 8 + 1,
+      1,
+      2,
+      3,
+      4,
+      5,
+      6,
+      7,
+      8,
+      96 * 8 + 5,
+      1,
+      2,
+      3,
+      4,
+    ].flatMap((byte) => (byte < 256 ? [byte] : varint(byte)))
+    expect(decodeObject(enveloped('Namespace', [...unknown, ...field(1, field(1, 'a'))]))['metadata']).toEqual({
+      name: 'a',
+    })
   })
 
   const refused = [
     { bytes: Buffer.from('{"kind":"Namespace"}'), code: 'BAD_REQUEST', because: 'it has no magic number' },
     { bytes: Buffer.alloc(0), code: 'BAD_REQUEST', because: 'it is empty' },
     { bytes: enveloped('Pod', []), code: 'UNSUPPORTED_MEDIA_TYPE', because: 'the kind is not known in protobuf' },
-    { bytes: enveloped('Namespace', field(1, field(1, 'a'))).subarray(0, -1), code: 'BAD_REQUEST', because: 'it is cut off' },
+    {
+      bytes: enveloped('Namespace', field(1, field(1, 'a'))).subarray(0, -1),
+      code: 'BAD_REQUEST',
+      because: 'it is cut off',
+    },
     { bytes: enveloped('Namespace', [8, 1]), code: 'BAD_REQUEST', because: 'a message is a number' },
-    { bytes: enveloped('Namespace', [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), code: 'BAD_REQUEST', because: 'a number has no end' },
-    { bytes: enveloped('Namespace', field(1, field(8, [8, ...varint(2 ** 52)]).slice(0, -1))), code: 'BAD_REQUEST', because: 'a time is cut off' },
-    { bytes: enveloped('ConfigMap', field(2, [...field(1, '__proto__'), ...field(2, 'x')])), code: 'BAD_REQUEST', because: 'a key is __proto__' },
+    {
+      bytes: enveloped('Namespace', [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]),
+      code: 'BAD_REQUEST',
+      because: 'a number has no end',
+    },
+    {
+      bytes: enveloped('Namespace', field(1, field(8, [8, ...varint(2 ** 52)]).slice(0, -1))),
+      code: 'BAD_REQUEST',
+      because: 'a time is cut off',
+    },
+    {
+      bytes: enveloped('ConfigMap', field(2, [...field(1, '__proto__'), ...field(2, 'x')])),
+      code: 'BAD_REQUEST',
+      because: 'a key is __proto__',
+    },
   ]
   it.each(refused)('is refused when $because', ({ bytes, code }) => {
     expect(() => decodeObject(bytes)).toThrow(expect.objectContaining({ code }))
@@ -136,5 +185,12 @@ function field(number: number, content: string | readonly number[]): number[] {
 }
 
 function enveloped(kind: string, message: readonly number[]): Uint8Array {
-  return Uint8Array.from([0x6b, 0x38, 0x73, 0, ...field(1, [...field(1, 'v1'), ...field(2, kind)]), ...field(2, message)])
+  return Uint8Array.from([
+    0x6b,
+    0x38,
+    0x73,
+    0,
+    ...field(1, [...field(1, 'v1'), ...field(2, kind)]),
+    ...field(2, message),
+  ])
 }

@@ -34,14 +34,23 @@ describe('what a request asks for', () => {
     { line: 'HEAD /apis/example.com/v1/widgets/w', is: { ...widget, name: 'w' } },
     { line: 'POST /apis/example.com/v1/widgets', is: { ...widget, verb: 'create' } },
     { line: 'PUT /apis/example.com/v1/widgets/w', is: { ...widget, name: 'w', verb: 'update' } },
-    { line: 'PATCH /apis/example.com/v1/widgets/w/status', is: { ...widget, name: 'w', subresource: 'status', verb: 'patch' } },
+    {
+      line: 'PATCH /apis/example.com/v1/widgets/w/status',
+      is: { ...widget, name: 'w', subresource: 'status', verb: 'patch' },
+    },
     { line: 'DELETE /apis/example.com/v1/widgets/w', is: { ...widget, name: 'w', verb: 'delete' } },
     { line: 'DELETE /apis/example.com/v1/widgets', is: { ...widget, verb: 'deletecollection' } },
     { line: 'GET /apis/example.com/v1/widgets/w/a/b', is: { ...widget, name: 'w', subresource: 'a/b' } },
     { line: 'GET /api/v1/namespaces', is: { resource: 'namespaces', verb: 'list' } },
     { line: 'GET /api/v1/namespaces/ns', is: { resource: 'namespaces', namespace: 'ns', name: 'ns' } },
-    { line: 'PUT /api/v1/namespaces/ns/status', is: { resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'status', verb: 'update' } },
-    { line: 'PUT /api/v1/namespaces/ns/finalize', is: { resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'finalize', verb: 'update' } },
+    {
+      line: 'PUT /api/v1/namespaces/ns/status',
+      is: { resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'status', verb: 'update' },
+    },
+    {
+      line: 'PUT /api/v1/namespaces/ns/finalize',
+      is: { resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'finalize', verb: 'update' },
+    },
     { line: 'GET /api/v1/namespaces/ns/configmaps/c', is: { resource: 'configmaps', namespace: 'ns', name: 'c' } },
     { line: 'GET //api//v1/configmaps/', is: { resource: 'configmaps', verb: 'list' } },
     { line: 'GET /api/v1/configmaps/a%20b%2Fc', is: { resource: 'configmaps', name: 'a b/c' } },
@@ -68,6 +77,8 @@ describe('what a request asks for', () => {
   })
 
   it('is refused if the method is no verb', () => {
-    expect(() => info('OPTIONS /api/v1/configmaps')).toThrow('the server does not allow this method on the requested resource')
+    expect(() => info('OPTIONS /api/v1/configmaps')).toThrow(
+      'the server does not allow this method on the requested resource',
+    )
   })
 })

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWidgetHarness, type Harness } from './harness.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await createWidgetHarness()
+})
+afterAll(() => harness.close())
+
+const aggregated = (...versions: readonly string[]): string =>
+  [
+    ...versions.map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`),
+    'application/json',
+  ].join(',')
+
+describe('/version', () => {
+  it('is a stable Kubernetes release that names Setpoint', async () => {
+    const { body } = await harness.send('GET /version?timeout=32s')
+    expect(body).toMatchObject({ major: '1', minor: '32', gitVersion: 'v1.32.0+setpoint.0.1.0' })
+    expect(body.gitVersion).toMatch(/^v\d+\.\d+\.\d+\+[0-9A-Za-z.-]+$/)
+  })
+})
+
+describe('health', () => {
+  it.each(['/healthz', '/livez', '/readyz'])('%s answers without a token', async (path) => {
+    expect(await harness.send(`GET ${path}`, { token: '' })).toMatchObject({ status: 200, body: 'ok' })
+  })
+})
+
+describe('aggregated discovery', () => {
+  const forms = [
+    { accept: aggregated('v2', 'v2beta1'), version: 'v2', because: 'kubectl from 1.30 asks for both' },
+    { accept: aggregated('v2beta1'), version: 'v2beta1', because: 'kubectl up to 1.29 knows v2beta1 only' },
+  ]
+  it.each(forms)('is told as $version: $because', async ({ accept, version }) => {
+    const { headers, body } = await harness.send('GET /apis', { accept })
+    expect(headers['content-type']).toBe(`application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+    expect(body).toMatchObject({ kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}` })
+  })
+
+  it('names every named group under /apis, built-in ones first, and the core group under /api', async () => {
+    const names = async (path: string): Promise<string[]> =>
+      (await harness.send(`GET ${path}`, { accept: aggregated('v2') })).body.items.map(
+        (item: { metadata: { name: string } }) => item.metadata.name,
+      )
+    expect(await names('/apis')).toEqual([
+      'apiextensions.k8s.io',
+      'example.com',
+      'authentication.k8s.io',
+      'authorization.k8s.io',
+    ])
+    expect(await names('/api')).toEqual([''])
+  })
+
+  it('describes a kind with its names, verbs and subresources, the stored version first', async () => {
+    const { body } = await harness.send('GET /apis', { accept: aggregated('v2') })
+    const group = body.items.find((item: { metadata: { name: string } }) => item.metadata.name === 'example.com')
+    const responseKind = { group: 'example.com', version: 'v1', kind: 'Widget' }
+    expect(group.versions.map((version: { version: string }) => version.version)).toEqual(['v1', 'v1beta1'])
+    expect(group.versions[0]).toEqual({
+      version: 'v1',
+      freshness: 'Current',
+      resources: [
+        {
+          resource: 'widgets',
+          responseKind,
+          scope: 'Namespaced',
+          singularResource: 'widget',
+          verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+          shortNames: ['wd'],
+          categories: ['all'],
+          subresources: [{ subresource: 'status', responseKind, verbs: ['get', 'patch', 'update'] }],
+        },
+      ],
+    })
+  })
+
+  it('offers reviews for creation only', async () => {
+    const { body } = await harness.send('GET /apis', { accept: aggregated('v2') })
+    const group = body.items.find(
+      (item: { metadata: { name: string } }) => item.metadata.name === 'authentication.k8s.io',
+    )
+    expect(group.versions[0].resources).toMatchObject([
+      { resource: 'selfsubjectreviews', scope: 'Cluster', verbs: ['create'] },
+    ])
+  })
+})
+
+describe('legacy discovery', () => {
+  const documents = [
+    { path: '/api', is: { kind: 'APIVersions', versions: ['v1'] } },
+    {
+      path: '/apis/example.com',
+      is: {
+        kind: 'APIGroup',
+        name: 'example.com',
+        preferredVersion: { groupVersion: 'example.com/v1', version: 'v1' },
+      },
+    },
+    { path: '/api/v1', is: { kind: 'APIResourceList', groupVersion: 'v1' } },
+    { path: '/apis/example.com/v1', is: { kind: 'APIResourceList', groupVersion: 'example.com/v1' } },
+  ]
+  it.each(documents)('has $path', async ({ path, is }) => {
+    expect(await harness.send(`GET ${path}`, { accept: 'application/json' })).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: is,
+    })
+  })
+
+  it('lists groups with their versions', async () => {
+    const { body } = await harness.send('GET /apis')
+    expect(
+      body.groups.map((group: { name: string; versions: readonly { version: string }[] }) => [
+        group.name,
+        group.versions.map(({ version }) => version),
+      ]),
+    ).toEqual([
+      ['apiextensions.k8s.io', ['v1']],
+      ['example.com', ['v1', 'v1beta1']],
+      ['authentication.k8s.io', ['v1']],
+      ['authorization.k8s.io', ['v1']],
+    ])
+  })
+
+  it('lists resources with their status', async () => {
+    const { body } = await harness.send('GET /apis/example.com/v1')
+    expect(body.resources).toEqual([
+      expect.objectContaining({
+        name: 'widgets',
+        singularName: 'widget',
+        namespaced: true,
+        kind: 'Widget',
+        shortNames: ['wd'],
+        categories: ['all'],
+      }),
+      { name: 'widgets/status', singularName: '', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
+    ])
+  })
+})
+
+describe('what is not there', () => {
+  const rows = [
+    'GET /',
+    'GET /apis/nowhere.com',
+    'GET /apis/nowhere.com/v1',
+    'GET /api/v2',
+    'GET /openapi',
+    'GET /openapi/v4',
+    'GET /openapi/v3/apis/nowhere.com/v1',
+    'GET /metrics',
+  ]
+  it.each(rows)('%s is a 404 that kubectl understands', async (line) => {
+    expect(await harness.send(line)).toMatchObject({
+      status: 404,
+      body: {
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Failure',
+        reason: 'NotFound',
+        code: 404,
+        message: 'the server could not find the requested resource',
+      },
+    })
+  })
+
+  it('cannot be written', async () => {
+    expect((await harness.send('POST /version')).body).toMatchObject({ reason: 'MethodNotAllowed', code: 405 })
+  })
+})
+
+describe('a kind that comes and goes', () => {
+  it('is in discovery, schemas and routes at once', async () => {
+    const own = await createWidgetHarness()
+    expect((await own.send('GET /apis/example.com/v1')).status).toBe(200)
+    expect((await own.send('GET /apis/example.com/v1/widgets')).status).toBe(200)
+    const { body } = await own.send('GET /openapi/v3')
+    expect(Object.keys(body.paths)).toContain('apis/example.com/v1')
+    own.close()
+  })
+})

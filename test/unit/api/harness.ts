@@ -1,0 +1,253 @@
+import { createSqliteChangeFeed } from '../../../shared/adapters/local/sqlite-change-feed.ts'
+import { createSqliteChangeLog } from '../../../shared/adapters/local/sqlite-change-log.ts'
+import { openSqliteDatabase } from '../../../shared/adapters/local/sqlite-database.ts'
+import { createSqliteStore } from '../../../shared/adapters/local/sqlite-store.ts'
+import { systemRandom } from '../../../shared/adapters/local/system-random.ts'
+import { createTokenAuthenticator } from '../../../shared/adapters/local/token-authenticator.ts'
+import { createApi } from '../../../shared/api/api.ts'
+import type { ApiServices } from '../../../shared/api/call.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/ports/http-handler.ts'
+import type { Logger } from '../../../shared/ports/logger.ts'
+import type { ObjectStore } from '../../../shared/ports/object-store.ts'
+import { createResources } from '../../../shared/resources/create-resources.ts'
+import { createKindCatalog } from '../../../shared/resources/store-kind-catalog.ts'
+import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
+
+/** The API over the real verbs and the real store, in memory; time is virtual. */
+export interface Harness {
+  readonly api: HttpHandler
+  readonly clock: VirtualClock
+  readonly services: ApiServices
+  readonly store: ObjectStore
+  /** What was logged as an error. */
+  readonly errors: readonly JsonObject[]
+  send(line: string, sent?: Sent): Promise<Reply>
+  /** Opens a watch; throws if it is refused. */
+  watch(path: string, sent?: Sent): Promise<Watch>
+  close(): void
+}
+
+export interface Sent {
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object is sent as JSON. */
+  readonly body?: JsonObject | readonly JsonObject[] | string | Uint8Array
+  readonly type?: string
+  readonly accept?: string
+  readonly signal?: AbortSignal
+  readonly token?: string
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: HttpResponse['headers']
+  /** JSON as a value, everything else as text. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into replies of every shape
+  readonly body: any
+}
+
+export interface Watch {
+  /** The next events; waits for them. */
+  take(count: number): Promise<readonly WatchEvent[]>
+  /** The next piece as it is sent. */
+  piece(): Promise<string | undefined>
+  /** Everything up to the end. */
+  rest(): Promise<readonly WatchEvent[]>
+  leave(): void
+}
+
+export interface WatchEvent {
+  readonly type: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in Reply
+  readonly object: any
+}
+
+const user = { name: 'tester', groups: ['system:masters'] }
+
+export async function createHarness(overrides: Partial<ApiServices> = {}): Promise<Harness> {
+  const clock = createVirtualClock()
+  const database = openSqliteDatabase(':memory:')
+  const changeLog = createSqliteChangeLog({ database, clock })
+  const store = createSqliteStore({ database, changeLog })
+  const feed = createSqliteChangeFeed({ database, changeLog })
+  const catalog = createKindCatalog({ store, clock, maxAgeMs: Infinity })
+  const resources = createResources({
+    store,
+    clock,
+    random: systemRandom,
+    onWrite: ({ object }) => object.kind === 'CustomResourceDefinition' && catalog.invalidate(),
+  })
+  const errors: JsonObject[] = []
+  const logger: Logger = {
+    info() {},
+    warn() {},
+    error: (message, fields) => void errors.push({ message, ...fields }),
+    with: () => logger,
+  }
+  const services: ApiServices = {
+    resources,
+    catalog,
+    feed,
+    clock,
+    logger,
+    authenticate: createTokenAuthenticator('token', user),
+    version: '0.1.0',
+    ...overrides,
+  }
+  const api = createApi(services)
+  const harness: Harness = {
+    api,
+    clock,
+    services,
+    store,
+    errors,
+    send: async (line, sent) => reply(await api(request(line, sent))),
+    watch: async (path, sent) => openWatch(api, path, sent),
+    close: () => database.close(),
+  }
+  await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'default' } } })
+  return harness
+}
+
+/** A request from a line such as `GET /api/v1/namespaces`. */
+export function request(
+  line: string,
+  { headers = {}, body = '', type, accept, signal, token = 'token' }: Sent = {},
+): HttpRequest {
+  const space = line.indexOf(' ')
+  const target = line.slice(space + 1)
+  const [path = '', query = ''] = target.split('?', 2)
+  const bytes =
+    body instanceof Uint8Array ? body : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+  const all: Record<string, string | undefined> = {
+    'user-agent': 'kubectl/v1.32.0 (linux/amd64)',
+    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...(type === undefined ? {} : { 'content-type': type }),
+    ...(accept === undefined ? {} : { accept }),
+    ...headers,
+  }
+  return {
+    method: line.slice(0, space),
+    path,
+    query: new URLSearchParams(query),
+    header: (name) => all[name],
+    body: async (bytesMax) => {
+      if (bytes.length > bytesMax)
+        throw new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
+      return bytes
+    },
+    signal: signal ?? new AbortController().signal,
+  }
+}
+
+function reply({ status, headers, body }: HttpResponse): Reply {
+  if (typeof body !== 'string') throw new Error('the response is no text')
+  const isJson = (headers['content-type'] ?? '').startsWith('application/json')
+  return { status, headers, body: isJson && body !== '' ? JSON.parse(body) : body }
+}
+
+async function openWatch(api: HttpHandler, path: string, sent: Sent = {}): Promise<Watch> {
+  const client = new AbortController()
+  const response = await api(request(`GET ${path}`, { ...sent, signal: client.signal }))
+  if (typeof response.body === 'string' || response.body instanceof Uint8Array)
+    throw new Error(`no watch: ${String(response.body)}`)
+  const pieces = response.body[Symbol.asyncIterator]()
+  const events: WatchEvent[] = []
+
+  const piece = async (): Promise<string | undefined> => {
+    const next = await pieces.next()
+    return next.done === true ? undefined : next.value
+  }
+  const more = async (): Promise<boolean> => {
+    const text = await piece()
+    for (const line of (text ?? '').split('\n')) if (line !== '') events.push(JSON.parse(line) as WatchEvent)
+    return text !== undefined
+  }
+  return {
+    piece,
+    take: async (count) => {
+      while (events.length < count && (await more()));
+      return events.splice(0, count)
+    },
+    rest: async () => {
+      while (await more());
+      return events.splice(0)
+    },
+    leave: () => client.abort(),
+  }
+}
+
+/** A definition of `widgets.example.com`, as users write it. */
+export const widgetDefinition: JsonObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: {
+      kind: 'Widget',
+      listKind: 'WidgetList',
+      plural: 'widgets',
+      singular: 'widget',
+      shortNames: ['wd'],
+      categories: ['all'],
+    },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        selectableFields: [{ jsonPath: '.spec.color' }],
+        additionalPrinterColumns: [
+          { name: 'Color', type: 'string', jsonPath: '.spec.color' },
+          { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+          { name: 'Painted', type: 'date', jsonPath: '.status.paintedAt' },
+        ],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            description: 'Widget is a thing to try things with.',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: {
+                  color: { type: 'string', description: 'The color.' },
+                  size: { type: 'integer', minimum: 1 },
+                  parts: { type: 'array', items: { type: 'string' } },
+                },
+              },
+              status: { type: 'object', properties: { paintedAt: { type: 'string' }, phase: { type: 'string' } } },
+            },
+          },
+        },
+      },
+      {
+        name: 'v1beta1',
+        served: true,
+        storage: false,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+}
+
+export const widgets = '/apis/example.com/v1/namespaces/default/widgets'
+
+/** A harness that serves widgets. */
+export async function createWidgetHarness(overrides?: Partial<ApiServices>): Promise<Harness> {
+  const harness = await createHarness(overrides)
+  const { status, body } = await harness.send('POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: widgetDefinition,
+  })
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return harness
+}
+
+/** The body of a widget. */
+export function widget(name: string, spec: JsonObject = { color: 'red' }, metadata: JsonObject = {}): JsonObject {
+  return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name, ...metadata }, spec }
+}

@@ -1,0 +1,533 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createApi } from '../../../shared/api/api.ts'
+import type { Resources } from '../../../shared/resources/resources.ts'
+import { createWidgetHarness, request, widget, widgets, type Harness, type Sent } from './harness.ts'
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createWidgetHarness()
+})
+afterEach(() => harness.close())
+
+const merge = 'application/merge-patch+json'
+const jsonPatch = 'application/json-patch+json'
+const strategic = 'application/strategic-merge-patch+json'
+const apply = 'application/apply-patch+yaml'
+
+describe('POST', () => {
+  it('creates, and answers 201 with the whole object', async () => {
+    const { status, body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: {
+        name: 'w1',
+        namespace: 'default',
+        generation: 1,
+        uid: expect.any(String),
+        resourceVersion: expect.stringMatching(/^\d+$/),
+      },
+      spec: { color: 'red' },
+    })
+  })
+
+  const bodies: readonly (Sent & { readonly because: string })[] = [
+    { body: JSON.stringify(widget('w1')), because: 'JSON needs no Content-Type' },
+    { body: widget('w1'), type: 'application/json; charset=utf-8', because: 'a Content-Type may have parameters' },
+    {
+      body: { metadata: { name: 'w1' }, spec: { color: 'red' } },
+      because: 'apiVersion and kind are known from the path',
+    },
+    { body: widget('w1', undefined, { creationTimestamp: null }), because: 'Go clients send a null timestamp' },
+    { body: widget('w1', undefined, { namespace: 'default' }), because: 'the namespace may be said twice' },
+    { body: 'metadata:\n  name: w1\nspec:\n  color: red\n', type: 'application/yaml', because: 'YAML is taken too' },
+  ]
+  it.each(bodies)('takes a body: $because', async (sent) => {
+    expect(await harness.send(`POST ${widgets}`, sent)).toMatchObject({
+      status: 201,
+      body: { kind: 'Widget', metadata: { name: 'w1' }, spec: { color: 'red' } },
+    })
+  })
+
+  it('makes a name of generateName', async () => {
+    const { body } = await harness.send(`POST ${widgets}`, { body: { metadata: { generateName: 'w-' } } })
+    expect(body.metadata.name).toMatch(/^w-[a-z0-9]{5}$/)
+  })
+
+  it('does all but the write for dryRun=All', async () => {
+    expect((await harness.send(`POST ${widgets}?dryRun=All`, { body: widget('w1') })).status).toBe(201)
+    expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(404)
+  })
+
+  it('reads protobuf for built-in kinds', async () => {
+    const bytes = Buffer.from(
+      'azhzAAoMCgJ2MRIGU2VjcmV0Ei8KFwoDc2VjEgAaBGRlbW8iACoAMgA4AEIAEhIKCHBhc3N3b3JkEgZnZWhlaW0aABoAIgA=',
+      'base64',
+    )
+    await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'demo' } } })
+    const { status, body } = await harness.send('POST /api/v1/namespaces/demo/secrets', {
+      body: bytes,
+      type: 'application/vnd.kubernetes.protobuf',
+    })
+    expect([status, body.type, body.data]).toEqual([201, 'Opaque', { password: 'Z2VoZWlt' }])
+  })
+
+  it('warns of unknown fields by default, refuses them under Strict, is silent under Ignore', async () => {
+    const body = widget('w1', { color: 'red', colour: 'rot' })
+    const warned = await harness.send(`POST ${widgets}`, { body })
+    expect([warned.status, warned.headers['warning'], warned.body.spec]).toEqual([
+      201,
+      '299 - "unknown field \\"spec.colour\\""',
+      { color: 'red' },
+    ])
+    expect(await harness.send(`POST ${widgets}?fieldValidation=Strict`, { body })).toMatchObject({
+      status: 400,
+      body: {
+        reason: 'BadRequest',
+        message:
+          'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.colour"',
+      },
+    })
+    const ignored = await harness.send(`POST ${widgets}?fieldValidation=Ignore`, {
+      body: { ...body, metadata: { name: 'w2' } },
+    })
+    expect([ignored.status, ignored.headers['warning']]).toEqual([201, undefined])
+  })
+
+  it('shows another version as that version', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const { body } = await harness.send('GET /apis/example.com/v1beta1/namespaces/default/widgets/w1')
+    expect(body.apiVersion).toBe('example.com/v1beta1')
+  })
+})
+
+describe('PUT', () => {
+  it('replaces the object of its resourceVersion', async () => {
+    const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const next = { ...body, spec: { color: 'blue' } }
+    const reply = await harness.send(`PUT ${widgets}/w1`, { body: next })
+    expect([reply.status, reply.body.spec, reply.body.metadata.generation]).toEqual([200, { color: 'blue' }, 2])
+    expect(await harness.send(`PUT ${widgets}/w1`, { body: next })).toMatchObject({
+      status: 409,
+      body: {
+        reason: 'Conflict',
+        message:
+          'Operation cannot be fulfilled on widgets.example.com "w1": the object has been modified; please apply your changes to the latest version and try again',
+        details: { name: 'w1', group: 'example.com', kind: 'widgets' },
+      },
+    })
+  })
+
+  it('does not create', async () => {
+    const body = widget('w1', {}, { resourceVersion: '1' })
+    expect((await harness.send(`PUT ${widgets}/w1`, { body })).status).toBe(404)
+  })
+
+  it('asks for a resourceVersion', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect(await harness.send(`PUT ${widgets}/w1`, { body: widget('w1') })).toMatchObject({
+      status: 422,
+      body: {
+        reason: 'Invalid',
+        details: {
+          kind: 'Widget',
+          causes: [
+            { field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' },
+          ],
+        },
+      },
+    })
+  })
+
+  it('takes its name from the URL, and refuses another', async () => {
+    const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const { name: _, ...metadata } = body.metadata
+    expect((await harness.send(`PUT ${widgets}/w1`, { body: { ...body, metadata } })).status).toBe(200)
+    const reply = await harness.send(`PUT ${widgets}/w1`, { body: { ...body, metadata: { ...metadata, name: 'w2' } } })
+    expect([reply.status, reply.body.message]).toEqual([
+      400,
+      'the name of the object (w2) does not match the name on the URL (w1)',
+    ])
+  })
+})
+
+describe('PATCH', () => {
+  beforeEach(async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1', { color: 'red', size: 3, parts: ['a', 'b'] }) })
+  })
+
+  const patches: readonly { type: string; body: Sent['body']; spec: object; because: string }[] = [
+    {
+      type: merge,
+      body: { spec: { size: null, color: 'blue' } },
+      spec: { color: 'blue', parts: ['a', 'b'] },
+      because: 'null removes',
+    },
+    {
+      type: merge,
+      body: { spec: { parts: ['c'] } },
+      spec: { color: 'red', size: 3, parts: ['c'] },
+      because: 'lists are replaced',
+    },
+    {
+      type: jsonPatch,
+      body: [
+        { op: 'replace', path: '/spec/size', value: 4 },
+        { op: 'remove', path: '/spec/parts/0' },
+      ],
+      spec: { color: 'red', size: 4, parts: ['b'] },
+      because: 'operations run in order',
+    },
+  ]
+  it.each(patches)('of type $type: $because', async ({ type, body, spec }) => {
+    const reply = await harness.send(`PATCH ${widgets}/w1`, { type, ...(body === undefined ? {} : { body }) })
+    expect([reply.status, reply.body.spec]).toEqual([200, spec])
+  })
+
+  it('that changes nothing leaves the resourceVersion', async () => {
+    const { body } = await harness.send(`GET ${widgets}/w1`)
+    const reply = await harness.send(`PATCH ${widgets}/w1`, { type: merge, body: { spec: { size: 3 } } })
+    expect([reply.status, reply.body.metadata.resourceVersion]).toEqual([200, body.metadata.resourceVersion])
+  })
+
+  it('of type apply creates what is not there, from JSON and from YAML', async () => {
+    const json = await harness.send(`PATCH ${widgets}/w2?fieldManager=me`, { type: apply, body: widget('w2') })
+    expect([json.status, json.body.spec]).toEqual([201, { color: 'red' }])
+    const yaml = 'apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: w2\nspec:\n  color: blue\n'
+    const again = await harness.send(`PATCH ${widgets}/w2?fieldManager=me`, { type: apply, body: yaml })
+    expect([again.status, again.body.spec]).toEqual([200, { color: 'blue' }])
+  })
+
+  const refused: readonly { query?: string; type: string; body: Sent['body']; status: number; message: string }[] = [
+    {
+      type: apply,
+      body: widget('w1'),
+      status: 422,
+      message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    },
+    {
+      query: '?force=true',
+      type: merge,
+      body: {},
+      status: 422,
+      message: 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+    },
+    {
+      query: '?dryRun=some',
+      type: merge,
+      body: {},
+      status: 422,
+      message: 'PatchOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "some": supported values: "All"',
+    },
+    {
+      query: '?fieldValidation=Lax',
+      type: merge,
+      body: {},
+      status: 422,
+      message:
+        'PatchOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Lax": supported values: "Ignore", "Strict", "Warn"',
+    },
+    {
+      query: `?fieldManager=${'m'.repeat(129)}`,
+      type: merge,
+      body: {},
+      status: 422,
+      message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
+    },
+    { type: merge, body: [], status: 400, message: 'the body of a merge patch must be an object' },
+    { type: jsonPatch, body: {}, status: 400, message: 'the body of a JSON patch must be a list of operations' },
+    {
+      type: jsonPatch,
+      body: ['add'] as never,
+      status: 400,
+      message: 'the body of a JSON patch must be a list of operations',
+    },
+    {
+      type: jsonPatch,
+      body: Array.from({ length: 10_001 }, () => ({})),
+      status: 413,
+      message: 'The allowed maximum operations in a JSON patch is 10000, got 10001',
+    },
+  ]
+  it.each(refused)('is refused with $status: $message', async ({ query = '', type, body, status, message }) => {
+    const reply = await harness.send(`PATCH ${widgets}/w1${query}`, { type, ...(body === undefined ? {} : { body }) })
+    expect([reply.status, reply.body.message]).toEqual([status, message])
+  })
+
+  it('of an unknown type is a 415', async () => {
+    expect(await harness.send(`PATCH ${widgets}/w1`, { type: 'text/plain', body: '{}' })).toMatchObject({
+      status: 415,
+      body: {
+        reason: 'UnsupportedMediaType',
+        message: expect.stringContaining(
+          'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+        ),
+      },
+    })
+  })
+})
+
+describe('a strategic merge patch', () => {
+  it('is a 415 with a hint on custom kinds, as in Kubernetes', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect(await harness.send(`PATCH ${widgets}/w1`, { type: strategic, body: { spec: {} } })).toMatchObject({
+      status: 415,
+      body: { reason: 'UnsupportedMediaType', message: expect.stringContaining('use kubectl patch --type=merge') },
+    })
+  })
+
+  it('does on built-in kinds what kubectl apply and edit want', async () => {
+    const maps = '/api/v1/namespaces/default/configmaps'
+    await harness.send(`POST ${maps}`, {
+      body: { metadata: { name: 'c', annotations: { a: '1' } }, data: { x: '1', y: '2' } },
+    })
+    const reply = await harness.send(`PATCH ${maps}/c`, {
+      type: strategic,
+      body: { data: { x: null, z: '3' }, metadata: { annotations: { a: '2' } } },
+    })
+    expect([reply.status, reply.body.data, reply.body.metadata.annotations]).toEqual([
+      200,
+      { y: '2', z: '3' },
+      { a: '2' },
+    ])
+  })
+
+  const rows = [
+    { body: { $patch: 'replace', data: {} }, field: '$patch' },
+    { body: { data: { $retainKeys: ['x'] } }, field: 'data.$retainKeys' },
+    { body: { metadata: { finalizers: ['a'] } }, field: 'metadata.finalizers' },
+    {
+      body: { metadata: { '$setElementOrder/ownerReferences': [] } },
+      field: 'metadata.$setElementOrder/ownerReferences',
+    },
+  ]
+  it.each(rows)('is a 415 where it would differ from a merge patch: $field', async ({ body, field }) => {
+    const maps = '/api/v1/namespaces/default/configmaps'
+    await harness.send(`POST ${maps}`, { body: { metadata: { name: 'c' } } })
+    const reply = await harness.send(`PATCH ${maps}/c`, { type: strategic, body })
+    expect(reply.status).toBe(415)
+    expect(reply.body.message).toContain(`${field} is not such a field`)
+  })
+})
+
+describe('status', () => {
+  beforeEach(async () => {
+    await harness.send(`POST ${widgets}`, { body: { ...widget('w1'), status: { phase: 'ignored' } } })
+  })
+
+  it('is written through its own path only, and moves no generation', async () => {
+    const patched = await harness.send(`PATCH ${widgets}/w1/status`, {
+      type: merge,
+      body: { spec: { color: 'blue' }, status: { phase: 'On' } },
+    })
+    expect(patched.body).toMatchObject({ spec: { color: 'red' }, status: { phase: 'On' }, metadata: { generation: 1 } })
+    const main = await harness.send(`PATCH ${widgets}/w1`, {
+      type: merge,
+      body: { spec: { color: 'blue' }, status: { phase: 'Off' } },
+    })
+    expect(main.body).toMatchObject({ spec: { color: 'blue' }, status: { phase: 'On' }, metadata: { generation: 2 } })
+    const put = await harness.send(`PUT ${widgets}/w1/status`, {
+      body: { ...main.body, spec: {}, status: { phase: 'Out' } },
+    })
+    expect(put.body).toMatchObject({ spec: { color: 'blue' }, status: { phase: 'Out' } })
+    expect((await harness.send(`GET ${widgets}/w1/status`)).body).toMatchObject({
+      kind: 'Widget',
+      status: { phase: 'Out' },
+    })
+  })
+
+  const rows = [
+    { line: `POST ${widgets}/w1/status`, status: 405 },
+    { line: `DELETE ${widgets}/w1/status`, status: 405 },
+    { line: `GET ${widgets}/w1/scale`, status: 404 },
+    { line: `GET ${widgets}/w1/status/more`, status: 404 },
+    { line: 'GET /api/v1/namespaces/default/configmaps/c/status', status: 404 },
+    { line: 'PUT /api/v1/namespaces/default/finalize', status: 404 },
+  ]
+  it.each(rows)('$line is a $status', async ({ line, status }) => {
+    expect((await harness.send(line)).status).toBe(status)
+  })
+})
+
+describe('DELETE', () => {
+  it('answers with a Status that names what is gone', async () => {
+    const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect(await harness.send(`DELETE ${widgets}/w1`, { body: { propagationPolicy: 'Background' } })).toMatchObject({
+      status: 200,
+      body: {
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Success',
+        details: { name: 'w1', group: 'example.com', kind: 'widgets', uid: body.metadata.uid },
+      },
+    })
+    expect((await harness.send(`DELETE ${widgets}/w1`)).status).toBe(404)
+  })
+
+  it('answers with the object while finalizers hold it', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1', {}, { finalizers: ['example.com/hold'] }) })
+    const { status, body } = await harness.send(`DELETE ${widgets}/w1`)
+    expect([status, body.kind, typeof body.metadata.deletionTimestamp]).toEqual([200, 'Widget', 'string'])
+  })
+
+  const foreground = { propagationPolicy: 'Foreground' }
+  const options: readonly (Sent & {
+    readonly query?: string
+    readonly finalizers: readonly string[]
+    readonly because: string
+  })[] = [
+    { body: foreground, finalizers: ['example.com/hold', 'foregroundDeletion'], because: 'the body says so' },
+    {
+      query: '?propagationPolicy=Foreground',
+      finalizers: ['example.com/hold', 'foregroundDeletion'],
+      because: 'the query says so',
+    },
+    {
+      query: '?propagationPolicy=Orphan',
+      body: foreground,
+      finalizers: ['example.com/hold', 'foregroundDeletion'],
+      because: 'the body goes before the query',
+    },
+    {
+      query: '?orphanDependents=true',
+      finalizers: ['example.com/hold', 'orphan'],
+      because: 'an older client asks for orphans',
+    },
+    {
+      body: 'propagationPolicy: Orphan',
+      type: 'application/yaml',
+      finalizers: ['example.com/hold', 'orphan'],
+      because: 'options may be YAML',
+    },
+    {
+      body: { gracePeriodSeconds: 0 },
+      finalizers: ['example.com/hold'],
+      because: 'there is no grace period to shorten',
+    },
+  ]
+  it.each(options)('leaves finalizers $finalizers: $because', async ({ query = '', finalizers, ...sent }) => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1', {}, { finalizers: ['example.com/hold'] }) })
+    const { body } = await harness.send(`DELETE ${widgets}/w1${query}`, sent)
+    expect(body.metadata.finalizers).toEqual(finalizers)
+  })
+
+  it('deletes nothing in a dry run, by body or query', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect((await harness.send(`DELETE ${widgets}/w1`, { body: { dryRun: ['All'] } })).body.status).toBe('Success')
+    expect((await harness.send(`DELETE ${widgets}/w1?dryRun=All`)).body.status).toBe('Success')
+    expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(200)
+  })
+
+  it('holds to its preconditions', async () => {
+    const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const wrong = await harness.send(`DELETE ${widgets}/w1`, { body: { preconditions: { uid: 'other' } } })
+    expect([wrong.status, wrong.body.message]).toEqual([
+      409,
+      expect.stringContaining(
+        `Precondition failed: UID in precondition: other, UID in object meta: ${body.metadata.uid}`,
+      ),
+    ])
+    expect(
+      (await harness.send(`DELETE ${widgets}/w1`, { body: { preconditions: { resourceVersion: '1' } } })).status,
+    ).toBe(409)
+    expect(
+      (await harness.send(`DELETE ${widgets}/w1`, { body: { preconditions: { uid: body.metadata.uid } } })).status,
+    ).toBe(200)
+  })
+
+  const refused = [
+    {
+      body: { propagationPolicy: 'Sideways' },
+      message:
+        'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": supported values: "Background", "Foreground", "Orphan"',
+    },
+    {
+      body: { dryRun: ['Some'] },
+      message: 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "Some": supported values: "All"',
+    },
+    { body: { dryRun: 'All' }, message: 'dryRun must be a list' },
+  ]
+  it.each(refused)('refuses options: $message', async ({ body, message }) => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect((await harness.send(`DELETE ${widgets}/w1`, { body })).body.message).toBe(message)
+  })
+})
+
+describe('DELETE of a collection', () => {
+  it('deletes what is selected, in its namespace, and tells what', async () => {
+    await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'other' } } })
+    const labels = { app: 'x' }
+    for (const name of ['a', 'b']) await harness.send(`POST ${widgets}`, { body: widget(name, {}, { labels }) })
+    await harness.send(`POST ${widgets}`, { body: widget('c') })
+    await harness.send('POST /apis/example.com/v1/namespaces/other/widgets', { body: widget('a', {}, { labels }) })
+
+    const { status, body } = await harness.send(`DELETE ${widgets}?labelSelector=app%3Dx`)
+    expect([status, body.kind, body.items.map((item: { metadata: { name: string } }) => item.metadata.name)]).toEqual([
+      200,
+      'WidgetList',
+      ['a', 'b'],
+    ])
+    const { body: left } = await harness.send('GET /apis/example.com/v1/widgets')
+    expect(
+      left.items.map(
+        ({ metadata }: { metadata: { namespace: string; name: string } }) => `${metadata.namespace}/${metadata.name}`,
+      ),
+    ).toEqual(['default/c', 'other/a'])
+  })
+
+  it('is not there over all namespaces', async () => {
+    expect((await harness.send('DELETE /apis/example.com/v1/widgets')).status).toBe(404)
+  })
+})
+
+describe('a write in the wrong place', () => {
+  const rows = [
+    { line: 'POST /apis/example.com/v1/widgets', status: 404, because: 'a namespaced object needs a namespace' },
+    { line: `POST ${widgets}/w1`, status: 405, because: 'an object is created in its collection' },
+    { line: `PUT ${widgets}`, status: 405, because: 'a collection cannot be replaced' },
+    { line: `PATCH ${widgets}`, status: 405, because: 'a collection cannot be patched' },
+    {
+      line: 'POST /apis/apiextensions.k8s.io/v1/namespaces/default/customresourcedefinitions',
+      status: 404,
+      because: 'the kind stands in no namespace',
+    },
+    { line: 'POST /apis/example.com/v9/namespaces/default/widgets', status: 404, because: 'the version is not served' },
+    { line: 'OPTIONS /api/v1/namespaces', status: 405, because: 'the method is no verb' },
+  ]
+  it.each(rows)('$line is a $status: $because', async ({ line, status }) => {
+    expect(await harness.send(line, { body: widget('w1') })).toMatchObject({
+      status,
+      body: { kind: 'Status', status: 'Failure', code: status },
+    })
+  })
+
+  it('is refused if the body names another namespace', async () => {
+    const reply = await harness.send(`POST ${widgets}`, { body: widget('w1', {}, { namespace: 'other' }) })
+    expect([reply.status, reply.body.message]).toEqual([
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ])
+  })
+})
+
+describe('the field manager', () => {
+  const rows = [
+    { query: '?fieldManager=me', agent: 'kubectl/v1.32.0 (linux)', manager: 'me', because: 'the request names it' },
+    { query: '', agent: 'kubectl/v1.32.0 (linux)', manager: 'kubectl', because: 'User-Agent names the program' },
+    { query: '', agent: 'curl', manager: 'curl', because: 'User-Agent has no slash' },
+    { query: '', agent: '', manager: 'unknown', because: 'nothing names it' },
+    { query: '', agent: 'x'.repeat(200), manager: 'x'.repeat(128), because: 'a program may have a long name' },
+  ]
+  it.each(rows)('is $manager: $because', async ({ query, agent, manager }) => {
+    const managers: string[] = []
+    const { resources } = harness.services
+    const create: Resources['create'] = (kind, object, options) => {
+      managers.push(options.manager)
+      return resources.create(kind, object, options)
+    }
+    const api = createApi({ ...harness.services, resources: { ...resources, create } })
+    await api(request(`POST ${widgets}${query}`, { body: widget('w1'), headers: { 'user-agent': agent } }))
+    expect(managers).toEqual([manager])
+  })
+})
