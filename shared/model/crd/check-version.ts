@@ -38,9 +38,9 @@ function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, 
     return [required(path, 'say at least type: object and x-kubernetes-preserve-unknown-fields: true')]
   const errors = checkStructural(root, path)
   if (errors.length > 0 || subresources?.status === undefined) return errors
-  return Object.keys(root)
-    .filter((keyword) => !besideStatus.has(keyword))
-    .map((keyword) => {
+  return Object.entries(root)
+    .filter(([keyword, value]) => !besideStatus.has(keyword) && value !== false && value !== null)
+    .map(([keyword]) => {
       const detail = 'must not be used at the root of the schema if the status subresource is enabled'
       return forbidden(child(path, keyword), detail)
     })
@@ -48,16 +48,11 @@ function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, 
 
 /** What the root may say although status is validated apart from the rest: nothing that speaks of both. */
 const besideStatus: ReadonlySet<string> = new Set([
-  'type',
-  'title',
-  'description',
-  'format',
-  'example',
-  'externalDocs',
-  'required',
-  'properties',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-validations',
+  ...['type', 'title', 'description', 'format', 'example', 'externalDocs'],
+  ...['required', 'properties', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
+  // Without meaning for an object, and let through by Kubernetes.
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern'],
+  ...['items', 'minItems', 'maxItems', 'uniqueItems'],
 ])
 
 function checkScale(scale: ScalePaths, path: string): readonly FieldError[] {

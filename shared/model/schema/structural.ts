@@ -1,4 +1,4 @@
-import { equal, type Json } from '../json.ts'
+import type { Json } from '../json.ts'
 import { child, entry, type FieldError, forbidden, invalid, required } from './field-error.ts'
 import { checkKeywords } from './keywords.ts'
 import { checkListKeywords } from './list-keywords.ts'
@@ -51,7 +51,7 @@ function checkNode(schema: StructuralSchema, place: Place): readonly FieldError[
     ...checkListKeywords(schema, place.path),
     ...checkPattern(schema, place.path),
     ...checkRules(schema, place.path),
-    ...checkBranches(schema, place.path),
+    ...checkBranches(schema, place),
   ]
 }
 
@@ -161,7 +161,10 @@ function checkResource(schema: StructuralSchema, { path, level }: Place): readon
 
 function isPlainMetadata({ type: _, default: _default, properties = {}, ...rest }: StructuralSchema): boolean {
   const isNamesOnly = Object.keys(properties).every((name) => name === 'name' || name === 'generateName')
-  return isNamesOnly && equal(rest, {})
+  return (
+    isNamesOnly &&
+    Object.entries(rest).every(([keyword, value]) => value === false && keyword !== 'additionalProperties')
+  )
 }
 
 /** Of the rules in CEL, what can be said without compiling them. */

@@ -5,10 +5,13 @@ import type { StructuralSchema } from './structural-schema.ts'
 
 /**
  * What may stand inside `allOf`, `anyOf`, `oneOf` and `not`: restrictions of values whose structure is said outside of
- * them. `schema` is a node of that structure, `path` its path.
+ * them. As in Kubernetes, only the branches of the root must keep to fields that are described there.
  */
-export function checkBranches(schema: StructuralSchema, path: string): readonly FieldError[] {
-  const structure = { schema, path }
+export function checkBranches(
+  schema: StructuralSchema,
+  { path, level }: { readonly path: string; readonly level: string },
+): readonly FieldError[] {
+  const structure = level === 'root' ? { schema, path } : undefined
   return branchesOf(schema, path, true).flatMap((branch) => {
     // The second spelling of "an integer or a string" hides in the first branch of allOf.
     const mayNameTypes = branch.path === entry(child(path, 'allOf'), 0)
@@ -41,7 +44,7 @@ function branchesOf(
   return [...listed('allOf', allOf), ...listed('anyOf', anyOf), ...listed('oneOf', oneOf), ...refused]
 }
 
-/** `structure` is the node that describes the same value outside; undefined below one whose absence has been reported. */
+/** `structure` is the node that describes the same value outside; undefined if that is not asked for or has been reported as absent. */
 function checkBranch(branch: Branch, structure?: Node, mayNameTypes = false): FieldError[] {
   const { schema, path } = branch
   const { items, properties = {} } = schema
