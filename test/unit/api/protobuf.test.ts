@@ -84,7 +84,8 @@ describe('a protobuf body', () => {
     const meta = [
       ...field(1, 'a'),
       ...field(8, created),
-      ...[10 * 8, 0],
+      10 * 8,
+      0,
       ...field(11, [...field(1, 'app'), ...field(2, 'x')]),
       ...field(12, [...field(1, 'note'), ...field(2, '')]),
       ...field(13, owner),
