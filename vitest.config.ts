@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Benches are `*.bench.ts` and the simulator's long form is a program of its own: neither is part of `npm test`. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['{test,examples}/**/*.test.ts'],
     // `it.only` left in a file would silence all others.
     allowOnly: false,
     // A hung test fails; one that is slow on two shared cores does not.

@@ -30,9 +30,9 @@ export interface TestEnvOptions {
 
 /**
  * A whole control plane in this process, on a virtual clock: nothing happens but by your calls, hours pass in milliseconds, and
- * any call of any port can be made to fail. Close it when done.
+ * any call of any port can be made to fail. Close it when done, or take it with `await using`.
  */
-export interface TestEnv {
+export interface TestEnv extends AsyncDisposable {
   /** Applies an object as a user would, on the default namespace if it names none. */
   apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>): Promise<Read>
   /** Applies a manifest: any object with apiVersion, kind and metadata.name. */
@@ -177,6 +177,13 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     return present(stored)
   }
 
+  const close = async (): Promise<void> => {
+    const stopped = core.stop(0)
+    await advanceTo(clock.nowMs())
+    await stopped
+    ports.close()
+  }
+
   return {
     apply: async <Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>) =>
       (await apply(kind, object)) as unknown as Read,
@@ -234,12 +241,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       await (restart ??= recover())
     },
     api: (request) => core.api(request),
-    close: async () => {
-      const stopped = core.stop(0)
-      await advanceTo(clock.nowMs())
-      await stopped
-      ports.close()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -45,7 +45,8 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: ['aws-cdk-lib', 'cdk-monitoring-constructs', 'cdk-nag', 'constructs', 'node:'],
   },
   console: { mayImport: [], packages: ['@preact/signals', 'preact', 'uplot'] },
-  examples: { mayImport: [], packages: [] },
+  // As a user's own code: through the package's front doors only.
+  examples: { mayImport: [], packages: ['setpoint', 'vitest', 'zod'] },
 }
 
 /** Folders may nest so deep inside a layer: the linter's rules are written out per depth. */
