@@ -97,6 +97,19 @@ describe('how far the SQLite feed reaches back', () => {
     await expectCode(firstBatch('x'), 'EXPIRED')
   })
 
+  it('keeps no more than a thousand changes for a reader that does not read', async () => {
+    const batches = opened.feed.follow({ after: await opened.feed.latest(), signal })[Symbol.asyncIterator]()
+    await batches.next()
+    await Promise.all(Array.from({ length: 2_500 }, (_, i) => opened.store.create(storedWidget(`w${i}`))))
+    const sizes: number[] = []
+    for (let told = 0; told < 2_500; told += sizes.at(-1) ?? 0) {
+      const { value } = (await batches.next()) as { value: ChangeBatch }
+      sizes.push(value.changes.length)
+    }
+    expect(sizes).toEqual([1_000, 1_000, 500])
+    await batches.return?.()
+  })
+
   it('keeps a waiting reader supplied with empty batches while only other kinds change', async () => {
     const quiet = { after: await opened.feed.latest(), of: { group: '', kind: 'Quiet' }, signal }
     const batches = opened.feed.follow(quiet)[Symbol.asyncIterator]()

@@ -35,27 +35,29 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   const { write, flush } = createGroupCommit(connection, file)
   let open = true
 
+  const closed = (): OperatingError => new OperatingError('UNAVAILABLE', `${file} is closed`)
+
+  const guarded = <Result>(work: () => Result, attempted: string): Result => {
+    if (!open) throw closed()
+    try {
+      return work()
+    } catch (error) {
+      throw translated(error, `${attempted} ${file}`)
+    }
+  }
+
   return {
     prepare: (sql) => connection.prepare(sql),
-    read: (look) => new Promise((resolve) => resolve(guarded(look, `read ${file}`))),
-    readNow: (look) => guarded(look, `read ${file}`),
-    writeNow: (work) => guarded(work, `write to ${file}`),
-    write: (work, onCommit) =>
-      open ? write(work, onCommit) : Promise.reject(new OperatingError('UNAVAILABLE', `${file} is closed`)),
+    read: (look) => new Promise((resolve) => resolve(guarded(look, 'read'))),
+    readNow: (look) => guarded(look, 'read'),
+    writeNow: (work) => guarded(work, 'write to'),
+    write: (work, onCommit) => (open ? write(work, onCommit) : Promise.reject(closed())),
     close: () => {
       if (!open) return
       open = false
       flush()
       connection.close()
     },
-  }
-}
-
-function guarded<Result>(work: () => Result, attempted: string): Result {
-  try {
-    return work()
-  } catch (error) {
-    throw translated(error, attempted)
   }
 }
 

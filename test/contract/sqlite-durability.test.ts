@@ -1,0 +1,242 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteDatabase } from '../../shared/adapters/local/sqlite-database.ts'
+import { OperatingError } from '../../shared/model/errors.ts'
+import { keyOf } from '../../shared/model/object-key.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
+import { expectCode } from '../support/expect-code.ts'
+import { openSqlite, temporaryFile } from '../support/sqlite.ts'
+import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored-object.ts'
+
+let file: string
+let remove: () => void
+
+beforeEach(() => {
+  ;({ file, remove } = temporaryFile())
+})
+afterEach(() => remove())
+
+describe('a process that is killed', () => {
+  const rounds = 20
+  const random = createSeededRandom(7)
+
+  it(`has kept every write it acknowledged, ${rounds} times over`, { timeout: 120_000 }, async () => {
+    let acknowledged = 0
+    for (let round = 0; round < rounds; round++) {
+      const acks = await killedWriter(round, 20 + random.next() * 60)
+      acknowledged += acks.size
+      const { database, store, feed, close } = openSqlite(file)
+      expect(database.prepare('PRAGMA quick_check').all()).toEqual([{ quick_check: 'ok' }])
+      for (const [name, version] of acks) {
+        const stored = await store.get({ ...widgetKind, namespace: 'default', name })
+        expect(versionOf(stored)).toBeGreaterThanOrEqual(version)
+        expect(versionOf(stored)).toBeLessThanOrEqual(Number(await feed.latest()))
+      }
+      close()
+    }
+    expect(acknowledged).toBeGreaterThan(rounds)
+  })
+
+  /** The last acknowledged version of each object, from a writer that is killed so long after its first acknowledgement. */
+  async function killedWriter(round: number, afterMs: number): Promise<ReadonlyMap<string, number>> {
+    const script = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
+    const child: ChildProcess = spawn(process.execPath, [script, file, String(round)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (said += text))
+    if (child.stdout !== null) await once(child.stdout, 'data')
+    setTimeout(() => child.kill('SIGKILL'), afterMs)
+    await once(child, 'close')
+    expect(child.signalCode).toBe('SIGKILL')
+    // The last line may have been cut off by the kill.
+    const lines = said.split('\n').slice(0, -1)
+    return new Map(lines.map((line) => line.split(' ')).map(([name = '', version]) => [name, Number(version)]))
+  }
+})
+
+describe('a restart', () => {
+  it('goes on above every resourceVersion ever given, though the last write was a removal', async () => {
+    const first = openSqlite(file)
+    const last = await first.store.remove(await first.store.create(storedWidget('a')))
+    first.close()
+    const second = openSqlite(file)
+    expect(Number(await second.feed.latest())).toBe(versionOf(last))
+    expect(versionOf(await second.store.create(storedWidget('a')))).toBeGreaterThan(versionOf(last))
+    second.close()
+  })
+
+  it('finds objects, engine state, owners and references as they were', async () => {
+    const first = openSqlite(file)
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Owner', name: 'o', uid: 'owner' }]
+    const created = await first.store.create({ ...storedWidget('a', { ownerReferences }), engine: { nextRunAtMs: 5 } })
+    const key = keyOf(created.object)
+    await first.index.setReferences(key, [key])
+    first.close()
+    const { store, index, close } = openSqlite(file)
+    expect(await store.get(key)).toEqual(created)
+    expect(await Promise.all([index.ownedBy('owner'), index.referrers(key)])).toEqual([[key], [key]])
+    expect(await index.due(5, 1)).toEqual([{ key, dueAtMs: 5 }])
+    close()
+  })
+})
+
+describe('closing', () => {
+  it('commits what waits, and refuses what comes after', async () => {
+    const { store, close } = openSqlite(file)
+    const waiting = store.create(storedWidget('a'))
+    close()
+    close()
+    const created = await waiting
+    for (const late of [store.create(storedWidget('b')), store.get(keyOf(created.object)), store.list(widgetKind)]) {
+      await expectCode(late, 'UNAVAILABLE')
+    }
+    const again = openSqlite(file)
+    expect((await again.store.list(widgetKind)).items).toEqual([created])
+    again.close()
+  })
+})
+
+describe('a full disk', () => {
+  it('refuses every write of the batch, shows nothing of it, and goes on when there is room', async () => {
+    const { database, store, feed, close } = openSqlite(file)
+    const live = await store.create(storedWidget('live'))
+    const start = await feed.latest()
+    const limitPages = (count: number): unknown => database.prepare(`PRAGMA max_page_count = ${count}`).get()
+    limitPages(1)
+    const text = 'x'.repeat(100_000)
+    const refused = await Promise.allSettled([
+      ...Array.from({ length: 8 }, (_, i) => store.create(withSpec(storedWidget(`w${i}`), { text }))),
+      store.replace(withSpec(live, { text }), 'spec'),
+    ])
+    expect(refused.map((result) => result.status === 'rejected' && (result.reason as OperatingError).code)).toEqual(
+      Array.from({ length: 9 }, () => 'UNAVAILABLE'),
+    )
+    expect((await store.list(widgetKind)).items).toEqual([live])
+    expect(await feed.latest()).toBe(start)
+
+    limitPages(1_000_000)
+    const written = await store.create(withSpec(storedWidget('w0'), { text }))
+    expect(await store.replace(withSpec(live, { text }), 'spec')).toBeDefined()
+    for await (const batch of feed.follow({ after: start, signal: new AbortController().signal })) {
+      expect(batch.changes[0]).toEqual({ type: 'added', touched: 'spec', stored: written })
+      break
+    }
+    close()
+  })
+})
+
+describe('a write that breaks', () => {
+  it('is alone in being rejected: the others of its batch are written without it', async () => {
+    const { database, store, close } = openSqlite(':memory:')
+    const breaking = (): Promise<unknown> =>
+      database.write(() => {
+        database.prepare("INSERT INTO checkpoints VALUES ('half', 'done', 0)").run()
+        throw new TypeError('broken')
+      })
+    const results = await Promise.allSettled([
+      store.create(storedWidget('a')),
+      breaking(),
+      store.create(storedWidget('b')),
+      store.create(storedWidget('a')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
+    expect(results[1]).toMatchObject({ reason: { message: 'broken' } })
+    expect(results[3]).toMatchObject({ reason: { code: 'ALREADY_EXISTS' } })
+    expect((await store.list(widgetKind)).items).toHaveLength(2)
+    expect(database.prepare('SELECT * FROM checkpoints').all()).toEqual([])
+    close()
+  })
+})
+
+describe('writers of one turn', () => {
+  it('share a commit', async () => {
+    const { store, close } = openSqlite(file)
+    const first = await store.create(storedWidget('a'))
+    const before = statSync(`${file}-wal`).size
+    await store.replace(first, 'spec')
+    const oneWrite = statSync(`${file}-wal`).size - before
+    await Promise.all(Array.from({ length: 50 }, (_, i) => store.create(storedWidget(`w${i}`))))
+    expect(statSync(`${file}-wal`).size - before - oneWrite).toBeLessThan(5 * oneWrite)
+    close()
+  })
+
+  it('are seen by nobody before the commit', async () => {
+    const { store, close } = openSqlite(file)
+    const { object } = storedWidget('a')
+    const writing = store.create(storedWidget('a'))
+    expect(await store.get(keyOf(object))).toBeUndefined()
+    const written = await writing
+    expect(await store.get(keyOf(object))).toEqual(written)
+    close()
+  })
+})
+
+describe('opening', () => {
+  const message = (): string => {
+    try {
+      openSqliteDatabase(file).close()
+      return 'it opened'
+    } catch (error) {
+      expect(error).toBeInstanceOf(OperatingError)
+      expect(error).toMatchObject({ code: 'UNAVAILABLE' })
+      return (error as OperatingError).message
+    }
+  }
+
+  it('refuses a file that this process has open', () => {
+    const first = openSqlite(file)
+    expect(message()).toBe(`cannot open ${file}: another process holds it: stop that process, or choose another file`)
+    first.close()
+    expect(message()).toBe('it opened')
+  })
+
+  it('refuses a file that another process has open, at once', () => {
+    const { close } = openSqlite(file)
+    const module = new URL('../../shared/adapters/local/sqlite-database.ts', import.meta.url)
+    const script = `import { openSqliteDatabase } from '${module.href}'; try { openSqliteDatabase(process.argv[1]) } catch (error) { console.log(error.code, error.message) }`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script, file], {
+      encoding: 'utf8',
+    })
+    expect(stdout.trim()).toBe(
+      `UNAVAILABLE cannot open ${file}: another process holds it: stop that process, or choose another file`,
+    )
+    close()
+  })
+
+  it('makes a file that only its user can read', async () => {
+    const { store, close } = openSqlite(file)
+    await store.create(storedWidget('a'))
+    expect([file, `${file}-wal`].map((name) => (statSync(name).mode & 0o777).toString(8))).toEqual(['600', '600'])
+    close()
+  })
+
+  it("refuses another program's database, and leaves it alone", () => {
+    const other = new DatabaseSync(file)
+    other.exec('CREATE TABLE theirs (id INTEGER)')
+    other.close()
+    expect(message()).toBe(`${file} is another program's database: choose another file`)
+  })
+
+  it('refuses the layout of a newer version', () => {
+    openSqlite(file).close()
+    const raw = new DatabaseSync(file)
+    raw.exec('PRAGMA user_version = 99')
+    raw.close()
+    expect(message()).toContain('has layout 99')
+  })
+
+  it('refuses a file that is no database', () => {
+    writeFileSync(file, 'not a database, but long enough to have a header of its own'.repeat(20))
+    expect(message()).toContain(`cannot open ${file}: `)
+  })
+
+  it('refuses a path where no file can be', () => {
+    file = `${file}/nowhere/setpoint.db`
+    expect(message()).toContain(`cannot open ${file}: `)
+  })
+})
