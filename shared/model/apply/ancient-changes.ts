@@ -1,4 +1,4 @@
-import { union } from './field-set.ts'
+import { union } from './fields/field-set.ts'
 import { byAge } from './managed-fields.ts'
 import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
 

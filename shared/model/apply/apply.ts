@@ -1,17 +1,15 @@
 import type { JsonObject } from '../json.ts'
 import { parseApiVersion } from '../object.ts'
-import type { StructuralSchema } from '../schema/structural-schema.ts'
-import { timestamp } from '../time.ts'
-import { checkConfig, type Misfit } from './check-config.ts'
 import { conflictMessage, conflictsOf, type Conflict } from './conflict.ts'
-import { difference } from './field-set.ts'
+import { difference } from './fields/field-set.ts'
+import { mapIn } from './json-parts.ts'
 import { fieldsLastApplied, refreshLastApplied } from './last-applied.ts'
 import { ownersOf, withoutManagedFields } from './managed-fields.ts'
-import { mapIn, mergeTypeOf, type MergeType } from './merge-type.ts'
-import { claim, recordWrite, withFields, type Claimed, type Manager, type Owners } from './ownership.ts'
-import { setOfReset, withoutReset, type ResetFields } from './reset-fields.ts'
-import { settle } from './schema-change.ts'
-import { track, type Tracked } from './tracked.ts'
+import { claim, recordWrite, withFields, type Claim, type Owners } from './ownership.ts'
+import { setOfReset, withoutReset } from './reset-fields.ts'
+import { managerOf, tracked, type Tracked, type TrackedWrite } from './tracked-write.ts'
+import { checkConfig, type Misfit } from './typed/check-config.ts'
+import { mergeTypeOf, type MergeType } from './typed/merge-type.ts'
 
 /**
  * Server-side apply: several managers share one object, and each says only what it wants.
@@ -27,21 +25,11 @@ import { track, type Tracked } from './tracked.ts'
  * The algorithm is Kubernetes' own: structured-merge-diff, with apimachinery's managedfields on top. The tests replay
  * recordings of both.
  */
-export interface ApplyRequest {
-  /** Of the whole object, in the version of the request. */
-  readonly schema: StructuralSchema
-  /** The stored object in the version of the request; absent if applying creates it. */
-  readonly live?: JsonObject | undefined
+export interface ApplyRequest extends TrackedWrite {
   /** What the manager wants: at least apiVersion, kind and metadata.name, and no metadata.managedFields. */
   readonly config: JsonObject
-  readonly manager: string
-  readonly apiVersion: string
-  readonly nowMs: number
   /** Take conflicting fields away from their owners. */
-  readonly force?: boolean
-  /** The subresource written through. Its managers are others than those of the whole object. */
-  readonly subresource?: string
-  readonly resetFields?: ResetFields
+  readonly force?: boolean | undefined
 }
 
 export type ApplyResult =
@@ -54,38 +42,33 @@ export type ApplyResult =
  * defaulting, validation and the server's own fields are the caller's.
  */
 export function apply(request: ApplyRequest): ApplyResult {
-  const { live, config } = request
   const type = mergeTypeOf(request.schema)
-  const misfits = checkConfig(config, type)
-  if (misfits.length > 0) return { outcome: 'misfit', misfits, message: misfitMessage(config, misfits) }
+  const misfits = checkConfig(request.config, type)
+  if (misfits.length > 0) return { outcome: 'misfit', misfits, message: misfitMessage(request.config, misfits) }
 
-  const claimed = claimWith(request, type)
+  const ignored = setOfReset(request.resetFields ?? [])
+  const live = request.live === undefined ? identityOf(request.config) : withoutManagedFields(request.live)
+  // Managed fields that cannot be read would block every apply for good; tracking starts again instead.
+  const known: Owners = ownersOf(request.live ?? {}, type) ?? new Map()
+  const owners = known.size > 0 ? known : ownersBeforeFirstApply(request, { live, type, ignored })
+  const config = withoutReset(request.config, ignored)
+  const claimed = claim(owners, { self: managerOf(request, 'Apply'), live, config, type, ignored })
+
   const conflicts = conflictsOf(disputed(claimed.conflicts, request, type))
   if (conflicts.length > 0) return { outcome: 'conflict', conflicts, message: conflictMessage(conflicts) }
 
-  const object = request.manager === 'kubectl' ? refreshLastApplied(claimed.object, config) : claimed.object
-  return { outcome: 'applied', ...track(live, object, claimed.owners) }
+  const object = request.manager === 'kubectl' ? refreshLastApplied(claimed.object, request.config) : claimed.object
+  const isSame = object === live && claimed.owners === known
+  if (isSame && request.live !== undefined) return { outcome: 'applied', object: request.live, changed: false }
+  return { outcome: 'applied', ...tracked(request.live, object, claimed.owners) }
 }
 
-function claimWith(request: ApplyRequest, type: MergeType): Claimed {
-  const { config, manager, apiVersion, subresource, nowMs } = request
-  const time = timestamp(nowMs)
-  const ignored = setOfReset(request.resetFields ?? [])
-  const live = request.live === undefined ? identityOf(config) : withoutManagedFields(request.live)
-  // Managed fields that cannot be read would block every apply for good; tracking starts again instead.
-  const known = withFields(ownersOf(request.live ?? {}) ?? new Map(), (fields) => settle(fields, type))
-  const write = { apiVersion, time, ...(subresource !== undefined && { subresource }) }
-  const first: Manager = { manager: 'before-first-apply', operation: 'Update', ...write }
-  const owners =
-    known.size > 0 ? known : recordWrite(known, { self: first, before: identityOf(live), after: live, type, ignored })
-  const self: Manager = {
-    manager,
-    operation: 'Apply',
-    apiVersion,
-    time,
-    ...(subresource !== undefined && { subresource }),
-  }
-  return claim(owners, { self, live, config: withoutReset(config, ignored), type, ignored })
+type Existing = Pick<Claim, 'live' | 'type' | 'ignored'>
+
+/** All that an untracked object holds belongs to one manager nobody can apply as. */
+function ownersBeforeFirstApply(request: ApplyRequest, { live, type, ignored }: Existing): Owners {
+  const self = { ...managerOf(request, 'Update'), manager: 'before-first-apply' }
+  return recordWrite(new Map(), { self, before: identityOf(live), after: live, type, ignored })
 }
 
 /** What is there before an object has any content. */

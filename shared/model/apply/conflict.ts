@@ -1,6 +1,6 @@
 import { quoted } from '../schema/field-error.ts'
-import { showPath } from './field-path.ts'
-import { pathsOf } from './field-set.ts'
+import { showPath } from './fields/field-path.ts'
+import { pathsOf } from './fields/field-set.ts'
 import type { Manager, Owners } from './ownership.ts'
 
 /** A manager who would lose fields, and these fields' paths, such as `.spec.ports[name="http"].port`. */

@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { checkConfig } from './check-config.ts'
-import { compare } from './compare.ts'
-import { difference, noFields, type FieldSet } from './field-set.ts'
-import { fieldsOf } from './fields-of.ts'
-import { entryOf, mapIn, type MergeType } from './merge-type.ts'
+import { difference, noFields, type FieldSet } from './fields/field-set.ts'
+import { entryOf, mapIn } from './json-parts.ts'
+import { checkConfig } from './typed/check-config.ts'
+import { compare } from './typed/compare.ts'
+import { fieldsOf } from './typed/fields-of.ts'
+import type { MergeType } from './typed/merge-type.ts'
 
 /**
  * The way from client-side to server-side apply. `kubectl apply` used to keep its last configuration in an annotation,

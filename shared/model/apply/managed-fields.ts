@@ -1,15 +1,20 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { ManagedFieldsEntry } from '../object.ts'
 import { parseTimestamp } from '../time.ts'
-import { decodeFields, encodeFields } from './fields-v1.ts'
-import { entryOf, listIn, mapIn } from './merge-type.ts'
+import { decodeFields, encodeFields } from './fields/fields-v1.ts'
+import { entryOf, listIn, mapIn } from './json-parts.ts'
 import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
+import type { MergeType } from './typed/merge-type.ts'
+import { settle } from './typed/schema-change.ts'
 
-/** The owners that an object's `metadata.managedFields` names; `undefined` if an entry cannot be read. */
-export function ownersOf(object: JsonObject): Owners | undefined {
+/**
+ * The owners that an object's `metadata.managedFields` names, as they read by today's schema; `undefined` if an entry
+ * cannot be read.
+ */
+export function ownersOf(object: JsonObject, type: MergeType): Owners | undefined {
   try {
     const owners = listIn(entryOf(mapIn(object['metadata']), 'managedFields')).map(decodeOwner)
-    return new Map(owners.map((owner) => [ownerId(owner), owner]))
+    return new Map(owners.map((owner) => [ownerId(owner), { ...owner, fields: settle(owner.fields, type) }]))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

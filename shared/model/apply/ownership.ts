@@ -1,5 +1,4 @@
 import type { JsonObject } from '../json.ts'
-import { compare, type Comparison } from './compare.ts'
 import {
   difference,
   differenceBelow,
@@ -9,12 +8,14 @@ import {
   sameFields,
   union,
   type FieldSet,
-} from './field-set.ts'
-import { fieldsOf } from './fields-of.ts'
-import { mapIn, type MergeType } from './merge-type.ts'
-import { merge } from './merge.ts'
-import { unmanagedFields } from './object-meta.ts'
-import { prune } from './prune.ts'
+} from './fields/field-set.ts'
+import { mapIn } from './json-parts.ts'
+import { compare, type Comparison } from './typed/compare.ts'
+import { fieldsOf } from './typed/fields-of.ts'
+import type { MergeType } from './typed/merge-type.ts'
+import { merge } from './typed/merge.ts'
+import { unmanagedFields } from './typed/object-meta.ts'
+import { prune } from './typed/prune.ts'
 
 /** Who writes: one entry of `metadata.managedFields` without its fields. */
 export interface Manager {
@@ -42,6 +43,7 @@ export function ownerId({ manager, operation, apiVersion, subresource }: Manager
 export interface Claimed {
   /** The live object itself, if nothing changes in it. */
   readonly object: JsonObject
+  /** The owners themselves, if nothing changes at all. */
   readonly owners: Owners
   /** The others who lose fields to the claim, each with just these fields. */
   readonly conflicts: Owners
@@ -74,7 +76,7 @@ export function claim(owners: Owners, { self, live, config, type, ignored }: Cla
   const isSame = object === live && previous !== undefined && sameClaim(previous, mine)
   return {
     object,
-    owners: add(release(others, changes), id, isSame ? previous : mine),
+    owners: isSame ? owners : add(release(others, changes), id, mine),
     conflicts: overlaps(others, changes.written),
   }
 }

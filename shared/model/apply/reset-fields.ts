@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../json.ts'
-import { nameElement } from './field-path.ts'
-import { noFields, setOfPaths, type FieldSet } from './field-set.ts'
+import { nameElement } from './fields/field-path.ts'
+import { setOfPaths, type FieldSet } from './fields/field-set.ts'
 
 /**
  * Fields that cannot be written through the path a request came by, such as the status of the whole object: names on
@@ -14,11 +14,12 @@ export function setOfReset(resetFields: ResetFields): FieldSet {
 
 /** The object without the given fields. */
 export function withoutReset(object: JsonObject, reset: FieldSet): JsonObject {
-  if (reset === noFields) return object
-  const left = Object.entries(object).flatMap(([name, value]) => {
-    const below = reset.children.get(nameElement(name)) ?? noFields
-    if (below.member) return []
-    return [[name, isObject(value) ? withoutReset(value, below) : value] as const]
-  })
-  return Object.fromEntries(left)
+  let left = object
+  for (const [element, below] of reset.children) {
+    const name = element.slice(2)
+    const { [name]: value, ...others } = left
+    if (below.member) left = value === undefined ? left : others
+    else if (isObject(value)) left = { ...others, [name]: withoutReset(value, below) }
+  }
+  return left
 }

@@ -1,4 +1,4 @@
-import { fieldSet, leaf, type FieldSet } from './field-set.ts'
+import { fieldSet, leaf, type FieldSet } from '../fields/field-set.ts'
 import type { MergeType } from './merge-type.ts'
 
 /**
@@ -6,8 +6,8 @@ import type { MergeType } from './merge-type.ts'
  * by everyone who owned something in it. The other way round nothing is lost: who owned the whole goes on owning it.
  */
 export function settle(set: FieldSet, type: MergeType): FieldSet {
-  const [first] = set.children.keys()
-  if (first === undefined) return set
+  if (set.children.size === 0) return set
+  const [first = ''] = set.children.keys()
   const shape = first.startsWith('f:') ? type.map : type.list
   if (shape?.atomic === true) return leaf
   const changed = new Map<string, FieldSet>()

@@ -1,10 +1,8 @@
-import { equal, type Json, type JsonObject } from '../json.ts'
+import { equal, type Json, type JsonObject } from '../../json.ts'
+import { entryOf, listIn, mapIn } from '../json-parts.ts'
 import {
-  entryOf,
   isWhole,
   itemElement,
-  listIn,
-  mapIn,
   shapeFor,
   typeOfEntry,
   type ListShape,

@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../json.ts'
-import { numeral, quoted } from '../schema/field-error.ts'
+import { isObject, type Json } from '../../json.ts'
+import { numeral, quoted } from '../../schema/field-error.ts'
 
 /**
  * Path elements in FieldsV1 notation, one string each: `f:name` is a field or a map's key, `k:{"name":"http"}` a list

@@ -1,6 +1,6 @@
-import type { StructuralSchema } from '../schema/structural-schema.ts'
-import { nameElement } from './field-path.ts'
-import { setOfPaths } from './field-set.ts'
+import type { StructuralSchema } from '../../schema/structural-schema.ts'
+import { nameElement } from '../fields/field-path.ts'
+import { setOfPaths } from '../fields/field-set.ts'
 
 const text: StructuralSchema = { type: 'string' }
 const number: StructuralSchema = { type: 'integer' }

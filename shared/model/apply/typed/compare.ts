@@ -1,12 +1,10 @@
-import { equal, type Json, type JsonObject } from '../json.ts'
-import { nameElement } from './field-path.ts'
-import { fieldSet, leaf, noFields, union, type FieldSet } from './field-set.ts'
+import { equal, type Json, type JsonObject } from '../../json.ts'
+import { nameElement } from '../fields/field-path.ts'
+import { fieldSet, leaf, noFields, union, type FieldSet } from '../fields/field-set.ts'
+import { entryOf, listIn, mapIn } from '../json-parts.ts'
 import {
-  entryOf,
   isWhole,
   itemElement,
-  listIn,
-  mapIn,
   shapeFor,
   typeOfEntry,
   type ListShape,

@@ -1,16 +1,9 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { nameElement } from './field-path.ts'
-import { difference, fieldSet, intersection, noFields, union, type FieldSet } from './field-set.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { nameElement } from '../fields/field-path.ts'
+import { difference, fieldSet, intersection, noFields, union, type FieldSet } from '../fields/field-set.ts'
+import { mapIn } from '../json-parts.ts'
 import { fieldsOf } from './fields-of.ts'
-import {
-  itemElement,
-  mapIn,
-  shapeFor,
-  typeOfEntry,
-  type ListShape,
-  type MapShape,
-  type MergeType,
-} from './merge-type.ts'
+import { itemElement, shapeFor, typeOfEntry, type ListShape, type MapShape, type MergeType } from './merge-type.ts'
 
 /** What decides about pruning: what the manager applied last time, and what anybody claims now, itself included. */
 export interface Claims {

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { quoted } from '../schema/field-error.ts'
-import { nameElement, showElement } from './field-path.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
+import { quoted } from '../../schema/field-error.ts'
+import { nameElement, showElement } from '../fields/field-path.ts'
 import {
   itemElement,
   keyValue,

@@ -1,6 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import type { StructuralSchema } from '../schema/structural-schema.ts'
-import { keyElement, valueElement } from './field-path.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
+import type { StructuralSchema } from '../../schema/structural-schema.ts'
+import { keyElement, valueElement } from '../fields/field-path.ts'
+import { entryOf, isEmptyMap, listIn, mapIn } from '../json-parts.ts'
 import { objectProperties } from './object-meta.ts'
 
 /**
@@ -62,20 +63,20 @@ function compile(schema: StructuralSchema, free: boolean): MergeType {
     case 'array':
       return { list: listShape(schema, isFree) }
     case undefined:
-      return { map: mapShape(schema, isFree), scalar: scalar('untyped'), list: listShape(schema, isFree) }
+      return { map: mapShape(schema, isFree), scalar: scalarOf('untyped'), list: listShape(schema, isFree) }
     default:
       return { scalar: scalarShape(schema) }
   }
 }
 
 function scalarShape({ type, format }: StructuralSchema): ScalarShape {
-  if (type === 'integer' || type === 'number') return scalar('numeric')
-  if (type === 'boolean') return scalar('boolean')
+  if (type === 'integer' || type === 'number') return scalarOf('numeric')
+  if (type === 'boolean') return scalarOf('boolean')
   // A format may stand for more than strings: int-or-string, quantities.
-  return scalar(format === undefined || format === 'byte' ? 'string' : 'untyped')
+  return scalarOf(format === undefined || format === 'byte' ? 'string' : 'untyped')
 }
 
-function scalar(accepts: ScalarShape['accepts']): ScalarShape {
+function scalarOf(accepts: ScalarShape['accepts']): ScalarShape {
   return { kind: 'scalar', accepts }
 }
 
@@ -105,7 +106,7 @@ function listShape(schema: StructuralSchema, free: boolean): ListShape {
 
 /** Data without a schema: maps merge key by key, everything else is replaced whole. */
 const anything: MergeType = {
-  scalar: scalar('untyped'),
+  scalar: scalarOf('untyped'),
   list: {
     kind: 'list',
     atomic: true,
@@ -135,29 +136,6 @@ export function isWhole(shape: MapShape | ListShape, from: Json | undefined, to:
   if (shape.atomic) return true
   if (shape.kind === 'list') return listIn(from).length === 0 && listIn(to).length === 0
   return isEmptyMap(mapIn(from)) && isEmptyMap(mapIn(to))
-}
-
-export function isEmptyMap(map: JsonObject): boolean {
-  for (const key in map) if (map[key] !== undefined) return false
-  return true
-}
-
-/** The value as a map; empty if it is none. */
-export function mapIn(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : noEntries
-}
-
-/** The value as a list; empty if it is none. */
-export function listIn(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : noItems
-}
-
-const noEntries: JsonObject = {}
-const noItems: readonly Json[] = []
-
-/** The object's own entry: `constructor` is a field name like any other. */
-export function entryOf(map: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(map, key) ? map[key] : undefined
 }
 
 /** The type of a map's entry. Undeclared entries of live objects, left by an older schema, merge as free data. */

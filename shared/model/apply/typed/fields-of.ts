@@ -1,17 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { nameElement } from './field-path.ts'
-import { fieldSet, leaf, noFields, type FieldSet } from './field-set.ts'
-import {
-  isEmptyMap,
-  itemElement,
-  listIn,
-  mapIn,
-  shapeFor,
-  typeOfEntry,
-  type ListShape,
-  type MapShape,
-  type MergeType,
-} from './merge-type.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
+import { nameElement } from '../fields/field-path.ts'
+import { fieldSet, leaf, noFields, type FieldSet } from '../fields/field-set.ts'
+import { isEmptyMap, listIn, mapIn } from '../json-parts.ts'
+import { itemElement, shapeFor, typeOfEntry, type ListShape, type MapShape, type MergeType } from './merge-type.ts'
 
 /**
  * The fields that an object lays claim to: every scalar and atomic value in it, list items, keys of free maps, and what

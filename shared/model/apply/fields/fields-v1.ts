@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { parseElement } from './field-path.ts'
 import { byElement, fieldSet, leaf, type FieldSet } from './field-set.ts'
 
