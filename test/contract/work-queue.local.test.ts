@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createLocalWorkQueue, type LocalWorkQueue } from '../../shared/adapters/local/local-work-queue.ts'
 import type { Delivery, WakeUp } from '../../shared/ports/work-queue.ts'
-import { createSeededRandom } from '../support/seeded-random.ts'
+import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { workQueueContract } from './work-queue.contract.ts'
 
@@ -209,13 +209,13 @@ describe('the queue in this process', () => {
   it('has one timer for all keys, and none when nobody receives', async () => {
     await queue.send(Array.from({ length: 100 }, (_, i) => wakeUp(`k${i}`)))
     for (let i = 0; i < 10; i++) await queue.hold(await receive(), 1_000 + i)
-    expect(clock.nextWakeMs()).toBeUndefined()
+    expect(clock.nextDueMs()).toBeUndefined()
     const patience = new AbortController()
     const received = queue.receive(1, patience.signal)
-    expect(clock.nextWakeMs()).toBe(clock.nowMs() + 1_000)
+    expect(clock.nextDueMs()).toBe(clock.nowMs() + 1_000)
     patience.abort()
     expect(await received).toEqual([])
-    expect(clock.nextWakeMs()).toBeUndefined()
+    expect(clock.nextDueMs()).toBeUndefined()
   })
 
   it('loses no key and gives none to two, whatever the order of acts', async () => {

@@ -1,69 +1,31 @@
-import { createHeap } from '../../shared/adapters/local/heap.ts'
-import type { Clock } from '../../shared/ports/clock.ts'
+import {
+  createVirtualClock as createStandingClock,
+  type VirtualClock as StandingClock,
+} from '../../shared/testing/virtual-clock.ts'
 
-/** Time that stands still until it is told to pass. */
-export interface VirtualClock extends Clock {
+/** A virtual clock that waits for what it sets off. */
+export interface VirtualClock extends StandingClock {
   /**
-   * Lets `ms` pass: ends every sleep that is due in this time, in order of due times and then of beginnings, and lets what
-   * each sets off come to rest before the next one.
+   * Lets `ms` pass: goes from one due sleep to the next, and lets what each sets off have a turn of the event loop, with all its
+   * microtasks, before it goes on.
    */
   advance(ms: number): Promise<void>
-  /** When the next sleep ends. */
-  nextWakeMs(): number | undefined
 }
 
-export interface VirtualClockOptions {
-  readonly startMs?: number
-  /** Lets everything that is under way come to rest; by default one turn of the event loop, with all its microtasks. */
-  readonly settle?: () => Promise<void>
-}
-
-interface Sleep {
-  readonly dueMs: number
-  readonly sequence: number
-  readonly end: () => void
-  isOver: boolean
-}
-
-export function createVirtualClock({
-  startMs = Date.UTC(2026, 10, 21),
-  settle = turn,
-}: VirtualClockOptions = {}): VirtualClock {
-  const sleeps = createHeap<Sleep>((a, b) => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.sequence < b.sequence))
-  let nowMs = startMs
-  let sequence = 0
-
-  const sleep: Clock['sleep'] = (ms, signal) => {
-    if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const end = (): void => {
-      entry.isOver = true
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const entry: Sleep = { dueMs: nowMs + ms, sequence: sequence++, end, isOver: false }
-    signal?.addEventListener('abort', end)
-    sleeps.push(entry)
-    return promise
-  }
-
-  const next = (): Sleep | undefined => {
-    while (sleeps.peek()?.isOver === true) sleeps.pop()
-    return sleeps.peek()
-  }
+export function createVirtualClock(startMs?: number): VirtualClock {
+  const clock = createStandingClock(startMs)
 
   const advance = async (ms: number): Promise<void> => {
-    const untilMs = nowMs + ms
-    await settle()
-    for (let entry = next(); entry !== undefined && entry.dueMs <= untilMs; entry = next()) {
-      nowMs = entry.dueMs
-      entry.end()
-      await settle()
+    const untilMs = clock.nowMs() + ms
+    await turn()
+    for (let dueMs = clock.nextDueMs(); dueMs !== undefined && dueMs <= untilMs; dueMs = clock.nextDueMs()) {
+      clock.moveTo(dueMs)
+      await turn()
     }
-    nowMs = untilMs
+    clock.moveTo(untilMs)
   }
 
-  return { nowMs: () => nowMs, sleep, advance, nextWakeMs: () => next()?.dueMs }
+  return { ...clock, advance }
 }
 
 function turn(): Promise<void> {
