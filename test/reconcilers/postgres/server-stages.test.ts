@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { processOptions } from '../../../functions/reconcilers/postgres/server/command.ts'
 import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
@@ -16,38 +16,28 @@ import { isReady, reload, start, stop } from '../../../functions/reconcilers/pos
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { resetPassword } from '../../../functions/reconcilers/postgres/server/superuser.ts'
 import { type Endpoint, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
-import { bringUp, copyServer, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
+import { bringUp, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
 
 let bench: Workbench
-/** Initialised and no more: what most tests begin with a copy of. */
-let initialised: Server
-/** Configured, and stopped between tests. */
-let stopped: Server
-let serial = 0
+/** Configured, and stopped between tests: making one for each would take most of the time. */
+let server: Server
 
 beforeAll(async () => {
   bench = await openWorkbench()
-  initialised = bench.server('initialised')
-  await initialise(initialised, superuser, deadline())
-  stopped = await copyServer(initialised, bench.server('stopped'))
-  await configure(stopped, {}, deadline())
+  server = bench.server('shared')
+  await initialise(server, superuser, deadline())
+  await configure(server, {}, deadline())
 }, 30_000)
 
 afterAll(() => bench[Symbol.asyncDispose]())
 
-async function copy(): Promise<Server> {
-  const server = await copyServer(initialised, bench.server(`copy-${serial++}`))
-  onTestFinished(() => destroy(server, deadline()))
-  return server
-}
-
-async function pidOf(server: Server): Promise<number> {
-  const { running } = await observe(server, deadline())
+async function pidOf(one: Server): Promise<number> {
+  const { running } = await observe(one, deadline())
   if (running === undefined) throw new Error('the server does not run')
   return running.pid
 }
 
-async function killServer(server: Server): Promise<void> {
+async function killServer(): Promise<void> {
   process.kill(await pidOf(server), 'SIGKILL')
   await expect.poll(async () => (await observe(server, deadline())).running).toBeUndefined()
 }
@@ -58,47 +48,47 @@ function select(endpoint: Endpoint, text: string) {
 
 describe('a server', () => {
   it('is nothing, initialised, configured, running, ready, stopped and nothing again, and says so', async () => {
-    const server = bench.server('stages')
+    const fresh = bench.server('stages')
     const seen = async () => {
-      const { running, ...rest } = await observe(server, deadline())
+      const { running, ...rest } = await observe(fresh, deadline())
       return { initialised: rest.initialised, configured: rest.configured, running: running !== undefined }
     }
     expect(await seen()).toEqual({ initialised: false, configured: false, running: false })
 
-    await initialise(server, superuser, deadline())
-    await initialise(server, { user: 'other', password: 'other' }, deadline())
+    await initialise(fresh, superuser, deadline())
+    await initialise(fresh, { user: 'other', password: 'other' }, deadline())
     expect(await seen()).toEqual({ initialised: true, configured: false, running: false })
-    await expect(start(server, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'NotConfigured' })
+    await expect(start(fresh, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'NotConfigured' })
 
-    const first = await configure(server, {}, deadline())
+    const first = await configure(fresh, {}, deadline())
     expect(first).toMatchObject({ written: true, pending: 'none' })
-    expect(await configure(server, {}, deadline())).toEqual({ ...first, written: false })
+    expect(await configure(fresh, {}, deadline())).toEqual({ ...first, written: false })
     expect(await seen()).toEqual({ initialised: true, configured: true, running: false })
 
-    const started = await start(server, deadline())
-    expect(await start(server, deadline())).toEqual(started)
+    const started = await start(fresh, deadline())
+    expect(await start(fresh, deadline())).toEqual(started)
     expect(started).toMatchObject({ port: first.port, phase: 'ready' })
     expect(Math.abs(started.startedAtMs - Date.now())).toBeLessThan(30_000)
-    expect(await isReady(server, deadline())).toBe(true)
+    expect(await isReady(fresh, deadline())).toBe(true)
     const rows = await select(
       { host: '127.0.0.1', port: started.port, database: 'postgres', ...superuser },
       'SELECT 1 AS one',
     )
     expect(rows).toEqual([{ one: 1 }])
 
-    await stop(server, deadline())
-    await stop(server, deadline())
+    await stop(fresh, deadline())
+    await stop(fresh, deadline())
     expect(await seen()).toEqual({ initialised: true, configured: true, running: false })
-    expect(await isReady(server, deadline())).toBe(false)
+    expect(await isReady(fresh, deadline())).toBe(false)
 
-    await destroy(server, deadline())
-    await destroy(server, deadline())
+    await destroy(fresh, deadline())
+    await destroy(fresh, deadline())
     expect(await seen()).toEqual({ initialised: false, configured: false, running: false })
   })
 
   it('comes up whenever the process that ran the stages was killed, and outlives it', async () => {
     const program = fileURLToPath(new URL('run-stages.ts', import.meta.url))
-    const server = bench.server('killed')
+    const orphan = bench.server('killed')
     for (const lifeMs of [250, 700]) {
       const runner = spawn(process.execPath, [program, bench.directory, 'killed'], { stdio: 'ignore' })
       await sleep(lifeMs)
@@ -109,48 +99,48 @@ describe('a server', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [port] = (await once(runner.stdout.setEncoding('utf8'), 'data')) as [string]
-    const pid = await pidOf(server)
+    const pid = await pidOf(orphan)
     runner.kill('SIGKILL')
     await once(runner, 'exit')
 
-    expect(await start(server, deadline())).toMatchObject({ pid, port: Number(port) })
+    expect(await start(orphan, deadline())).toMatchObject({ pid, port: Number(port) })
     const rows = await select(
       { host: '127.0.0.1', port: Number(port), database: 'postgres', ...superuser },
       'SELECT 1 AS one',
     )
     expect(rows).toEqual([{ one: 1 }])
-    expect((await readdir(server.directory)).sort()).toEqual(
+    expect((await readdir(orphan.directory)).sort()).toEqual(
       ['applied.conf', 'data', 'pg_hba.conf', 'postgresql.conf', 'server.log'].sort(),
     )
   }, 30_000)
 
   it('keeps what was committed when it is killed, and starts again', async () => {
-    const server = await copy()
     const endpoint = await bringUp(server)
     await select(endpoint, 'CREATE TABLE public.kept AS SELECT 42 AS answer')
-    await killServer(server)
+    await killServer()
     expect(await isReady(server, deadline())).toBe(false)
     await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ kind: 'retryable', reason: 'ConnectionLost' })
 
     await start(server, deadline())
     expect(await select(endpoint, 'SELECT answer FROM public.kept')).toEqual([{ answer: 42 }])
+    await stop(server, deadline())
   })
 })
 
 describe('initialise', () => {
   it('leaves nothing but the empty home when it is stopped in the middle', async () => {
-    const server = bench.server('interrupted')
+    const fresh = bench.server('interrupted')
     const interrupted = AbortSignal.any([AbortSignal.timeout(150), deadline()])
-    await expect(initialise(server, superuser, interrupted)).rejects.toMatchObject({ name: 'TimeoutError' })
-    expect(await readdir(server.directory)).toEqual([])
-    expect((await observe(server, deadline())).initialised).toBe(false)
+    await expect(initialise(fresh, superuser, interrupted)).rejects.toMatchObject({ name: 'TimeoutError' })
+    expect(await readdir(fresh.directory)).toEqual([])
+    expect((await observe(fresh, deadline())).initialised).toBe(false)
   })
 
   it('clears what a killed one left', async () => {
-    const before = await readdir(stopped.directory)
-    await mkdir(join(stopped.directory, 'staging-1', 'data'), { recursive: true })
-    await initialise(stopped, superuser, deadline())
-    expect(await readdir(stopped.directory)).toEqual(before)
+    const before = await readdir(server.directory)
+    await mkdir(join(server.directory, 'staging-1', 'data'), { recursive: true })
+    await initialise(server, superuser, deadline())
+    expect(await readdir(server.directory)).toEqual(before)
   })
 })
 
@@ -168,56 +158,56 @@ describe('start', () => {
     // Of the server's own account, since the server itself ignores processes of others.
     const other = spawn('/bin/sleep', ['60'], { ...processOptions('/bin/sleep', bench.host.account), stdio: 'ignore' })
     try {
-      await writeFile(join(stopped.directory, 'data', 'postmaster.pid'), lock(other.pid ?? 0))
-      expect((await observe(stopped, deadline())).running).toBeUndefined()
-      await start(stopped, deadline())
-      expect(await isReady(stopped, deadline())).toBe(true)
+      await writeFile(join(server.directory, 'data', 'postmaster.pid'), lock(other.pid ?? 0))
+      expect((await observe(server, deadline())).running).toBeUndefined()
+      await start(server, deadline())
+      expect(await isReady(server, deadline())).toBe(true)
       expect(other.exitCode ?? other.signalCode).toBeNull()
     } finally {
       other.kill()
-      await stop(stopped, deadline())
+      await stop(server, deadline())
     }
   })
 
   it('reports in words why the server ends, and which failure it is', async () => {
-    const { port } = await configure(stopped, {}, deadline())
+    const { port } = await configure(server, {}, deadline())
     const intruder = createServer().listen(port, '127.0.0.1')
     await once(intruder, 'listening')
     try {
-      await expect(start(stopped, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'PortInUse' })
-      const moved = await configure(stopped, {}, deadline())
+      await expect(start(server, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'PortInUse' })
+      const moved = await configure(server, {}, deadline())
       expect(moved.port).not.toBe(port)
-      expect(await start(stopped, deadline())).toMatchObject({ port: moved.port })
+      expect(await start(server, deadline())).toMatchObject({ port: moved.port })
     } finally {
       intruder.close()
-      await stop(stopped, deadline())
+      await stop(server, deadline())
     }
   })
 
   it('refuses the data of another major version for good', async () => {
-    const path = join(stopped.directory, 'data', 'PG_VERSION')
+    const path = join(server.directory, 'data', 'PG_VERSION')
     const version = await readFile(path, 'utf8')
     await writeFile(path, '9\n')
-    await expect(start(stopped, deadline())).rejects.toMatchObject({ kind: 'terminal', reason: 'VersionMismatch' })
+    await expect(start(server, deadline())).rejects.toMatchObject({ kind: 'terminal', reason: 'VersionMismatch' })
     await writeFile(path, version)
   })
 
   it('does nothing once its signal has fired', async () => {
-    await expect(start(stopped, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
-    expect((await observe(stopped, deadline())).running).toBeUndefined()
+    await expect(start(server, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
+    expect((await observe(server, deadline())).running).toBeUndefined()
   })
 })
 
 describe('configure', () => {
-  let server: Server
   let endpoint: Endpoint
   const pending = async () => (await observe(server, deadline())).pending
   const show = async (name: string) => (await select(endpoint, `SHOW ${name}`))[0]?.[name]
 
   beforeAll(async () => {
-    server = await copyServer(initialised, bench.server('configured'))
     endpoint = await bringUp(server)
   })
+
+  afterAll(() => stop(server, deadline()))
 
   it('keeps its port, and moves when told to', async () => {
     const { port } = endpoint
@@ -273,20 +263,19 @@ describe('configure', () => {
   ]
 
   it('refuses for good what the server would not start with, and changes no file', async () => {
-    const path = join(stopped.directory, 'postgresql.conf')
-    const [before, files] = [await readFile(path, 'utf8'), await readdir(stopped.directory)]
+    const path = join(server.directory, 'postgresql.conf')
+    const [before, files] = [await readFile(path, 'utf8'), await readdir(server.directory)]
     for (const { settings, message } of refused) {
-      const refusal = configure(stopped, { settings }, deadline())
+      const refusal = configure(server, { settings }, deadline())
       await expect(refusal).rejects.toMatchObject({ kind: 'terminal', reason: 'ConfigurationInvalid', message })
     }
     expect(await readFile(path, 'utf8')).toBe(before)
-    expect(await readdir(stopped.directory)).toEqual(files)
+    expect(await readdir(server.directory)).toEqual(files)
   })
 })
 
 describe('resetPassword', () => {
   it('lets the superuser in again when its Secret was lost, and only while the server is stopped', async () => {
-    const server = stopped
     const endpoint = await bringUp(server)
     const lost = { user: 'postgres', password: 'a "new" one: it\'s' }
     const changed = { ...endpoint, ...lost }
@@ -302,23 +291,38 @@ describe('resetPassword', () => {
 })
 
 describe('destroy', () => {
-  it('ends a server with open sessions, and leaves neither process, port nor file', async () => {
-    const server = await copy()
+  /** System V segments, by which a server is known: one is named in the lock file. */
+  const segments = async () => (await readFile('/proc/sysvipc/shm', 'utf8').catch(() => '')).split('\n')
+  const segmentOf = async (line = '') => (await segments()).filter((row) => row.split(/ +/)[2] === line.split(/ +/)[1])
+
+  it('ends a server with open sessions, and leaves neither process, port, file nor memory', async () => {
+    await resetPassword(server, superuser, deadline())
     const endpoint = await bringUp(server)
     const pid = await pidOf(server)
-    const session = select(endpoint, 'SELECT pg_sleep(60)')
-    const ended = session.catch((error: unknown) => error)
+    const lock = (await readFile(join(server.directory, 'data', 'postmaster.pid'), 'utf8')).split('\n')
+    const sleeper = select(endpoint, 'SELECT pg_sleep(60)')
+    const ended = sleeper.catch((error: unknown) => error)
     await destroy(server, deadline())
     expect(await ended).toMatchObject({ kind: 'retryable' })
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
     await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ reason: 'ConnectionLost' })
     expect(await readdir(bench.directory)).not.toContain(basename(server.directory))
+    expect(await segmentOf(lock[6])).toEqual([])
+  })
+
+  it('frees the memory of a server that was killed', async () => {
+    await bringUp(server)
+    const lock = (await readFile(join(server.directory, 'data', 'postmaster.pid'), 'utf8')).split('\n')
+    await killServer()
+    await destroy(server, deadline())
+    expect(await segmentOf(lock[6])).toEqual([])
+    expect(await readdir(bench.directory)).not.toContain(basename(server.directory))
   })
 
   it('finishes what a killed one began', async () => {
-    const server = bench.server('half-gone')
-    await mkdir(join(server.directory, 'removed-1', 'base'), { recursive: true })
-    await destroy(server, deadline())
+    const half = bench.server('half-gone')
+    await mkdir(join(half.directory, 'removed-1', 'base'), { recursive: true })
+    await destroy(half, deadline())
     expect(await readdir(bench.directory)).not.toContain('half-gone')
   })
 })

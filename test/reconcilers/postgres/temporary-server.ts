@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCommand } from '../../../functions/reconcilers/postgres/server/command.ts'
 import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
 import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
@@ -58,11 +57,4 @@ export async function bringUp(server: Server, settings: Settings = {}): Promise<
   await configure(server, { settings }, deadline())
   const { port } = await start(server, deadline())
   return { host: '127.0.0.1', port, database: 'postgres', ...superuser }
-}
-
-/** A copy of a stopped server, which is quicker to have than a new one. */
-export async function copyServer(from: Server, to: Server): Promise<Server> {
-  const { code, stderr } = await runCommand('cp', ['-a', from.directory, to.directory], { signal: deadline() })
-  if (code !== 0) throw new Error(stderr)
-  return to
 }

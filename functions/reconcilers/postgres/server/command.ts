@@ -13,6 +13,8 @@ export interface CommandOptions {
   readonly account?: Account | undefined
   readonly signal: AbortSignal
   readonly input?: string
+  /** How the program is ended when the signal fires. */
+  readonly killSignal?: 'SIGTERM' | 'SIGKILL'
 }
 
 export interface CommandResult {
@@ -24,16 +26,16 @@ export interface CommandResult {
 
 /**
  * Runs a program to its end and hands back what it said, whatever its exit code. Ends it and throws when `signal`
- * fires, but not before it is gone. Throws the system's error when it cannot be started.
+ * fires, but not before it is gone and all that it started and that writes to its output. Throws the system's error when it cannot be started.
  */
 export async function runCommand(
   file: string,
   args: readonly string[],
   options: CommandOptions,
 ): Promise<CommandResult> {
-  const { signal, account, input = '' } = options
+  const { signal, account, input = '', killSignal = 'SIGTERM' } = options
   signal.throwIfAborted()
-  const child = spawn(file, args, { ...processOptions(file, account), signal, stdio: 'pipe' })
+  const child = spawn(file, args, { ...processOptions(file, account), signal, killSignal, stdio: 'pipe' })
   const closed = new Promise<{ code: number | null; failure: Error | undefined }>((resolve) => {
     let failure: Error | undefined
     child.on('error', (error) => (failure = error))

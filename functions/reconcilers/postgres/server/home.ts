@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, readdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { chmod, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { PostgresFailure } from '../failure.ts'
 import { canReach } from './account.ts'
 import type { Account } from './command.ts'
-import { exists, isSystemError, makeOpenDirectory, removeTree, unlessAbsent } from './files.ts'
+import { exists, isSystemError, makeOpenDirectory, unlessAbsent } from './files.ts'
 import { claimRefuge } from './refuge.ts'
 import type { Host } from './host.ts'
 
@@ -70,13 +70,6 @@ export async function ownerOf({ host }: Server, home: Home): Promise<Account | u
   if (host.account === undefined) return undefined
   const { uid, gid } = await stat(home.data)
   return { ...host.account, uid, gid }
-}
-
-/** Removes what an interrupted `initialise` or `destroy` left behind. */
-export async function clearRemains(home: Home): Promise<void> {
-  for (const entry of await readdir(home.path)) {
-    if (/^(staging|removed)-/.test(entry)) await removeTree(join(home.path, entry))
-  }
 }
 
 /** Where a symbolic link leads, or `undefined` for a directory or nothing. */

@@ -5,7 +5,8 @@ import { PostgresFailure } from '../failure.ts'
 import { scramVerifier } from '../scram.ts'
 import { runCommand } from './command.ts'
 import { exists, removeTree, syncDirectory } from './files.ts'
-import { clearRemains, makeHome, type Server } from './home.ts'
+import { makeHome, type Server } from './home.ts'
+import { clearRemains } from './remains.ts'
 
 /** The superuser of a server. Its password is printable ASCII. */
 export interface Superuser {
@@ -20,7 +21,7 @@ export interface Superuser {
  */
 export async function initialise(server: Server, superuser: Superuser, signal: AbortSignal): Promise<void> {
   const home = await makeHome(server, signal)
-  await clearRemains(home)
+  await clearRemains(home, signal)
   if (await exists(home.data)) return
   const staging = join(home.path, `staging-${randomUUID()}`)
   try {
@@ -49,7 +50,10 @@ async function fillStaging({ host }: Server, { staging, superuser, signal }: Fil
   const files = [`--pgdata=${join(staging, 'data')}`, `--pwfile=${passwordFile}`]
   const identity = [`--username=${superuser.user}`, '--auth=scram-sha-256', '--encoding=UTF8', '--no-instructions']
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-  const result = await runCommand(binaries.initdb, [...files, ...identity, ...locale], { account, signal })
+  // Ended gently, initdb would remove the directory under the server it runs, which would then crash and leave shared
+  // memory behind; killed, it lets that server end in good order.
+  const options = { account, signal, killSignal: 'SIGKILL' } as const
+  const result = await runCommand(binaries.initdb, [...files, ...identity, ...locale], options)
   if (result.code === 0) return
   const complaint = /(?:error|FATAL): *(.*)/.exec(result.stderr)?.[1] ?? `exit code ${result.code}`
   throw new PostgresFailure('retryable', 'InitialisationFailed', `initdb failed: ${complaint}`)

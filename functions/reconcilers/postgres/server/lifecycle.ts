@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process'
 import { open, readFile, rename, stat } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { pendingChange, recordApplied } from './configure.ts'
 import { readIfPresent, unlessAbsent } from './files.ts'
 import { findHome, type Home, ownerOf, requireHome, type Server } from './home.ts'
 import { answersOn } from './port.ts'
-import { clearStaleLock, findPostmaster, type Postmaster, signalPostmaster } from './postmaster.ts'
+import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
-const pollMs = 25
 /** A server that was killed leaves its sessions behind for a moment; they notice and end. */
 const endingAttemptsMax = 100
 const logBytesMax = 1_000_000
@@ -58,16 +56,11 @@ export type StopMode = 'fast' | 'immediate'
 export async function stop(server: Server, signal: AbortSignal, mode: StopMode = 'fast'): Promise<void> {
   const home = await findHome(server)
   if (home === undefined) return
-  const told = new Set<number>()
-  for (;;) {
-    signal.throwIfAborted()
-    const running = await findPostmaster(home, signal)
-    if (running === undefined) return
-    const { pid } = running
-    if (!told.has(pid)) await signalPostmaster(server, mode === 'fast' ? 'SIGINT' : 'SIGQUIT', { pid, signal })
-    told.add(pid)
-    await pause(signal)
-  }
+  const running = await findPostmaster(home, signal)
+  if (running === undefined) return
+  const { pid } = running
+  await signalPostmaster(server, mode === 'fast' ? 'SIGINT' : 'SIGQUIT', { pid, signal })
+  await untilGone(home, pid, signal)
 }
 
 /** Whether the server of this data directory takes connections now. */
@@ -131,10 +124,6 @@ async function rotateLog(home: Home): Promise<number> {
 
 async function readLog(home: Home, from: number): Promise<string> {
   return (await readFile(home.log)).subarray(from).toString('utf8')
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
 function startFailure(log: string): PostgresFailure {

@@ -1,9 +1,12 @@
 import { readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresFailure } from '../failure.ts'
 import { runCommand } from './command.ts'
-import { isSystemError, readIfPresent, unlessAbsent } from './files.ts'
+import { exists, isSystemError, readIfPresent, unlessAbsent } from './files.ts'
 import type { Home, Server } from './home.ts'
+
+const pollMs = 25
 
 /** A running server process, as its lock file `postmaster.pid` and the process table say. */
 export interface Postmaster {
@@ -31,10 +34,34 @@ export async function findPostmaster(home: Home, signal: AbortSignal): Promise<P
 export async function clearStaleLock(home: Home, signal: AbortSignal): Promise<void> {
   const text = await readIfPresent(lockFile(home))
   if (text === undefined) return
-  // A server in single-user mode writes its process id with a minus.
-  const pid = Math.abs(Number.parseInt(text, 10))
-  if (pid > 0 && (!isAlive(pid) || (await isServing(pid, home, signal)))) return
+  const pid = lockedBy(text)
+  if (pid !== undefined && (!isAlive(pid) || (await isServing(pid, home, signal)))) return
   await rm(lockFile(home), { force: true })
+}
+
+/** Waits until the process is gone that was found to be the server. */
+export async function untilGone(home: Home, pid: number, signal: AbortSignal): Promise<void> {
+  while (await isServing(pid, home, signal)) await pause(signal)
+}
+
+/** Whether a server left its lock file, which one does that was killed or lost its machine. */
+export async function hasCrashed(home: Home, signal: AbortSignal): Promise<boolean> {
+  return (await exists(lockFile(home))) && (await findPostmaster(home, signal)) === undefined
+}
+
+/** Waits, for ten seconds at most, until the program that holds the lock of a data directory has ended. */
+export async function untilUnlocked(data: string, signal: AbortSignal): Promise<void> {
+  const patience = AbortSignal.timeout(10_000)
+  for (;;) {
+    const pid = lockedBy(await readIfPresent(join(data, 'postmaster.pid')))
+    if (pid === undefined || !isAlive(pid) || patience.aborted) return
+    await pause(signal)
+  }
+}
+
+/** The time between two looks at something that will change soon. Throws the signal's reason when it fires. */
+export async function pause(signal: AbortSignal): Promise<void> {
+  await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
 /** Sends a signal to the server. Nothing happens when it has gone meanwhile. */
@@ -68,6 +95,12 @@ function isAlive(pid: number): boolean {
 
 function lockFile(home: Home): string {
   return join(home.data, 'postmaster.pid')
+}
+
+// A server in single-user mode, as initdb runs it too, writes its process id with a minus.
+function lockedBy(text: string | undefined): number | undefined {
+  const pid = Math.abs(Number.parseInt(text ?? '', 10))
+  return pid > 0 ? pid : undefined
 }
 
 // Lines: process id, data directory, start time in seconds, port, socket directory, listen address, memory key, phase.
