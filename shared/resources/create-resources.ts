@@ -51,12 +51,11 @@ export function createResources({ store, clock, random, onWrite }: ResourcesOpti
     const metadata = isObject(body['metadata']) ? body['metadata'] : {}
     const at = { namespace: namespaceOf(body), name: textOf(metadata['name']) }
     const namesVersion = metadata['resourceVersion'] !== undefined
-    if (!namesVersion && !kind.builtIn) refuse(kind, at.name, [mustNameVersion])
-    return change(
-      kind,
-      at,
-      plan((before) => ({ object: rewritten(before.object, body, writer(kind, how)), warnings }), namesVersion, how),
-    )
+    const next = (before: StoredObject): Planned => {
+      if (!namesVersion && !kind.builtIn) refuse(kind, at.name, [mustNameVersion])
+      return { object: rewritten(before.object, body, writer(kind, how)), warnings }
+    }
+    return change(kind, at, plan(next, namesVersion, how))
   }
 
   const patch = (

@@ -120,8 +120,10 @@ describe('PUT', () => {
   })
 
   it('does not create', async () => {
-    const body = widget('w1', {}, { resourceVersion: '1' })
-    expect((await harness.send(`PUT ${widgets}/w1`, { body })).status).toBe(404)
+    for (const metadata of [{ resourceVersion: '1' }, {}]) {
+      const body = widget('w1', {}, metadata)
+      expect((await harness.send(`PUT ${widgets}/w1`, { body })).status).toBe(404)
+    }
   })
 
   it('asks for a resourceVersion', async () => {
