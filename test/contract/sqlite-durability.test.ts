@@ -130,6 +130,45 @@ describe('a full disk', () => {
   })
 })
 
+describe('a disk that fails during the commit', () => {
+  it('lets no writer of the batch believe in it, keeps what was acknowledged, and is read all the same', async () => {
+    const script = fileURLToPath(new URL('full-disk-writer.ts', import.meta.url))
+    // The limit of a file's size, in KiB, stands for the end of the disk: the write-ahead log meets it in a COMMIT.
+    const command = `trap '' XFSZ; ulimit -f 3000; exec "$0" "$@"`
+    const { stdout } = spawnSync('bash', ['-c', command, process.execPath, script, file], { encoding: 'utf8' })
+    const { acknowledged, told, listed, followed } = JSON.parse(stdout) as Record<string, unknown>
+    expect(acknowledged).toBeGreaterThan(0)
+    expect(told).toEqual(['WRITE_UNKNOWN'])
+    expect([listed, followed]).toEqual([acknowledged, acknowledged])
+
+    const { store, close } = openSqlite(file)
+    expect((await store.list(widgetKind)).items.length).toBeGreaterThanOrEqual(Number(acknowledged))
+    close()
+  })
+})
+
+describe('a commit that is refused', () => {
+  it('rejects every write of its batch, shows nothing of it, and hinders no later one', async () => {
+    const { database, store, feed, close } = openSqlite(':memory:')
+    const start = await feed.latest()
+    database.prepare('CREATE TEMP TABLE parents (id INTEGER PRIMARY KEY)').run()
+    database
+      .prepare('CREATE TEMP TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)')
+      .run()
+    const results = await Promise.allSettled([
+      store.create(storedWidget('a')),
+      database.write(() => database.prepare('INSERT INTO children VALUES (1)').run()),
+      store.create(storedWidget('a')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect((await store.list(widgetKind)).items).toEqual([])
+    expect(await feed.latest()).toBe(start)
+    const created = await store.create(storedWidget('a'))
+    expect(await store.get(keyOf(created.object))).toEqual(created)
+    close()
+  })
+})
+
 describe('a write that breaks', () => {
   it('is alone in being rejected: the others of its batch are written without it', async () => {
     const { database, store, close } = openSqlite(':memory:')
