@@ -22,9 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => bench[Symbol.asyncDispose]())
 
-const rootOnly = { meta: { skipped: 'only root lends accounts; this run is of an ordinary user' } }
-
-describe.skipIf(!asRoot)('as root', rootOnly, () => {
+describe.skipIf(!asRoot)('as root', { meta: { skipped: 'only root lends accounts to servers' } }, () => {
   it('takes the account it is told, and refuses one that is none, is root, or is no name', async () => {
     expect(await chooseAccount('nobody', deadline())).toMatchObject({ name: 'nobody', uid: expect.any(Number) })
     for (const name of ['root', 'no-such-account', '-u', 'a b', '']) {

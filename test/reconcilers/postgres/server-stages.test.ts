@@ -169,6 +169,21 @@ describe('start', () => {
     }
   })
 
+  it('starts anew a server that it finds ending', async () => {
+    const endpoint = await bringUp(server)
+    const before = await pidOf(server)
+    const began = await withConnection(endpoint, deadline(), async (sql) => {
+      // Gentle: the server takes no more sessions, and goes with the last one.
+      process.kill(before, 'SIGTERM')
+      await expect.poll(async () => (await observe(server, deadline())).running?.phase).toBe('stopping')
+      const starting = start(server, deadline())
+      await sql.query('SELECT pg_sleep(0.1)')
+      return { starting }
+    })
+    expect((await began.starting).pid).not.toBe(before)
+    await stop(server, deadline())
+  })
+
   it('reports in words why the server ends, and which failure it is', async () => {
     const { port } = await configure(server, {}, deadline())
     const intruder = createServer().listen(port, '127.0.0.1')

@@ -9,7 +9,7 @@ import { answersOn } from './port.ts'
 import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
 /** A server that was killed leaves its sessions behind for a moment; they notice and end. */
-const endingAttemptsMax = 100
+const startAttemptsMax = 100
 const logBytesMax = 1_000_000
 
 /**
@@ -23,7 +23,7 @@ export async function start(server: Server, signal: AbortSignal): Promise<Postma
     try {
       return await startOnce(server, home, signal)
     } catch (error) {
-      if (!hasReason(error, 'ServerEnding') || attempt === endingAttemptsMax) throw error
+      if (!hasReason(error, 'ServerEnding') || attempt === startAttemptsMax) throw error
       await pause(signal)
     }
   }
@@ -31,12 +31,27 @@ export async function start(server: Server, signal: AbortSignal): Promise<Postma
 
 async function startOnce(server: Server, home: Home, signal: AbortSignal): Promise<Postmaster> {
   signal.throwIfAborted()
-  if ((await findPostmaster(home, signal)) !== undefined) return untilReady(home, { signal })
+  if ((await findPostmaster(home, signal)) !== undefined) return adopt(home, signal)
   await clearStaleLock(home, signal)
   await recordApplied(home)
   const logged = await rotateLog(home)
   const exited = await launch(server, home)
-  return untilReady(home, { signal, exited, logged })
+  for (;;) {
+    const ready = await findReady(home, signal)
+    if (ready !== undefined) return ready
+    if (exited.done) throw startFailure(await readLog(home, logged))
+    await pause(signal)
+  }
+}
+
+/** Waits for a server that somebody else started, and perhaps somebody is stopping. */
+async function adopt(home: Home, signal: AbortSignal): Promise<Postmaster> {
+  while ((await findPostmaster(home, signal)) !== undefined) {
+    const ready = await findReady(home, signal)
+    if (ready !== undefined) return ready
+    await pause(signal)
+  }
+  throw ending('the server that was running has ended')
 }
 
 /** Makes the running server read its files again. Nothing happens when none runs; a pending restart stays pending. */
@@ -74,23 +89,7 @@ async function findReady(home: Home, signal: AbortSignal): Promise<Postmaster | 
   return running?.phase === 'ready' && (await answersOn(running.port, signal)) ? running : undefined
 }
 
-interface Waiting {
-  readonly signal: AbortSignal
-  /** Settles when the process we launched ends. */
-  readonly exited?: { done: boolean }
-  /** How long the log was before. */
-  readonly logged?: number
-}
-
-async function untilReady(home: Home, { signal, exited, logged = 0 }: Waiting): Promise<Postmaster> {
-  for (;;) {
-    const ready = await findReady(home, signal)
-    if (ready !== undefined) return ready
-    if (exited?.done === true) throw startFailure(await readLog(home, logged))
-    await pause(signal)
-  }
-}
-
+/** Starts the process and answers whether it has ended, kept up to date. */
 async function launch(server: Server, home: Home): Promise<{ done: boolean }> {
   const { postgres } = server.host.binaries
   const args = ['-D', home.data, '-c', `config_file=${home.config}`, '-c', `hba_file=${home.access}`]
@@ -126,10 +125,12 @@ async function readLog(home: Home, from: number): Promise<string> {
   return (await readFile(home.log)).subarray(from).toString('utf8')
 }
 
+function ending(message: string): PostgresFailure {
+  return new PostgresFailure('retryable', 'ServerEnding', message)
+}
+
 function startFailure(log: string): PostgresFailure {
-  if (/pre-existing shared memory block/.test(log)) {
-    return new PostgresFailure('retryable', 'ServerEnding', 'sessions of a server that was killed have not ended yet')
-  }
+  if (/pre-existing shared memory block/.test(log)) return ending('sessions of a server that was killed go on')
   const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
   const portTaken = /Address already in use/.test(log)
   return new PostgresFailure(
