@@ -22,6 +22,7 @@ export interface Installation {
   readonly label: string
 }
 
+/** For whom binaries are looked for, and where a copy may go. */
 export interface Search {
   readonly installation: Installation
   readonly account: Account | undefined

@@ -9,6 +9,7 @@ export interface Account {
   readonly gid: number
 }
 
+/** How a program is run. */
 export interface CommandOptions {
   readonly account?: Account | undefined
   readonly signal: AbortSignal
@@ -17,6 +18,7 @@ export interface CommandOptions {
   readonly killSignal?: 'SIGTERM' | 'SIGKILL'
 }
 
+/** What a program said and how it ended. */
 export interface CommandResult {
   /** `null` when a signal ended the program. */
   readonly code: number | null

@@ -9,12 +9,14 @@ import { accessFile, changedNames, portIn, renderConfig, type Settings } from '.
 /** What the running server needs before the files on disk are in force. */
 export type Pending = 'none' | 'reload' | 'restart'
 
+/** What a declaration says about the configuration. */
 export interface WantedConfiguration {
   /** Without one, a port that is free when it is chosen, and is kept from then on. */
   readonly port?: number | undefined
   readonly settings?: Settings | undefined
 }
 
+/** What `configure` found and did. */
 export interface Configured {
   readonly port: number
   /** Whether a file had to be written. */

@@ -20,6 +20,7 @@ export async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined
   }
 }
 
+/** What comes in a file's place. */
 export interface Replacement {
   readonly text: string
   /** Permissions, whatever the umask. */

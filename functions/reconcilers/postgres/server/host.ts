@@ -13,6 +13,7 @@ export interface Host {
   readonly refuge: string | undefined
 }
 
+/** What the person who runs the control plane may decide; all of it has a default. */
 export interface HostOptions {
   /** The account to use when we are root; SETPOINT_POSTGRES_USER. */
   readonly user?: string | undefined

@@ -3,6 +3,7 @@ import { addAbortListener } from 'node:events'
 import { createConnection, createServer } from 'node:net'
 import { PostgresFailure } from '../failure.ts'
 
+/** The only address servers listen on. */
 export const loopback = '127.0.0.1'
 
 /** Ports are taken from here: below the range that systems lend to outgoing connections, so none is lent away while a server is down. */
@@ -19,6 +20,7 @@ export async function choosePort(directory: string): Promise<number> {
   throw new PostgresFailure('retryable', 'NoFreePort', `no free port near ${portMin + (start % portCount)}`)
 }
 
+/** Whether a server could listen on the port now; it may be taken the moment after. */
 export async function isPortFree(port: number): Promise<boolean> {
   const server = createServer()
   return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { identifier, literal, type Sql } from './connection.ts'
 import { claimOf, foreign, markOf, type Owned, type Released, releasedMarkOf } from './mark.ts'
 import type { Changes } from './roles.ts'
 
+/** A database as declared. */
 export interface WantedDatabase extends Owned {
   /** The role that owns it. */
   readonly owner: string

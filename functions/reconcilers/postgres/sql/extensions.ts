@@ -2,6 +2,7 @@ import { PostgresFailure } from '../failure.ts'
 import { identifier, literal, type Sql } from './connection.ts'
 import type { Changes } from './roles.ts'
 
+/** An extension as declared. */
 export interface WantedExtension {
   readonly name: string
   /** Absent: the server's usual version when it is installed, and whatever it is later. */

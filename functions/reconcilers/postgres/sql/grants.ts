@@ -1,8 +1,10 @@
 import { identifier, type Sql } from './connection.ts'
 import type { Changes } from './roles.ts'
 
+/** What can be granted on a database. */
 export type DatabasePrivilege = 'CONNECT' | 'CREATE' | 'TEMPORARY'
 
+/** All that one grantee may do with the database. */
 export interface WantedGrant {
   /** A role, or `public`, which is everybody. */
   readonly to: string

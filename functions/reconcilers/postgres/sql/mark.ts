@@ -28,6 +28,7 @@ export function releasedMarkOf(key: string): string {
 /** What `release` needs to know: a key is a must there. */
 export type Released = Owned & { readonly key: string }
 
+/** Reads the comment found on something of the owner's name. */
 export function claimOf(comment: string | null, owned: Owned): Claim {
   if (comment === markOf(owned)) return 'ours'
   return owned.key !== undefined && comment === releasedMarkOf(owned.key) ? 'released' : 'foreign'

@@ -2,6 +2,7 @@ import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
 import { claimOf, foreign, markOf, type Owned, type Released, releasedMarkOf } from './mark.ts'
 
+/** A role as declared. */
 export interface WantedRole extends Owned {
   readonly login: boolean
   readonly password: string
