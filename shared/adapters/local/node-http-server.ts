@@ -40,10 +40,6 @@ export async function startNodeHttpServer({
     requestTimeout: 60_000,
   })
   server.on('request', (incoming, outgoing) => {
-    // Its connection may have been promised to be kept, before the server was told to close.
-    outgoing.once('close', () => {
-      if (state.isClosing) server.closeIdleConnections()
-    })
     answer({ handler, streams, state }, incoming, outgoing).catch((error: unknown) => {
       // The handler tells its own failures, so this is a bug of ours; the client sees that the response broke off.
       logger.error('response broke off', {
@@ -81,8 +77,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 function ended(server: Server, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+    // A stream that ends now has promised its client to keep the connection.
+    const sweep = setInterval(() => server.closeIdleConnections(), 20)
     server.close(() => {
       clearTimeout(deadline)
+      clearInterval(sweep)
       resolve()
     })
   })
@@ -149,7 +148,10 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
       }
     })
     incoming.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
-    incoming.once('close', () => reject(new OperatingError('BAD_REQUEST', 'the client left before its body was whole')))
+    incoming.once('close', () => {
+      if (!incoming.readableEnded)
+        reject(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
+    })
   })
 }
 
