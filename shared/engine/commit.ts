@@ -115,8 +115,11 @@ interface Next {
 
 function changed(live: StoredObject, { object, engine }: Conclusion): Next {
   const stored = { object, engine }
-  if (!equal(live.object.status, object.status)) return { stored, action: 'status' }
-  return equal(live.engine, engine) ? { stored } : { stored, action: 'engine' }
+  const touched: Touched = [
+    ...(equal(live.object.status, object.status) ? [] : (['status'] as const)),
+    ...(equal(live.engine, engine) ? [] : (['engine'] as const)),
+  ]
+  return touched.length === 0 ? { stored } : { stored, action: touched }
 }
 
 function withoutFinalizer(live: StoredObject, finalizer: string): Next {
@@ -124,7 +127,7 @@ function withoutFinalizer(live: StoredObject, finalizer: string): Next {
   if (!finalizers.includes(finalizer)) return { stored: live }
   const left = finalizers.filter((name) => name !== finalizer)
   const object = { ...live.object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } }
-  return { stored: { object, engine: {} }, action: left.length === 0 && isDeleting(object) ? 'remove' : 'meta' }
+  return { stored: { object, engine: {} }, action: left.length === 0 && isDeleting(object) ? 'remove' : ['meta'] }
 }
 
 /** How long the message itself is held: the waits that the sweep is too coarse for. */

@@ -5,6 +5,7 @@ import {
   type ConditionPatch,
   type ConditionPatches,
 } from '../model/conditions.ts'
+import { reconcileRequestAnnotation } from '../model/control-annotations.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { EngineState, StoredObject, Waiting } from '../model/stored-object.ts'
@@ -76,8 +77,6 @@ function observed(current: JsonObject, verdict: Verdict, { generation }: RunFact
 }
 
 /** "Reconcile now": the token of the request that this run has answered. */
-export const reconcileRequestAnnotation = 'setpoint.dev/reconcile-requested-at'
-
 function handledRequest(live: ApiObject): string | undefined {
   return live.metadata.annotations?.[reconcileRequestAnnotation]
 }

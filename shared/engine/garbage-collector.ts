@@ -1,6 +1,7 @@
 import { hasCode } from '../model/errors.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../model/object.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
+import { touches } from '../model/stored-object.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
@@ -38,9 +39,8 @@ export function garbageRoute(index: ObjectIndex): Route {
         return [...children, ...parents]
       }
       const concerned =
-        touched === 'delete'
-          ? propagation(object) !== undefined
-          : owners.length > 0 && (touched === 'spec' || touched === 'meta')
+        (touches(touched, 'delete', 'meta') && propagation(object) !== undefined) ||
+        (owners.length > 0 && touches(touched, 'spec', 'meta'))
       return concerned ? [{ key, stored, reason: 'its owners or its deletion changed' }] : []
     },
   }

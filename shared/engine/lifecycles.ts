@@ -105,7 +105,7 @@ export function createEventExpiry({
     const dueAtMs = (parseTimestamp(String(stored.object['lastTimestamp'])) ?? 0) + eventLifetimeMs
     if (dueAtMs <= clock.nowMs()) await deleteOne(resources, eventKind, stored.object)
     else if (stored.engine.nextRunAtMs !== dueAtMs)
-      await store.replace({ ...stored, engine: { nextRunAtMs: dueAtMs } }, 'engine')
+      await store.replace({ ...stored, engine: { nextRunAtMs: dueAtMs } }, ['engine'])
     return turn.settle()
   }
 }

@@ -1,3 +1,4 @@
+import { pausedAnnotation } from '../model/control-annotations.ts'
 import { hasCode } from '../model/errors.ts'
 import { isDeleting } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -32,8 +33,6 @@ export interface EngineOptions {
 /** Runs a turn to its end; rejects only if the turn could not be ended, and then the queue hands it out again. */
 export type TurnRunner = (turn: Turn, signal: AbortSignal) => Promise<void>
 
-export const pausedAnnotation = 'setpoint.dev/paused'
-
 export function createReconcileKey(controller: Controller, engine: EngineOptions): TurnRunner {
   const { store, catalog, clock } = engine
   const commit = createCommit(engine)
@@ -65,7 +64,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
       finalizers: [...(stored.object.metadata.finalizers ?? []), finalizer],
     }
     try {
-      return await store.replace({ ...stored, object: { ...stored.object, metadata } }, 'engine')
+      return await store.replace({ ...stored, object: { ...stored.object, metadata } }, ['engine'])
     } catch (error) {
       if (hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) return undefined
       throw error

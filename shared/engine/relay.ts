@@ -1,6 +1,6 @@
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { controllerOf, parseApiVersion, type ApiObject } from '../model/object.ts'
-import type { StoredObject } from '../model/stored-object.ts'
+import { touches, type StoredObject, type Touched } from '../model/stored-object.ts'
 import type { Change } from '../ports/change-feed.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -82,14 +82,14 @@ function ownRoute({ name, kind, watches }: Controller, index: ObjectIndex): Rout
   return {
     name,
     targets: async ({ type, touched, stored }) => {
-      if (!isOf(stored.object, kind) || type === 'removed' || touched === 'status' || touched === 'engine') return []
+      if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
       const key = keyOf(stored.object)
       if (watches.length > 0)
         await index.setReferences(
           key,
           watches.flatMap((watch) => watch.targets(stored.object)),
         )
-      return [{ key, stored, reason: `${touched} of ${describe(stored.object)} changed` }]
+      return [{ key, stored, reason: `${touched.join(', ')} of ${describe(stored.object)} changed` }]
     },
   }
 }
@@ -101,7 +101,7 @@ function ownerRoute({ name, kind, owns }: Controller): Route {
       const owner = controllerOf(object)
       if (
         owner === undefined ||
-        touched === 'engine' ||
+        !wakesOthers(touched) ||
         owner.kind !== kind.kind ||
         parseApiVersion(owner.apiVersion).group !== kind.group
       )
@@ -122,13 +122,21 @@ function referrerRoute({ name, kind, watches }: Controller, index: ObjectIndex):
   return {
     name,
     targets: async ({ touched, stored: { object } }) => {
-      if (touched === 'engine' || !watches.some((watch) => isOf(object, watch.kind))) return []
+      if (!wakesOthers(touched) || !watches.some((watch) => isOf(object, watch.kind))) return []
       const referrers = await index.referrers(keyOf(object))
       return referrers
         .filter((key) => key.group === kind.group && key.kind === kind.kind)
         .map((key) => ({ key, reason: `${describe(object)}, which it refers to, changed` }))
     },
   }
+}
+
+function wakesItself(touched: Touched): boolean {
+  return touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete')
+}
+
+function wakesOthers(touched: Touched): boolean {
+  return touched.some((part) => part !== 'engine')
 }
 
 /** Whether an object is of a kind, in whatever version. */

@@ -32,8 +32,17 @@ export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'St
 
 export type Hold = { readonly handle: string; readonly untilMs: number }
 
+/** The parts of an object that a write touched, for those who decide by it whether to act. Creation touches the spec. */
+export type Touched = readonly Part[]
+
 /**
- * What a write touched, for those who decide by it whether to act: `spec` and `delete` move the generation;
- * `meta` is labels, annotations, owners and finalizers; `status` and `engine` wake nobody's own controller.
+ * `spec` and `delete` move the generation. `control` is an annotation that speaks to the engine, `meta` is owners and
+ * finalizers. `fields` is who manages which field and in which version it is kept; it, `status` and `engine` wake nobody's
+ * own controller.
  */
-export type Touched = 'spec' | 'meta' | 'status' | 'engine' | 'delete'
+export type Part = 'spec' | 'labels' | 'annotations' | 'control' | 'meta' | 'fields' | 'status' | 'engine' | 'delete'
+
+/** Whether a write touched any of these parts. */
+export function touches(touched: Touched, ...parts: readonly Part[]): boolean {
+  return touched.some((part) => parts.includes(part))
+}

@@ -91,7 +91,7 @@ export function createConditionalWrites({ store, clock, onWrite }: ConditionalWr
   ): Promise<Written> => {
     const next = { ...before, object: completed(kind, before.object, object, clock.nowMs()) }
     const touched = touchedBy(before.object, next.object)
-    if (touched === undefined) return { stored: before, outcome: 'unchanged', warnings }
+    if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
     if (dryRun) return { stored: next, outcome: 'updated', warnings }
     const stored = told(await (isReleased(next.object) ? store.remove(next) : store.replace(next, touched)))
     return { stored, outcome: 'updated', warnings }
@@ -110,7 +110,10 @@ export function createConditionalWrites({ store, clock, onWrite }: ConditionalWr
       const next = { ...before, object: marked(before.object) }
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
-      return { stored: told(await (gone ? store.remove(next) : store.replace(next, 'delete'))), gone }
+      return {
+        stored: told(await (gone ? store.remove(next) : store.replace(next, touchedBy(before.object, next.object)))),
+        gone,
+      }
     })
 
   return { find, insert, change, erase }

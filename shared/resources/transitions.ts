@@ -1,8 +1,9 @@
+import { controlAnnotations } from '../model/control-annotations.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { Touched } from '../model/stored-object.ts'
+import type { Part, Touched } from '../model/stored-object.ts'
 import { timestamp } from '../model/time.ts'
 import { writableMetadata } from './metadata.ts'
 import { checkPreconditions } from './refusals.ts'
@@ -94,12 +95,22 @@ export function marked(live: ApiObject, nowMs: number, addFinalizer?: string): A
 /** The finalizers by which a delete request asks the garbage collector for another order; an object has one at most. */
 export const propagationFinalizers: readonly string[] = ['foregroundDeletion', 'orphan']
 
-/** What a write touched, or `undefined` if the two states are equal. */
-export function touchedBy(live: ApiObject, next: ApiObject): Touched | undefined {
-  if (next.metadata.deletionTimestamp !== live.metadata.deletionTimestamp) return 'delete'
-  if (next.metadata.generation !== live.metadata.generation) return 'spec'
-  if (!equal(live.metadata, next.metadata)) return 'meta'
-  return equal(live, next) ? undefined : 'status'
+/** What a write touched: nothing if the two states are equal. */
+export function touchedBy(live: ApiObject, next: ApiObject): Touched {
+  const before = live.metadata
+  const after = next.metadata
+  const isMarked = before.deletionTimestamp !== after.deletionTimestamp
+  const differs: Partial<Record<Part, boolean>> = {
+    delete: isMarked,
+    spec: !isMarked && before.generation !== after.generation,
+    labels: !equal(before.labels, after.labels),
+    annotations: !equal(before.annotations, after.annotations),
+    control: !equal(controlAnnotations(before.annotations), controlAnnotations(after.annotations)),
+    meta: !equal(before.finalizers, after.finalizers) || !equal(before.ownerReferences, after.ownerReferences),
+    fields: !equal(before.managedFields, after.managedFields) || live.apiVersion !== next.apiVersion,
+    status: !equal(live.status, next.status),
+  }
+  return (Object.keys(differs) as Part[]).filter((part) => differs[part])
 }
 
 function assemble(kind: ServedKind, body: JsonObject, metadata: ObjectMeta): ApiObject {

@@ -108,10 +108,9 @@ async function store(count: number): Promise<Subject> {
     // Two writers of one object would conflict: the second one of a batch passes.
     live[i] = undefined
     if (before === undefined) return
-    live[i] = await opened.store.replace(
-      { ...before, object: { ...before.object, spec: specOf(anyOf(1_000)) } },
+    live[i] = await opened.store.replace({ ...before, object: { ...before.object, spec: specOf(anyOf(1_000)) } }, [
       'spec',
-    )
+    ])
   }
   return {
     name: 'SQLite store',

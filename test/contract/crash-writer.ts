@@ -11,7 +11,7 @@ async function write(writer: number): Promise<never> {
   let live = await store.create(storedWidget(name))
   for (let size = 0; ; size++) {
     writeSync(1, `${name} ${versionOf(live)}\n`)
-    live = await store.replace(withSpec(live, { size, text: 'x'.repeat((size * 37) % 3_000) }), 'spec')
+    live = await store.replace(withSpec(live, { size, text: 'x'.repeat((size * 37) % 3_000) }), ['spec'])
   }
 }
 

@@ -49,9 +49,11 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
 
       it('follows the owners as they change', async () => {
         const first = await store.create(storedWidget('a', { ownerReferences: [owner('u1'), owner('u2')] }))
-        const second = await store.replace(withMetadata(first, { ownerReferences: [owner('u2'), owner('u3')] }), 'meta')
+        const second = await store.replace(withMetadata(first, { ownerReferences: [owner('u2'), owner('u3')] }), [
+          'meta',
+        ])
         expect(await Promise.all(['u1', 'u2', 'u3'].map(owned))).toEqual([[], [textOf(first)], [textOf(first)]])
-        await store.replace(withMetadata(second, { ownerReferences: [] }), 'meta')
+        await store.replace(withMetadata(second, { ownerReferences: [] }), ['meta'])
         expect(await Promise.all(['u1', 'u2', 'u3'].map(owned))).toEqual([[], [], []])
       })
 
@@ -64,7 +66,7 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         const uid = `it's "odd", [1] %_ ä`
         const stored = await store.create(storedWidget('a', { ownerReferences: [owner(uid)] }))
         expect(await owned(uid)).toEqual([textOf(stored)])
-        await store.replace(withMetadata(stored, { ownerReferences: [] }), 'meta')
+        await store.replace(withMetadata(stored, { ownerReferences: [] }), ['meta'])
         expect(await owned(uid)).toEqual([])
       })
 
@@ -107,7 +109,7 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
       it('keeps them when the object is written', async () => {
         const stored = await store.create(storedWidget('a'))
         await index.setReferences(keyOf(stored.object), [target])
-        await store.replace(stored, 'spec')
+        await store.replace(stored, ['spec'])
         expect(await referring(target)).toEqual([textOf(stored)])
       })
 
@@ -147,12 +149,12 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
 
       it('follows the timer as it moves, ends, and goes with its object', async () => {
         const first = await store.create(timed('a', 100))
-        const second = await store.replace({ ...first, engine: { nextRunAtMs: 500 } }, 'engine')
+        const second = await store.replace({ ...first, engine: { nextRunAtMs: 500 } }, ['engine'])
         expect(await due(499)).toEqual([])
         expect(await due(500)).toEqual(['a 500'])
-        const third = await store.replace({ ...second, engine: {} }, 'engine')
+        const third = await store.replace({ ...second, engine: {} }, ['engine'])
         expect(await due(1_000)).toEqual([])
-        await store.remove(await store.replace({ ...third, engine: { nextRunAtMs: 7 } }, 'engine'))
+        await store.remove(await store.replace({ ...third, engine: { nextRunAtMs: 7 } }, ['engine']))
         expect(await due(1_000)).toEqual([])
       })
 

@@ -94,14 +94,14 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         const engine = { attempt: 3, generation: 7, ...waits, hold: { handle: 'h', untilMs: 5 } }
         const created = await store.create({ ...storedWidget('a'), engine })
         expect((await store.get(keyOf(created.object)))?.engine).toEqual(engine)
-        const rested = await store.replace({ ...created, engine: {} }, 'engine')
+        const rested = await store.replace({ ...created, engine: {} }, ['engine'])
         expect((await store.get(keyOf(rested.object)))?.engine).toEqual({})
       })
 
       it('sees every write that resolved before', async () => {
         let live = await store.create(storedWidget('a'))
         for (let size = 2; size < 20; size++) {
-          live = await store.replace(withSpec(live, { size }), 'spec')
+          live = await store.replace(withSpec(live, { size }), ['spec'])
           expect(await store.get(keyOf(live.object))).toEqual(live)
         }
         await store.remove(live)
@@ -119,24 +119,24 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
     describe('replace', () => {
       it('raises the resourceVersion with each write', async () => {
         const first = await store.create(storedWidget('a'))
-        const second = await store.replace(first, 'status')
-        const third = await store.replace(second, 'spec')
+        const second = await store.replace(first, ['status'])
+        const third = await store.replace(second, ['spec'])
         expect(versionOf(second)).toBeGreaterThan(versionOf(first))
         expect(versionOf(third)).toBeGreaterThan(versionOf(second))
       })
 
       it('refuses a version that has passed, and leaves the newer one', async () => {
         const old = await store.create(storedWidget('a'))
-        const live = await store.replace(withSpec(old, { size: 2 }), 'spec')
-        await expectCode(store.replace(withSpec(old, { size: 3 }), 'spec'), 'VERSION_CONFLICT')
+        const live = await store.replace(withSpec(old, { size: 2 }), ['spec'])
+        await expectCode(store.replace(withSpec(old, { size: 3 }), ['spec']), 'VERSION_CONFLICT')
         expect(await store.get(keyOf(live.object))).toEqual(live)
       })
 
       it('refuses what is not there', async () => {
-        await expectCode(store.replace(storedWidget('a', { resourceVersion: '5' }), 'spec'), 'NOT_FOUND')
+        await expectCode(store.replace(storedWidget('a', { resourceVersion: '5' }), ['spec']), 'NOT_FOUND')
         const removed = await store.create(storedWidget('b'))
         await store.remove(removed)
-        await expectCode(store.replace(removed, 'spec'), 'NOT_FOUND')
+        await expectCode(store.replace(removed, ['spec']), 'NOT_FOUND')
       })
 
       it('refuses an object that has taken the name since', async () => {
@@ -144,7 +144,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         await store.remove(first)
         const second = await store.create(storedWidget('a', { uid: 'second' }))
         const { resourceVersion } = second.object.metadata
-        await expectCode(store.replace(withMetadata(first, { resourceVersion }), 'spec'), 'VERSION_CONFLICT')
+        await expectCode(store.replace(withMetadata(first, { resourceVersion }), ['spec']), 'VERSION_CONFLICT')
         expect(await store.get(keyOf(second.object))).toEqual(second)
       })
 
@@ -156,7 +156,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
           for (;;) {
             const live = (await store.get(keyOf(object))) as StoredObject
             try {
-              const written = await store.replace(withSpec(live, { writers: [...writersOf(live), writer] }), 'spec')
+              const written = await store.replace(withSpec(live, { writers: [...writersOf(live), writer] }), ['spec'])
               versions.add(written.object.metadata.resourceVersion)
               return
             } catch (error) {
@@ -176,7 +176,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         const live = await Promise.all(Array.from({ length: 10 }, (_, i) => store.create(storedWidget(`w${i}`))))
         const results = await Promise.allSettled(
           live.map((stored, i) =>
-            store.replace(i % 2 === 0 ? stored : withMetadata(stored, { resourceVersion: '1' }), 'spec'),
+            store.replace(i % 2 === 0 ? stored : withMetadata(stored, { resourceVersion: '1' }), ['spec']),
           ),
         )
         expect(results.map(({ status }) => status)).toEqual(
@@ -197,7 +197,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
 
       it('refuses a version that has passed, and what is not there', async () => {
         const old = await store.create(storedWidget('a'))
-        const live = await store.replace(old, 'meta')
+        const live = await store.replace(old, ['meta'])
         await expectCode(store.remove(old), 'VERSION_CONFLICT')
         await store.remove(live)
         await expectCode(store.remove(live), 'NOT_FOUND')
@@ -226,7 +226,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
 
       it('refuses a write that grows beyond it, and leaves the object', async () => {
         const live = await store.create(filled(100))
-        await expectCode(store.replace(withSpec(live, { text: 'x'.repeat(350 * 1024) }), 'spec'), 'TOO_LARGE')
+        await expectCode(store.replace(withSpec(live, { text: 'x'.repeat(350 * 1024) }), ['spec']), 'TOO_LARGE')
         expect(await store.get(keyOf(live.object))).toEqual(live)
       })
 
@@ -369,11 +369,11 @@ async function expectSameStep(
     if (live !== undefined) await expectCode(store.create(given), 'ALREADY_EXISTS')
     else model.set(name, await store.create(given))
   } else if (live === undefined) {
-    await expectCode(act === 'remove' ? store.remove(given) : store.replace(given, 'spec'), 'NOT_FOUND')
+    await expectCode(act === 'remove' ? store.remove(given) : store.replace(given, ['spec']), 'NOT_FOUND')
   } else if (act === 'stale') {
-    await expectCode(store.replace(withMetadata(given, { resourceVersion: '1' }), 'spec'), 'VERSION_CONFLICT')
+    await expectCode(store.replace(withMetadata(given, { resourceVersion: '1' }), ['spec']), 'VERSION_CONFLICT')
   } else if (act === 'replace') {
-    model.set(name, await store.replace(given, 'spec'))
+    model.set(name, await store.replace(given, ['spec']))
   } else {
     await store.remove(given)
     model.delete(name)

@@ -111,7 +111,7 @@ describe('a full disk', () => {
     const text = 'x'.repeat(100_000)
     const refused = await Promise.allSettled([
       ...Array.from({ length: 8 }, (_, i) => store.create(withSpec(storedWidget(`w${i}`), { text }))),
-      store.replace(withSpec(live, { text }), 'spec'),
+      store.replace(withSpec(live, { text }), ['spec']),
     ])
     expect(refused.map((result) => result.status === 'rejected' && (result.reason as OperatingError).code)).toEqual(
       Array.from({ length: 9 }, () => 'UNAVAILABLE'),
@@ -121,9 +121,9 @@ describe('a full disk', () => {
 
     limitPages(1_000_000)
     const written = await store.create(withSpec(storedWidget('w0'), { text }))
-    expect(await store.replace(withSpec(live, { text }), 'spec')).toBeDefined()
+    expect(await store.replace(withSpec(live, { text }), ['spec'])).toBeDefined()
     for await (const batch of feed.follow({ after: start, signal: new AbortController().signal })) {
-      expect(batch.changes[0]).toEqual({ type: 'added', touched: 'spec', stored: written })
+      expect(batch.changes[0]).toEqual({ type: 'added', touched: ['spec'], stored: written })
       break
     }
     close()
@@ -197,7 +197,7 @@ describe('writers of one turn', () => {
     const { store, close } = openSqlite(file)
     const first = await store.create(storedWidget('a'))
     const before = statSync(`${file}-wal`).size
-    await store.replace(first, 'spec')
+    await store.replace(first, ['spec'])
     const oneWrite = statSync(`${file}-wal`).size - before
     await Promise.all(Array.from({ length: 50 }, (_, i) => store.create(storedWidget(`w${i}`))))
     expect(statSync(`${file}-wal`).size - before - oneWrite).toBeLessThan(5 * oneWrite)

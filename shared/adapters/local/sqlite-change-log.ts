@@ -1,4 +1,4 @@
-import type { StoredObject, Touched } from '../../model/stored-object.ts'
+import type { Part, StoredObject, Touched } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -80,7 +80,7 @@ export function createSqliteChangeLog({ database, clock }: SqliteChangeLogOption
 
   const append: SqliteChangeLog['append'] = ({ rv, objectId, kindId, touched, removed }) => {
     const nowMs = clock.nowMs()
-    insert.run(rv, objectId, kindId, nowMs, touched, removed ?? null)
+    insert.run(rv, objectId, kindId, nowMs, touched.join(), removed ?? null)
     if (nowMs >= purgeAtMs) purgeAtMs = purge(nowMs)
   }
 
@@ -111,7 +111,8 @@ export function createSqliteChangeLog({ database, clock }: SqliteChangeLogOption
 }
 
 interface ChangeRow extends ObjectRow {
-  readonly touched: Touched
+  /** The parts, with commas. */
+  readonly touched: string
   readonly removed: string | null
   readonly is_creation: 0 | 1 | null
 }
@@ -124,7 +125,7 @@ function selectStretch(database: SqliteDatabase): (stretch: Stretch) => Change[]
   const ofAll = `
     SELECT c.touched, c.removed, o.rv, o.created_rv = c.rv AS is_creation, o.engine, o.doc
     FROM changes c LEFT JOIN objects o
-      ON o.id = c.object_id AND o.created_rv <= c.rv AND (o.rv = c.rv OR c.touched NOT IN ('status', 'engine'))
+      ON o.id = c.object_id AND o.created_rv <= c.rv AND (o.rv = c.rv OR c.touched NOT IN ('status', 'engine', 'status,engine'))
     WHERE c.rv > ? AND c.rv <= ? AND (c.removed IS NOT NULL OR o.id IS NOT NULL)`
   const all = database.prepare(`${ofAll} ORDER BY c.rv`)
   const ofKind = database.prepare(`${ofAll} AND c.kind = ? ORDER BY c.rv`)
@@ -135,7 +136,8 @@ function selectStretch(database: SqliteDatabase): (stretch: Stretch) => Change[]
 }
 
 function changeOf(row: ChangeRow): Change {
-  const { touched, removed } = row
+  const { removed } = row
+  const touched = row.touched.split(',') as readonly Part[]
   if (removed !== null) return { type: 'removed', touched, stored: JSON.parse(removed) as StoredObject }
   return { type: row.is_creation === 1 ? 'added' : 'modified', touched, stored: storedOf(row) }
 }

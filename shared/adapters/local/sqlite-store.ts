@@ -42,7 +42,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
     const written = await database.write(() => {
       const rv = changeLog.nextVersion()
       const objectId = rows.insert({ kindId, key, rv, uid: stored.object.metadata.uid }, columns)
-      return log({ rv, objectId, kindId, touched: 'spec' }, 'added', stored)
+      return log({ rv, objectId, kindId, touched: ['spec'] }, 'added', stored)
     }, changeLog.publish)
     return written.change.stored
   }
@@ -68,7 +68,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
     const written = await database.write(() => {
       const current = rows.current(kindId, key, stored)
       rows.delete(current)
-      return log({ rv: changeLog.nextVersion(), objectId: current.id, kindId, touched: 'delete' }, 'removed', stored)
+      return log({ rv: changeLog.nextVersion(), objectId: current.id, kindId, touched: ['delete'] }, 'removed', stored)
     }, changeLog.publish)
     return written.change.stored
   }

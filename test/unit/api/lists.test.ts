@@ -232,7 +232,7 @@ describe('a table', () => {
       waiting: 'Backoff',
       lastError: 'no route',
     } as const
-    await harness.store.replace({ ...stored, engine }, 'engine')
+    await harness.store.replace({ ...stored, engine }, ['engine'])
     const wide = async (): Promise<unknown> =>
       (await harness.send(`GET ${widgets}/a`, { accept: table })).body.rows[0].cells.slice(5)
     expect(await wide()).toEqual(['Backoff', 3, 'in 35s', 'no route'])
