@@ -31,7 +31,7 @@ export interface ChangeBatch {
 export interface Change {
   readonly type: 'added' | 'modified' | 'removed'
   /**
-   * What the write touched. Writes of status and engine may be left out when a later one replaced them; every write that
+   * What the write touched. Writes of the engine alone may be left out when a later one replaced them; every write that
    * touched more is told, though perhaps with a later state.
    */
   readonly touched: Touched

@@ -101,6 +101,15 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       expect(told.map(({ type }) => type)).toEqual(['added', 'modified'])
     })
 
+    it('tells a write of the status though the engine wrote since', async () => {
+      const after = await feed.latest()
+      const written = await store.replace(await store.create(storedWidget('a')), ['status'])
+      await store.replace(written, ['engine'])
+      const read = follow(after)
+      await read.until('end', await store.create(storedWidget('end')))
+      expect(read.told.flatMap(({ touched }) => touched)).toContain('status')
+    })
+
     it('tells the removal of an object whose name was taken again at once', async () => {
       const first = await store.create(storedWidget('a', { uid: 'first' }))
       const after = await feed.latest()

@@ -118,14 +118,14 @@ interface ChangeRow extends ObjectRow {
 }
 
 /**
- * A write of status or engine is told while it is the object's last; every other write is told as long as the object
+ * A write of the engine alone is told while it is the object's last; every other write is told as long as the object
  * lives, with its last state; and a removal with the state it carries.
  */
 function selectStretch(database: SqliteDatabase): (stretch: Stretch) => Change[] {
   const ofAll = `
     SELECT c.touched, c.removed, o.rv, o.created_rv = c.rv AS is_creation, o.engine, o.doc
     FROM changes c LEFT JOIN objects o
-      ON o.id = c.object_id AND o.created_rv <= c.rv AND (o.rv = c.rv OR c.touched NOT IN ('status', 'engine', 'status,engine'))
+      ON o.id = c.object_id AND o.created_rv <= c.rv AND (o.rv = c.rv OR c.touched <> 'engine')
     WHERE c.rv > ? AND c.rv <= ? AND (c.removed IS NOT NULL OR o.id IS NOT NULL)`
   const all = database.prepare(`${ofAll} ORDER BY c.rv`)
   const ofKind = database.prepare(`${ofAll} AND c.kind = ? ORDER BY c.rv`)
