@@ -1,6 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../ports/change-feed.ts'
-import type { PublishedChange, SqliteChangeLog } from './sqlite-change-log.ts'
+import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { createSqliteKinds } from './sqlite-kinds.ts'
 
@@ -30,20 +30,20 @@ export function createSqliteChangeFeed({ database, changeLog }: SqliteChangeFeed
     const kindId = (): number | undefined => (of === undefined ? undefined : (kinds.find(of) ?? noKind))
     let position = Number(after)
     while (!signal.aborted) {
-      const tail = followTail(changeLog, (published) => of === undefined || published.kindId === kindId())
+      check(position)
+      const latest = changeLog.latest()
+      const { changes, upTo } = changeLog.read({ after: position, upTo: latest, kindId: kindId() })
+      position = upTo
+      // The tail begins in the moment of the last look: what was told with a later state than its write is never told older.
+      const tail = upTo === latest ? followTail(changeLog, (id) => of === undefined || id === kindId()) : undefined
       try {
-        do {
-          check(position)
-          const { changes, upTo } = changeLog.read({ after: position, upTo: tail.from, kindId: kindId() })
-          position = upTo
-          yield { changes, resourceVersion: String(position) }
-        } while (position < tail.from && !signal.aborted)
-        for (let batch = await tail.next(signal); batch !== undefined; batch = await tail.next(signal)) {
+        yield { changes, resourceVersion: String(position) }
+        for (let batch = await tail?.next(signal); batch !== undefined; batch = await tail?.next(signal)) {
           position = Number(batch.resourceVersion)
           yield batch
         }
       } finally {
-        tail.end()
+        tail?.end()
       }
     }
   }
@@ -57,27 +57,24 @@ const bufferedMax = 1_000
 const quietMax = 1_000
 
 interface Tail {
-  /** The first change it may give is the one after this. */
-  readonly from: number
   /** What was committed since the last call, or what is committed next. Undefined: aborted, or too much to keep. */
   next(signal: AbortSignal): Promise<ChangeBatch | undefined>
   end(): void
 }
 
 /** The changes that are committed from now on, in a buffer that gives up when it is full. */
-function followTail(changeLog: SqliteChangeLog, matches: (published: PublishedChange) => boolean): Tail {
-  const from = changeLog.latest()
+function followTail(changeLog: SqliteChangeLog, matches: (kindId: number) => boolean): Tail {
   let buffered: Change[] = []
   let full = false
-  let seen = from
-  let told = from
+  let seen = changeLog.latest()
+  let told = seen
   let wake: (() => void) | undefined
 
   const isDue = (): boolean => full || buffered.length > 0 || seen - told >= quietMax
 
-  const unsubscribe = changeLog.subscribe((published) => {
-    seen = published.rv
-    if (!full && matches(published)) buffered.push(published.change)
+  const end = changeLog.subscribe(({ rv, kindId, change }) => {
+    seen = rv
+    if (!full && matches(kindId)) buffered.push(change)
     if (buffered.length > bufferedMax) {
       full = true
       buffered = []
@@ -106,5 +103,5 @@ function followTail(changeLog: SqliteChangeLog, matches: (published: PublishedCh
     return full || signal.aborted ? undefined : take()
   }
 
-  return { from, next, end: unsubscribe }
+  return { next, end }
 }
