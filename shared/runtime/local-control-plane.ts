@@ -37,7 +37,8 @@ export async function startLocalControlPlane({
   controllers,
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
+  mkdirSync(directory, { recursive: true, mode: 0o711 })
   const ports = openLocalPorts(join(directory, 'setpoint.db'), systemClock)
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger((line) => process.stderr.write(line), systemClock)

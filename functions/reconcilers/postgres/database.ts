@@ -17,10 +17,11 @@ import { keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
 import { withConnection, type Endpoint } from './sql/connection.ts'
-import { dropDatabase, ensureDatabase } from './sql/databases.ts'
+import { dropDatabase, ensureDatabase, releaseDatabase } from './sql/databases.ts'
 import { ensureExtensions } from './sql/extensions.ts'
 import { ensureGrants } from './sql/grants.ts'
-import { dropRole, ensureRole } from './sql/roles.ts'
+import type { Released } from './sql/mark.ts'
+import { dropRole, ensureRole, releaseRole } from './sql/roles.ts'
 
 type Database = ObjectOf<typeof PostgresDatabase>
 
@@ -48,21 +49,27 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
   cleanup: (database, ctx) =>
     asOutcome(async () => {
       const cluster = await ctx.get(PostgresCluster, database.spec.clusterRef.name)
-      if (
-        database.spec.deletionPolicy === 'Retain' ||
-        cluster === undefined ||
-        cluster.metadata.deletionTimestamp !== undefined
-      )
-        return done()
+      if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return done()
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return waitForCluster(admin)
-      const { uid } = database.metadata
-      const { databaseName, roleName } = namesOf(database)
-      await withConnection(admin, ctx.signal, (sql) => dropDatabase(sql, { name: databaseName, uid }))
-      await dropRole(admin, { name: roleName, uid }, ctx.signal)
+      await (database.spec.deletionPolicy === 'Retain' ? release(database, admin, ctx) : drop(database, admin, ctx))
       return done()
     }),
 })
+
+async function release(database: Database, admin: Endpoint, ctx: Context): Promise<void> {
+  const { ownedDatabase, ownedRole } = ownedBy(database)
+  await withConnection(admin, ctx.signal, async (sql) => {
+    await releaseDatabase(sql, ownedDatabase)
+    await releaseRole(sql, ownedRole)
+  })
+}
+
+async function drop(database: Database, admin: Endpoint, ctx: Context): Promise<void> {
+  const { ownedDatabase, ownedRole } = ownedBy(database)
+  await withConnection(admin, ctx.signal, (sql) => dropDatabase(sql, ownedDatabase))
+  await dropRole(admin, ownedRole, ctx.signal)
+}
 
 /** The superuser's way into the cluster, or why there is none yet. */
 async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | NotReady> {
@@ -109,17 +116,11 @@ async function ensureAll(
   { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint },
   ctx: Context,
 ): Promise<readonly string[]> {
-  const { uid } = database.metadata
+  const { ownedDatabase, ownedRole } = ownedBy(database)
   const { connectionLimit, extensions, grants } = database.spec
   const roleAndDatabase = await withConnection(admin, ctx.signal, async (sql) => [
-    ...(await ensureRole(sql, { name: login.user, uid, login: true, password: login.password, connectionLimit })),
-    ...(await ensureDatabase(sql, {
-      name: login.database,
-      uid,
-      owner: login.user,
-      encoding: 'UTF8',
-      connectionLimit: -1,
-    })),
+    ...(await ensureRole(sql, { ...ownedRole, login: true, password: login.password, connectionLimit })),
+    ...(await ensureDatabase(sql, { ...ownedDatabase, owner: login.user, encoding: 'UTF8', connectionLimit: -1 })),
   ])
   const inside = await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => [
     ...(await ensureExtensions(
@@ -128,10 +129,18 @@ async function ensureAll(
     )),
     ...(await ensureGrants(
       sql,
-      grants.map(({ role, privileges }) => ({ to: role, on: { kind: 'database' }, privileges })),
+      grants.map(({ role, privileges }) => ({ to: role, privileges })),
     )),
   ])
   return [...roleAndDatabase, ...inside]
+}
+
+/** What is marked as this object's; released, it waits for the next object of this namespace and name. */
+function ownedBy(database: Database): { readonly ownedDatabase: Released; readonly ownedRole: Released } {
+  const { uid, namespace = '', name } = database.metadata
+  const { databaseName, roleName } = namesOf(database)
+  const owner = { uid, key: `${namespace}/${name}` }
+  return { ownedDatabase: { name: databaseName, ...owner }, ownedRole: { name: roleName, ...owner } }
 }
 
 /** A database that cannot be dropped now is dropped once its cluster is back; or it goes with its cluster. */

@@ -13,11 +13,15 @@ import { modestSettings } from './server/settings.ts'
 import { resetPassword } from './server/superuser.ts'
 import { withConnection } from './sql/connection.ts'
 
-/** Servers as processes on this machine. They outlive the control plane, which finds them again when it comes back. */
+/**
+ * Servers as processes on this machine, each with a directory of its namespace and name, so that a cluster whose data was
+ * retained is found again by a cluster of that name.  They outlive the control plane, which finds
+ * them again when it comes back.
+ */
 export function localProvider(directory: string): PostgresProvider {
   const serverOf = async (cluster: ClusterIdentity, signal: AbortSignal): Promise<Server> => ({
     host: await host(signal),
-    directory: join(directory, `${cluster.namespace}.${cluster.name}.${cluster.uid.slice(0, 8)}`),
+    directory: join(directory, `${cluster.namespace}.${cluster.name}`),
   })
 
   const stage = (
