@@ -1,5 +1,6 @@
 import { apply } from '../model/apply/apply.ts'
 import { conflictCauses } from '../model/apply/conflict.ts'
+import { withPresumedOwners } from '../model/apply/presumed-owners.ts'
 import type { ResetFields } from '../model/apply/reset-fields.ts'
 import { trackUpdate } from '../model/apply/track-update.ts'
 import { OperatingError } from '../model/errors.ts'
@@ -10,7 +11,8 @@ import type { SubresourceOption, WriteOptions } from './resources.ts'
 
 /**
  * Who owns which field. An object is tracked from the first apply on; until then it carries no managedFields, which would
- * double its size, and its fields count as those of `before-first-apply` when somebody does apply.
+ * double its size, and when somebody does apply, its fields count as those of `before-first-apply`, or as applied
+ * client-side where an annotation says so.
  */
 export interface Writer extends SubresourceOption, Pick<WriteOptions, 'manager'> {
   readonly kind: ServedKind
@@ -31,7 +33,9 @@ export function applied(live: ApiObject | undefined, config: JsonObject, force: 
   if (isObject(config['metadata']) && config['metadata']['managedFields'] !== undefined) {
     throw new OperatingError('BAD_REQUEST', 'metadata.managedFields must be nil: leave it out of what is applied')
   }
-  const result = apply({ ...request(writer), live, config: given, force })
+  const write = request(writer)
+  const known = live === undefined ? undefined : withPresumedOwners({ ...write, live })
+  const result = apply({ ...write, live: known, config: given, force })
   if (result.outcome === 'misfit') throw new OperatingError('BAD_REQUEST', result.message)
   if (result.outcome === 'conflict') {
     throw new OperatingError('APPLY_CONFLICT', result.message, {

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { difference, noFields, type FieldSet } from './fields/field-set.ts'
+import { nameElement } from './fields/field-path.ts'
+import { difference, noFields, setOfPaths, union, type FieldSet } from './fields/field-set.ts'
 import { entryOf, mapIn } from './json-parts.ts'
 import { checkConfig } from './typed/check-config.ts'
 import { compare } from './typed/compare.ts'
@@ -26,6 +27,12 @@ export function fieldsLastApplied(live: JsonObject, type: MergeType): FieldSet {
   if (checkConfig(config, type).length > 0) return noFields
   const { written, removed } = compare(config, live, type)
   return difference(difference(fieldsOf(config, type), written), removed)
+}
+
+/** What of an object belongs to its client-side applies: the fields last applied, and the annotation that says so. */
+export function fieldsOfClientSideApply(live: JsonObject, type: MergeType): FieldSet {
+  if (annotationOf(live) === undefined) return noFields
+  return union(fieldsLastApplied(live, type), setOfPaths([['metadata', 'annotations', annotation].map(nameElement)]))
 }
 
 function lastConfig(object: JsonObject): JsonObject | undefined {
