@@ -4,7 +4,7 @@ import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
-import { errorFields, expected, failure, noSuchPath } from './failure.ts'
+import { errorFields, expected, failure, isOurs, noSuchPath } from './failure.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
@@ -42,9 +42,10 @@ export function createApi(services: ApiServices): HttpHandler {
     try {
       return await answer(request)
     } catch (error) {
-      if (!(error instanceof OperatingError))
+      const told = expected(error)
+      if (isOurs(told))
         logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
-      return failure(expected(error))
+      return failure(told)
     }
   }
 }

@@ -53,12 +53,19 @@ export function expected(error: unknown): OperatingError {
   return new OperatingError('INTERNAL', 'Internal error occurred: see the log of the control plane', { cause: error })
 }
 
+/** Whether the failure is the control plane's and not the client's, so that whoever runs it should know. */
+export function isOurs({ code }: OperatingError): boolean {
+  return errorCatalogue[code].status >= 500
+}
+
 /** NOT_FOUND for a path that names nothing served, in kubectl's words. */
 export function noSuchPath(): OperatingError {
   return new OperatingError('NOT_FOUND', 'the server could not find the requested resource')
 }
 
-/** What the log says about an error; clients are not told it. */
+/** What the log says about an error and its causes; clients are not told it. */
 export function errorFields(error: unknown): JsonObject {
-  return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  if (!(error instanceof Error)) return { error: String(error) }
+  const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) }
+  return { error: error.stack ?? error.message, ...cause }
 }

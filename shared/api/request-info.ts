@@ -69,8 +69,9 @@ const namespaceSubresources: readonly string[] = ['status', 'finalize']
 function verbOf({ method, query }: Pick<HttpRequest, 'method' | 'query'>, name: string): Verb {
   switch (method) {
     case 'GET':
-    case 'HEAD':
       return name !== '' ? 'get' : flag(query, 'watch') ? 'watch' : 'list'
+    case 'HEAD':
+      return name === '' ? 'list' : 'get'
     case 'POST':
       return 'create'
     case 'PUT':

@@ -49,6 +49,7 @@ export async function startNodeHttpServer({
     })
   })
   await listening(server, host, port)
+  server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
   return {
     url: urlOf(server.address() as AddressInfo),
     close: (deadlineMs) => {
@@ -66,11 +67,15 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    const refused = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message
       reject(new OperatingError('UNAVAILABLE', `cannot listen on ${host}:${port}: ${why}`, { cause }))
+    }
+    server.once('error', refused)
+    server.listen(port, host, () => {
+      server.off('error', refused)
+      resolve()
     })
-    server.listen(port, host, resolve)
   })
 }
 

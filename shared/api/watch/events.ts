@@ -1,10 +1,9 @@
-import { hasCode } from '../../model/errors.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ChangeBatch } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { expected, failureStatus } from '../failure.ts'
+import { expected, failureStatus, isOurs } from '../failure.ts'
 import type { View } from '../view.ts'
 import type { Membership } from './membership.ts'
 import type { PendingBatches } from './pending-batches.ts'
@@ -25,7 +24,7 @@ export interface Stream {
   readonly changes: PendingBatches
   readonly bookmarks: boolean
   readonly endsAtMs: number
-  /** Told of what nobody expected. */
+  /** Told of failures that are not the client's. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -38,8 +37,9 @@ export async function* eventLines(stream: Stream): AsyncGenerator<string> {
     yield* initialLines(stream)
     yield* changeLines(stream)
   } catch (error) {
-    if (!hasCode(error, 'EXPIRED')) stream.onFailure(error)
-    yield line('ERROR', JSON.stringify(failureStatus(expected(error))))
+    const told = expected(error)
+    if (isOurs(told)) stream.onFailure(error)
+    yield line('ERROR', JSON.stringify(failureStatus(told)))
   } finally {
     stream.changes.end()
   }

@@ -179,6 +179,8 @@ describe('an expected failure', () => {
         request(`GET ${widgets}/w`),
       )
       expect([response.status, response.headers['retry-after']]).toEqual([status, retryAfter])
+      // Who runs the control plane learns of what is not the client's doing.
+      expect(harness.errors).toHaveLength(status >= 500 ? 1 : 0)
       const body = JSON.parse(response.body as string)
       expect(body).toMatchObject({
         reason,

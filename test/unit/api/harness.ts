@@ -179,7 +179,7 @@ async function openWatch(api: HttpHandler, path: string, sent: Sent = {}): Promi
 }
 
 /** A definition of `widgets.example.com`, as users write it. */
-export const widgetDefinition: JsonObject = {
+const widgetDefinition: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'widgets.example.com' },

@@ -32,6 +32,7 @@ describe('what a request asks for', () => {
     { line: 'GET /apis/example.com/v1/widgets?watch=0', is: { ...widget, verb: 'list' } },
     { line: 'GET /apis/example.com/v1/widgets/w?watch=true', is: { ...widget, name: 'w' } },
     { line: 'HEAD /apis/example.com/v1/widgets/w', is: { ...widget, name: 'w' } },
+    { line: 'HEAD /apis/example.com/v1/widgets?watch=true', is: { ...widget, verb: 'list' } },
     { line: 'POST /apis/example.com/v1/widgets', is: { ...widget, verb: 'create' } },
     { line: 'PUT /apis/example.com/v1/widgets/w', is: { ...widget, name: 'w', verb: 'update' } },
     {
