@@ -57,7 +57,9 @@ export function apply(request: ApplyRequest): ApplyResult {
   const conflicts = conflictsOf(disputed(claimed.conflicts, request, type))
   if (conflicts.length > 0) return { outcome: 'conflict', conflicts, message: conflictMessage(conflicts) }
 
-  const object = request.manager === 'kubectl' ? refreshLastApplied(claimed.object, request.config) : claimed.object
+  const isWhole = request.subresource === undefined
+  const object =
+    isWhole && request.manager === 'kubectl' ? refreshLastApplied(claimed.object, request.config) : claimed.object
   const isSame = object === live && claimed.owners === known
   if (isSame && request.live !== undefined) return { outcome: 'applied', object: request.live, changed: false }
   return { outcome: 'applied', ...tracked(request.live, object, claimed.owners) }
