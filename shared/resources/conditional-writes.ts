@@ -40,27 +40,21 @@ export interface ErasePlan {
 export interface ConditionalWritesOptions {
   readonly store: ObjectStore
   readonly clock: Clock
-  readonly onWrite?: ((stored: StoredObject) => void) | undefined
 }
 
 /** What nobody names a version for is tried so often; then the conflict is told. */
 const triesMax = 10
 
-export function createConditionalWrites({ store, clock, onWrite }: ConditionalWritesOptions): ConditionalWrites {
+export function createConditionalWrites({ store, clock }: ConditionalWritesOptions): ConditionalWrites {
   const find: ConditionalWrites['find'] = async (kind, at) => {
     const stored = await store.get(keyIn(kind, at))
     if (stored === undefined) throw notFound(kind, at.name)
     return stored
   }
 
-  const told = (stored: StoredObject): StoredObject => {
-    onWrite?.(stored)
-    return stored
-  }
-
   const insert: ConditionalWrites['insert'] = async (kind, stored) => {
     try {
-      return told(await store.create(stored))
+      return await store.create(stored)
     } catch (error) {
       throw hasCode(error, 'ALREADY_EXISTS') ? alreadyExists(kind, stored.object.metadata.name) : error
     }
@@ -93,7 +87,7 @@ export function createConditionalWrites({ store, clock, onWrite }: ConditionalWr
     const touched = touchedBy(before.object, next.object)
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
     if (dryRun) return { stored: next, outcome: 'updated', warnings }
-    const stored = told(await (isReleased(next.object) ? store.remove(next) : store.replace(next, touched)))
+    const stored = await (isReleased(next.object) ? store.remove(next) : store.replace(next, touched))
     return { stored, outcome: 'updated', warnings }
   }
 
@@ -111,7 +105,7 @@ export function createConditionalWrites({ store, clock, onWrite }: ConditionalWr
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
       return {
-        stored: told(await (gone ? store.remove(next) : store.replace(next, touchedBy(before.object, next.object)))),
+        stored: await (gone ? store.remove(next) : store.replace(next, touchedBy(before.object, next.object))),
         gone,
       }
     })

@@ -21,13 +21,11 @@ export interface ResourcesOptions {
   readonly store: ObjectStore
   readonly clock: Clock
   readonly random: Random
-  /** Called after each write that changed something: the catalog forgets what it read. */
-  readonly onWrite?: (stored: StoredObject) => void
 }
 
 /** The verbs over a store. */
-export function createResources({ store, clock, random, onWrite }: ResourcesOptions): Resources {
-  const { find, insert, change, erase } = createConditionalWrites({ store, clock, onWrite })
+export function createResources({ store, clock, random }: ResourcesOptions): Resources {
+  const { find, insert, change, erase } = createConditionalWrites({ store, clock })
 
   const create = async (
     kind: ServedKind,

@@ -11,6 +11,7 @@ import type { WorkQueue } from '../ports/work-queue.ts'
 import { createResources } from '../resources/create-resources.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
+import { tellDefinitionWrites } from '../resources/definition-writes.ts'
 import { createKindCatalog } from '../resources/store-kind-catalog.ts'
 import { installBasics } from './install-basics.ts'
 import { runLocalEngine } from './local-engine.ts'
@@ -40,19 +41,16 @@ export interface LocalCore {
 
 export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const { store, feed } = ports
-  const catalog = createKindCatalog({ store, clock, maxAgeMs: Infinity })
-  const resources = createResources({
-    store,
-    clock,
-    random,
-    onWrite: ({ object }) => object.kind === 'CustomResourceDefinition' && catalog.invalidate(),
-  })
+  const { feed } = ports
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity })
+  const store = tellDefinitionWrites(ports.store, catalog.invalidate)
+  const resources = createResources({ store, clock, random })
   await installBasics({ resources, catalog, controllers })
   const stop = new AbortController()
   const abandon = new AbortController()
   const engine = {
     ...ports,
+    store,
     resources,
     catalog,
     clock,

@@ -12,6 +12,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/por
 import type { Logger } from '../../../shared/ports/logger.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
+import { tellDefinitionWrites } from '../../../shared/resources/definition-writes.ts'
 import { createKindCatalog } from '../../../shared/resources/store-kind-catalog.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
 
@@ -69,15 +70,11 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
   const clock = createVirtualClock()
   const database = openSqliteDatabase(':memory:')
   const changeLog = createSqliteChangeLog({ database, clock })
-  const store = createSqliteStore({ database, changeLog })
+  const written = createSqliteStore({ database, changeLog })
   const feed = createSqliteChangeFeed({ database, changeLog })
-  const catalog = createKindCatalog({ store, clock, maxAgeMs: Infinity })
-  const resources = createResources({
-    store,
-    clock,
-    random: systemRandom,
-    onWrite: ({ object }) => object.kind === 'CustomResourceDefinition' && catalog.invalidate(),
-  })
+  const catalog = createKindCatalog({ store: written, clock, maxAgeMs: Infinity })
+  const store = tellDefinitionWrites(written, catalog.invalidate)
+  const resources = createResources({ store, clock, random: systemRandom })
   const errors: JsonObject[] = []
   const logger: Logger = {
     info() {},

@@ -1,0 +1,23 @@
+import type { StoredObject } from '../model/stored-object.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import { customResourceDefinitionKind } from './built-in-kinds.ts'
+
+/**
+ * The store, which calls `tell` after each write of a CustomResourceDefinition, whoever makes it and however it ends: one
+ * whose fate is unknown may have been written.
+ */
+export function tellDefinitionWrites(store: ObjectStore, tell: () => void): ObjectStore {
+  const told = async ({ object }: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> => {
+    try {
+      return await write
+    } finally {
+      if (object.kind === customResourceDefinitionKind.kind) tell()
+    }
+  }
+  return {
+    ...store,
+    create: (stored) => told(stored, store.create(stored)),
+    replace: (stored, touched) => told(stored, store.replace(stored, touched)),
+    remove: (stored) => told(stored, store.remove(stored)),
+  }
+}
