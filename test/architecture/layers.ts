@@ -28,7 +28,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ['shared/model', 'shared/ports'],
     packages: ['@aws-sdk/', 'aws-lambda', 'node:'],
   },
-  'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports'], packages: ['@peculiar/x509', 'node:'] },
+  'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports'], packages: ['node:'] },
   'shared/runtime': {
     mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local'],
     packages: ['node:'],
