@@ -1,0 +1,102 @@
+import { readdirSync, realpathSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { expect } from 'vitest'
+import { runProgram, startProgram, type Ended, type Program } from './program.ts'
+
+/** A kubectl on this machine. */
+export interface KubectlBinary {
+  readonly file: string
+  /** Of version 1. */
+  readonly minor: number
+}
+
+/** Where the Google Cloud SDK keeps kubectl in several versions, beside what stands on PATH. */
+const knownDirectories = ['/usr/lib/google-cloud-sdk/bin', '/opt/google-cloud-sdk/bin']
+
+/** One kubectl for each minor version found, newest first; those from before 1.28 are not promised anything. */
+export async function findKubectls(): Promise<readonly KubectlBinary[]> {
+  const directories = [...(process.env['PATH'] ?? '').split(delimiter), ...knownDirectories]
+  const files = new Set(directories.flatMap(kubectlsIn))
+  const found = await Promise.all([...files].map(async (file) => ({ file, minor: await minorOf(file) })))
+  const byMinor = new Map(found.filter(({ minor }) => minor >= 28).map((binary) => [binary.minor, binary]))
+  return [...byMinor.values()].sort((a, b) => b.minor - a.minor)
+}
+
+export const noKubectl = 'no kubectl from 1.28 on PATH or in the Google Cloud SDK'
+
+/** A version in its name goes last: of one minor version, such a file is preferred to a launcher of several. */
+function kubectlsIn(directory: string): readonly string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => /^kubectl(\.1\.\d+)?$/.test(name))
+    return names.sort().map((name) => realpathSync(join(directory, name)))
+  } catch {
+    return []
+  }
+}
+
+async function minorOf(file: string): Promise<number> {
+  const named = /\.1\.(\d+)$/.exec(file)?.[1]
+  if (named !== undefined) return Number(named)
+  const { stdout } = await runProgram(file, ['version', '--client', '--output=json'])
+  return Number(/"gitVersion": "v1\.(\d+)/.exec(stdout)?.[1] ?? 0)
+}
+
+export interface KubectlOptions {
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** kubectl as a person would call it: one line, with words in single quotes where they hold spaces. */
+export interface Kubectl {
+  run(line: string, options?: KubectlOptions): Promise<Ended>
+  /** Expects exit code 0; what it printed. */
+  ok(line: string, options?: KubectlOptions): Promise<string>
+  /** Expects exit code 1; what it complained. */
+  fails(line: string, options?: KubectlOptions): Promise<string>
+  /** `apply -f -`: expects success. */
+  apply(manifest: string): Promise<string>
+  /** `get -o json`, parsed. */
+  json(line: string): Promise<Json>
+  /** For commands that do not end by themselves. */
+  start(line: string): Promise<Program>
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what kubectl prints is looked into and compared, never relied on
+type Json = any
+
+/** The same kubectl for one server. What it caches goes into the directory. */
+export function createKubectl(
+  { file }: KubectlBinary,
+  { kubeconfig, cacheDirectory }: { readonly kubeconfig: string; readonly cacheDirectory: string },
+): Kubectl {
+  const common = [`--kubeconfig=${kubeconfig}`, `--cache-dir=${cacheDirectory}`]
+  const argsOf = (line: string): readonly string[] => [...common, ...words(line)]
+  const env = { KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: undefined }
+
+  const run: Kubectl['run'] = (line, options = {}) =>
+    runProgram(file, argsOf(line), { ...options, env: { ...env, ...options.env } })
+
+  const ok: Kubectl['ok'] = async (line, options) => {
+    const ended = await run(line, options)
+    expect(ended, `kubectl ${line}`).toMatchObject({ code: 0 })
+    return ended.stdout
+  }
+
+  return {
+    run,
+    ok,
+    fails: async (line, options) => {
+      const ended = await run(line, options)
+      expect(ended, `kubectl ${line}`).toMatchObject({ code: 1 })
+      return ended.stderr
+    },
+    apply: (manifest) => ok('apply -f -', { input: manifest }),
+    json: async (line) => JSON.parse(await ok(`${line} -o json`)) as Json,
+    start: (line) => startProgram(file, argsOf(line), { env }),
+  }
+}
+
+/** As a shell splits it, as far as single quotes go. */
+function words(line: string): readonly string[] {
+  return (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ''))
+}
