@@ -1,5 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import { keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { wheelSlot } from '../../model/wheel.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -7,8 +8,6 @@ import { storedOf, type ObjectColumns, type ObjectRow } from './sqlite-rows.ts'
 
 interface CurrentRow {
   readonly id: number
-  readonly uid: string
-  readonly rv: number
   readonly owners: string | null
 }
 
@@ -22,9 +21,10 @@ interface NewRow {
 /** The rows of objects: one by one, by name or by number. Whoever changes one is inside a write. */
 export function createSqliteObjects(database: SqliteDatabase) {
   const select = database.prepare('SELECT rv, engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
-  const selectCurrent = database.prepare(
-    'SELECT id, uid, rv, owners FROM objects WHERE kind = ? AND namespace = ? AND name = ?',
+  const selectVersion = database.prepare(
+    'SELECT id, owners FROM objects WHERE kind = ? AND namespace = ? AND name = ? AND uid = ? AND rv = ?',
   )
+  const selectAny = database.prepare('SELECT uid, rv FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
   const insert = database.prepare(`
     INSERT INTO objects (kind, namespace, name, uid, rv, created_rv, slot, next_run_at_ms, owners, engine, doc)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
@@ -48,14 +48,10 @@ export function createSqliteObjects(database: SqliteDatabase) {
 
     /** The row that a write means. Throws NOT_FOUND, VERSION_CONFLICT. */
     current: (kindId: number, key: ObjectKey, { object }: StoredObject): CurrentRow => {
-      const row = selectCurrent.get(kindId, key.namespace, key.name) as unknown as CurrentRow | undefined
       const { uid, resourceVersion } = object.metadata
-      if (row === undefined) throw notFound(key)
-      if (row.uid !== uid) throw new OperatingError('VERSION_CONFLICT', `${keyText(key)} is another object now`)
-      if (String(row.rv) !== resourceVersion) {
-        throw new OperatingError('VERSION_CONFLICT', `${keyText(key)} is at ${row.rv}, not at ${resourceVersion}`)
-      }
-      return row
+      const row = selectVersion.get(kindId, key.namespace, key.name, uid, Number(resourceVersion))
+      if (row === undefined) throw refusal(key, object, selectAny.get(kindId, key.namespace, key.name))
+      return row as unknown as CurrentRow
     },
 
     /** Throws ALREADY_EXISTS. */
@@ -96,6 +92,16 @@ export function createSqliteObjects(database: SqliteDatabase) {
 
 function uidsOf(owners: string | null): readonly string[] {
   return owners === null ? [] : (JSON.parse(owners) as string[])
+}
+
+/** Why a write finds nothing to write on. */
+function refusal(key: ObjectKey, { metadata }: ApiObject, there: Record<string, unknown> | undefined): OperatingError {
+  if (there === undefined) return notFound(key)
+  const difference =
+    there['uid'] === metadata.uid
+      ? `at ${String(there['rv'])}, not at ${metadata.resourceVersion}`
+      : 'another object now'
+  return new OperatingError('VERSION_CONFLICT', `${keyText(key)} is ${difference}`)
 }
 
 /** NOT_FOUND for this key. */
