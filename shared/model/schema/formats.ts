@@ -74,7 +74,7 @@ function isDuration(text: string): boolean {
   return goDuration.test(text) || scalaDuration.test(text)
 }
 
-const goDuration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const scalaDuration =
   /(?<!\d)\d+[\t\n\f\r ]*(?:(?:ns|us|µs|ms|s|m|hr?|d|wk?)(?![A-Za-zµ])|nano|micro|milli|sec|min|hour|day|week)/i
 
@@ -173,19 +173,21 @@ const cardNumber =
 
 function isCreditCard(text: string): boolean {
   const number = text.replace(/\D+/g, '')
+  if (!cardNumber.test(number)) return false
   const doubled = [...number].toReversed().map((digit, i) => Number(digit) * (1 + (i % 2)))
-  return cardNumber.test(number) && sum(doubled.map((n) => (n > 9 ? n - 9 : n))) % 10 === 0
+  return sum(doubled.map((n) => (n > 9 ? n - 9 : n))) % 10 === 0
 }
 
 function isIsbn10(text: string): boolean {
   const number = text.replace(/[\s-]/g, '')
-  const weighted = [...number].map((digit, i) => (digit === 'X' ? 10 : Number(digit)) * (i + 1))
-  return /^\d{9}[\dX]$/.test(number) && sum(weighted) % 11 === 0
+  if (!/^\d{9}[\dX]$/.test(number)) return false
+  return sum([...number].map((digit, i) => (digit === 'X' ? 10 : Number(digit)) * (i + 1))) % 11 === 0
 }
 
 function isIsbn13(text: string): boolean {
   const number = text.replace(/[\s-]/g, '')
-  return /^\d{13}$/.test(number) && sum([...number].map((digit, i) => Number(digit) * (i % 2 === 0 ? 1 : 3))) % 10 === 0
+  if (!/^\d{13}$/.test(number)) return false
+  return sum([...number].map((digit, i) => Number(digit) * (i % 2 === 0 ? 1 : 3))) % 10 === 0
 }
 
 function sum(numbers: readonly number[]): number {
