@@ -19,10 +19,10 @@ import { trackUpdate } from '../../../../shared/model/apply/track-update.ts'
 import { mergeTypeOf } from '../../../../shared/model/apply/typed/merge-type.ts'
 import { isObject, type JsonObject } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
-import { recorded, type FieldManagerStep, type UpdaterStep } from './vectors.ts'
+import { fieldManagerSteps, updaterSteps, type FieldManagerStep, type UpdaterStep } from './vectors.ts'
 
 describe('merging and ownership', () => {
-  const steps = recorded<UpdaterStep>('ssa-vectors.jsonl.gz')
+  const steps = updaterSteps()
 
   it.each(['apply', 'update'] as const)('of %s are those of structured-merge-diff', (op) => {
     const chosen = steps.filter(({ step }) => step.op === op)
@@ -34,7 +34,7 @@ describe('merging and ownership', () => {
 
 function outcome(step: UpdaterStep, schema: StructuralSchema): UpdaterStep['want'] {
   const [owners, type] = [ownersIn(step), mergeTypeOf(schema)]
-  const self = manager(step.manager, step.op === 'apply')
+  const self = managerOf(step.manager, step.op === 'apply')
   if (step.op === 'update') {
     const after = recordWrite(owners, { self, before: step.live, after: step.object, type, ignored: noFields })
     return { object: step.object, managers: setsOf(after) }
@@ -49,12 +49,12 @@ function outcome(step: UpdaterStep, schema: StructuralSchema): UpdaterStep['want
 
 function ownersIn({ managers }: UpdaterStep): Owners {
   const owners = Object.entries(managers).map(([name, { fields, applied }]): Owner => {
-    return { ...manager(name, applied), fields: decodeFields(fields) }
+    return { ...managerOf(name, applied), fields: decodeFields(fields) }
   })
   return new Map(owners.map((owner) => [ownerId(owner), owner]))
 }
 
-function manager(name: string, applied: boolean): Manager {
+function managerOf(name: string, applied: boolean): Manager {
   return { manager: name, operation: applied ? 'Apply' : 'Update', apiVersion: 'v1' }
 }
 
@@ -63,7 +63,7 @@ function setsOf(owners: Owners): Record<string, JsonObject> {
 }
 
 describe('objects and their managedFields', () => {
-  const steps = recorded<FieldManagerStep>('field-manager-vectors.jsonl.gz')
+  const steps = fieldManagerSteps()
 
   it.each(['apply', 'update'] as const)("after %s are those of Kubernetes' field manager", (op) => {
     const chosen = steps.filter(({ step }) => step.op === op)
@@ -114,5 +114,8 @@ function byText(a: object, b: object): number {
 }
 
 function sortedText(fields: object): string {
-  return JSON.stringify(Object.entries(fields).sort())
+  return Object.entries(fields)
+    .map((field) => JSON.stringify(field))
+    .toSorted()
+    .join()
 }

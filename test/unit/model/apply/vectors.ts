@@ -34,16 +34,30 @@ export interface FieldManagerStep extends Step {
   }
 }
 
-/** The steps of a file in their order, each with the schema it was recorded under and the number of its line. */
-export function recorded<S>(file: string): readonly { line: number; schema: StructuralSchema; step: S }[] {
-  const lines = gunzipSync(readFileSync(new URL(`../../../vectors/${file}`, import.meta.url)))
-    .toString()
-    .trim()
+/** With the schema it was recorded under and the number of its line. */
+interface Recorded<S> {
+  readonly line: number
+  readonly schema: StructuralSchema
+  readonly step: S
+}
+
+export function updaterSteps(): readonly Recorded<UpdaterStep>[] {
+  return recorded('ssa-vectors.jsonl.gz') as readonly Recorded<UpdaterStep>[]
+}
+
+export function fieldManagerSteps(): readonly Recorded<FieldManagerStep>[] {
+  return recorded('field-manager-vectors.jsonl.gz') as readonly Recorded<FieldManagerStep>[]
+}
+
+/** A line is a step, or the schema of those that follow. */
+function recorded(file: string): readonly Recorded<unknown>[] {
+  const text = gunzipSync(readFileSync(new URL(`../../../vectors/${file}`, import.meta.url))).toString()
   let schema: StructuralSchema = {}
-  return lines.split('\n').flatMap((text, i) => {
-    const read = JSON.parse(text) as { schema: StructuralSchema } | S
-    if (typeof read === 'object' && read !== null && 'schema' in read) schema = read.schema
-    else return [{ line: i + 1, schema, step: read as S }]
+  return text.split('\n').flatMap((json, i) => {
+    if (json === '') return []
+    const read = JSON.parse(json) as object
+    if (!('schema' in read)) return [{ line: i + 1, schema, step: read }]
+    schema = read.schema as StructuralSchema
     return []
   })
 }
