@@ -35,12 +35,17 @@ function readyText({ url, kubeconfig }: LocalControlPlane): string {
   const seconds = (performance.now() / 1000).toFixed(2)
   return `setpoint is ready at ${url} (${seconds} s). Try:
 
-  export KUBECONFIG=${kubeconfig}
+  export KUBECONFIG=${quoted(kubeconfig)}
   kubectl api-resources
   kubectl apply -f ${relative(process.cwd(), 'examples/orders.yaml')}
   kubectl get postgresclusters,postgresdatabases -w
 
 `
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 function signalled(): Promise<void> {
