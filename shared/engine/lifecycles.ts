@@ -1,3 +1,4 @@
+import { isCondition } from '../model/conditions.ts'
 import { hasCode } from '../model/errors.ts'
 import type { ApiObject } from '../model/object.ts'
 import { parseTimestamp } from '../model/time.ts'
@@ -31,12 +32,24 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
   })
 }
 
-/** A CustomResourceDefinition goes once no object of its kind is left. */
+/** A CustomResourceDefinition goes once no object of its kind is left. One whose names are taken waits for them. */
 export function definitionController({ resources }: Pick<LifecycleOptions, 'resources'>): Controller {
-  return lifecycle(customResourceDefinitionKind, crdFinalizer, async (definition) => {
+  const cleanup = async (definition: ApiObject): Promise<Outcome> => {
     const [kind] = servedKinds(definition as unknown as CustomResourceDefinition)
     return untilNoneIsLeft(kind === undefined ? 0 : await deleteAll(resources, kind))
-  })
+  }
+  const reconcile = async (definition: ApiObject): Promise<Outcome> => {
+    if (isCondition(definition, 'NamesAccepted')) return done()
+    // Any write looks at the names anew, and is none if nothing has changed.
+    await resources.patch(
+      customResourceDefinitionKind,
+      definition.metadata,
+      { type: 'merge', body: {} },
+      { manager: 'setpoint' },
+    )
+    return again('5s')
+  }
+  return { ...lifecycle(customResourceDefinitionKind, crdFinalizer, cleanup), reconcile }
 }
 
 function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObject) => Promise<Outcome>): Controller {

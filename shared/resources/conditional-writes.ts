@@ -3,11 +3,11 @@ import type { ObjectKey } from '../model/object-key.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, Place, Written } from './resources.ts'
 import { completed, isReleased } from './states.ts'
+import type { Surroundings } from './strategies.ts'
 import { touchedBy } from './transitions.ts'
 
 /** Reads and conditional writes of one object, tried again on the newest version where the writer did not name one. */
@@ -39,13 +39,13 @@ export interface ErasePlan {
 
 export interface ConditionalWritesOptions {
   readonly store: ObjectStore
-  readonly clock: Clock
+  readonly surroundings: (kind: ServedKind) => Promise<Surroundings>
 }
 
 /** What nobody names a version for is tried so often; then the conflict is told. */
 const triesMax = 10
 
-export function createConditionalWrites({ store, clock }: ConditionalWritesOptions): ConditionalWrites {
+export function createConditionalWrites({ store, surroundings }: ConditionalWritesOptions): ConditionalWrites {
   const find: ConditionalWrites['find'] = async (kind, at) => {
     const stored = await store.get(keyIn(kind, at))
     if (stored === undefined) throw notFound(kind, at.name)
@@ -83,7 +83,7 @@ export function createConditionalWrites({ store, clock }: ConditionalWritesOptio
     { object, warnings }: Planned,
     dryRun: boolean,
   ): Promise<Written> => {
-    const next = { ...before, object: completed(kind, before.object, object, clock.nowMs()) }
+    const next = { ...before, object: completed(kind, before.object, object, await surroundings(kind)) }
     const touched = touchedBy(before.object, next.object)
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
     if (dryRun) return { stored: next, outcome: 'updated', warnings }

@@ -14,7 +14,8 @@ import { jsonPatch, mergePatch } from './patching.ts'
 import { checkPreconditions } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { firstState, prepared } from './states.ts'
-import { takenIn } from './strategies.ts'
+import { definitionsIn, isDefinition } from './stored-definitions.ts'
+import { takenIn, type Surroundings } from './strategies.ts'
 import { born, marked, replaced, withStatus } from './transitions.ts'
 
 export interface ResourcesOptions {
@@ -25,17 +26,22 @@ export interface ResourcesOptions {
 
 /** The verbs over a store. */
 export function createResources({ store, clock, random }: ResourcesOptions): Resources {
-  const { find, insert, change, erase } = createConditionalWrites({ store, clock })
+  const surroundings = async ({ group, kind }: ServedKind): Promise<Surroundings> => {
+    const nowMs = clock.nowMs()
+    return isDefinition(group, kind) ? { nowMs, definitions: await definitionsIn(store) } : { nowMs }
+  }
+  const { find, insert, change, erase } = createConditionalWrites({ store, surroundings })
 
   const create = async (
     kind: ServedKind,
     body: JsonObject,
     how: WriteOptions & Pick<Written, 'warnings'>,
   ): Promise<Written> => {
-    const nowMs = clock.nowMs()
+    const around = await surroundings(kind)
     const namespace = kind.namespaced ? namespaceOf(body) : ''
+    const { nowMs } = around
     const object = born(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
-    const first = firstState(kind, withManagedFields(object, body), nowMs)
+    const first = firstState(kind, withManagedFields(object, body), around)
     if (kind.namespaced) await requireNamespace(store, namespace)
     return {
       stored: how.dryRun === true ? first : await insert(kind, first),
@@ -120,7 +126,8 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     delete: async (kind, at, asked = {}) => {
       const markedFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})
-        return prepared(marked(before, clock.nowMs(), propagationFinalizer(asked)), clock.nowMs())
+        const nowMs = clock.nowMs()
+        return prepared(marked(before, nowMs, propagationFinalizer(asked)), { nowMs })
       }
       return shown(kind, await erase(kind, at, { marked: markedFor, dryRun: asked.dryRun === true }))
     },

@@ -1,9 +1,17 @@
+import { isCondition } from '../model/conditions.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
 
-/** The kinds a CustomResourceDefinition makes served: one per served version, the stored one first. */
-export function servedKinds({ spec }: CustomResourceDefinition): readonly ServedKind[] {
-  const { group, scope, names } = spec
+/**
+ * The kinds a CustomResourceDefinition makes served: one per served version, the stored one first. None until it is
+ * established: somebody else may have its names, and the objects that go by them.
+ */
+export function servedKinds(definition: CustomResourceDefinition): readonly ServedKind[] {
+  if (!isCondition(definition as unknown as ApiObject, 'Established')) return []
+  const { spec, status } = definition
+  const { group, scope } = spec
+  const names = status?.acceptedNames ?? spec.names
   const storageVersion = spec.versions.find((version) => version.storage)?.name ?? ''
   const served = spec.versions.filter((version) => version.served)
   return served

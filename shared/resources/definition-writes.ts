@@ -1,6 +1,7 @@
+import { parseApiVersion } from '../model/object.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import { customResourceDefinitionKind } from './built-in-kinds.ts'
+import { isDefinition } from './stored-definitions.ts'
 
 /**
  * The store, which calls `tell` after each write of a CustomResourceDefinition, whoever makes it and however it ends: one
@@ -11,7 +12,7 @@ export function tellDefinitionWrites(store: ObjectStore, tell: () => void): Obje
     try {
       return await write
     } finally {
-      if (object.kind === customResourceDefinitionKind.kind) tell()
+      if (isDefinition(parseApiVersion(object.apiVersion).group, object.kind)) tell()
     }
   }
   return {

@@ -3,21 +3,30 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import { checkSchema, refuse, withDefaults } from './admission.ts'
 import { checkMetadata, checkNoNewFinalizers } from './metadata.ts'
-import { strategyOf } from './strategies.ts'
+import { strategyOf, type Surroundings } from './strategies.ts'
 
 /** Complete states: what a kind adds to an object, and what must hold before it is stored. */
 
 /** The first state of an object. Throws INVALID with every error found. */
-export function firstState(kind: ServedKind, object: ApiObject, nowMs: number): StoredObject {
+export function firstState(kind: ServedKind, object: ApiObject, around: Surroundings): StoredObject {
   const { finalizer, engine } = strategyOf(object)
-  const metadata = finalizer === undefined ? object.metadata : { ...object.metadata, finalizers: [finalizer] }
-  const complete = completed(kind, undefined, { ...object, metadata }, nowMs)
-  return { object: complete, engine: engine?.(complete, nowMs) ?? {} }
+  const complete = completed(kind, undefined, finalizer === undefined ? object : heldBy(finalizer, object), around)
+  return { object: complete, engine: engine?.(complete, around.nowMs) ?? {} }
+}
+
+function heldBy(finalizer: string, object: ApiObject): ApiObject {
+  const others = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
+  return { ...object, metadata: { ...object.metadata, finalizers: [...others, finalizer] } }
 }
 
 /** The next state with what its kind adds. Throws INVALID with every error found. */
-export function completed(kind: ServedKind, live: ApiObject | undefined, next: ApiObject, nowMs: number): ApiObject {
-  const object = prepared(withDefaults(kind, next), nowMs)
+export function completed(
+  kind: ServedKind,
+  live: ApiObject | undefined,
+  next: ApiObject,
+  around: Surroundings,
+): ApiObject {
+  const object = prepared(withDefaults(kind, next), around)
   refuse(kind, object.metadata.name, [
     ...checkMetadata(object.metadata),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
@@ -28,8 +37,8 @@ export function completed(kind: ServedKind, live: ApiObject | undefined, next: A
 }
 
 /** The next state with what its kind adds, unchecked: deletion must not fail because a schema has changed meanwhile. */
-export function prepared(next: ApiObject, nowMs: number): ApiObject {
-  return strategyOf(next).prepare?.(next, nowMs) ?? next
+export function prepared(next: ApiObject, around: Surroundings): ApiObject {
+  return strategyOf(next).prepare?.(next, around) ?? next
 }
 
 /** Marked for deletion, and nobody holds it any more. */

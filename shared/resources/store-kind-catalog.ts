@@ -1,10 +1,10 @@
-import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { builtInKinds } from './built-in-kinds.ts'
 import { servedKinds } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
+import { definitionsIn } from './stored-definitions.ts'
 
 export interface StoreKindCatalog extends KindCatalog {
   /** A CustomResourceDefinition changed: the next look reads them again. */
@@ -58,11 +58,7 @@ interface Index {
 }
 
 async function readIndex(store: ObjectStore): Promise<Index> {
-  const page = await store.list({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' })
-  const all = [
-    ...builtInKinds,
-    ...page.items.flatMap(({ object }) => servedKinds(object as unknown as CustomResourceDefinition)),
-  ]
+  const all = [...builtInKinds, ...(await definitionsIn(store)).flatMap(servedKinds)]
   const byName = new Map<string, ServedKind>()
   for (const kind of all) {
     byName.set(`${kind.group}/${kind.version}/${kind.plural}`, kind)

@@ -1,4 +1,4 @@
-import { acceptCrd, checkCrd } from '../model/custom-resource-definition.ts'
+import { acceptCrd, checkCrd, type CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
 import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
@@ -6,12 +6,19 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/stored-object.ts'
 import { parseTimestamp } from '../model/time.ts'
 
+/** What a state depends on beside its own object. */
+export interface Surroundings {
+  readonly nowMs: number
+  /** All there are, where the object is one. */
+  readonly definitions?: readonly CustomResourceDefinition[]
+}
+
 /** What a built-in kind does beyond the rules that hold for all. */
 interface Strategy {
   /** What a writer's body means, before anything else looks at it. */
   intake?(body: JsonObject): JsonObject
   /** Completes the next state. */
-  prepare?(next: ApiObject, nowMs: number): ApiObject
+  prepare?(next: ApiObject, around: Surroundings): ApiObject
   check?(next: ApiObject, live: ApiObject | undefined): readonly FieldError[]
   /** On creation: a finalizer that one of the engine's own controllers removes. */
   readonly finalizer?: string
@@ -47,8 +54,9 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   'apiextensions.k8s.io/CustomResourceDefinition': {
     finalizer: crdFinalizer,
-    prepare: (next, nowMs) => acceptCrd(next, nowMs),
-    check: (next) => checkCrd(next),
+    // Which names it has is of no matter any more, and must not change: its objects are found by them.
+    prepare: (next, { nowMs, definitions }) => (isDeleting(next) ? next : acceptCrd(next, nowMs, definitions)),
+    check: checkCrd,
   },
 }
 

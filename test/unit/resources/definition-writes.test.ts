@@ -19,7 +19,10 @@ afterEach(() => opened.close())
 
 function definition(): StoredObject {
   const stored = storedWidget('widgets.example.com', {})
-  return { ...stored, object: { ...stored.object, kind: 'CustomResourceDefinition' } }
+  return {
+    ...stored,
+    object: { ...stored.object, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  }
 }
 
 describe('writes of definitions', () => {

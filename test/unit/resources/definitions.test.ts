@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemRandom } from '../../../shared/adapters/local/system-random.ts'
+import { isCondition } from '../../../shared/model/conditions.ts'
+import type { CustomResourceDefinition } from '../../../shared/model/custom-resource-definition.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
+import { customResourceDefinitionKind as definitionKind } from '../../../shared/resources/built-in-kinds.ts'
+import { createResources } from '../../../shared/resources/create-resources.ts'
+import { servedKinds } from '../../../shared/resources/custom-kinds.ts'
+import type { Resources } from '../../../shared/resources/resources.ts'
+import { expectCode } from '../../support/expect-code.ts'
+import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
+
+let opened: OpenSqlite
+let resources: Resources
+beforeEach(() => {
+  const clock = createVirtualClock()
+  opened = openSqlite(':memory:', clock)
+  resources = createResources({ store: opened.store, clock, random: systemRandom })
+})
+afterEach(() => opened.close())
+
+const manager = { manager: 'test' }
+
+function definition(plural: string, names: object = {}) {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural, kind: 'Widget', ...names },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  }
+}
+
+async function create(plural: string, names?: object): Promise<ApiObject> {
+  return (await resources.create(definitionKind, definition(plural, names), manager)).stored.object
+}
+
+function served(object: ApiObject): readonly string[] {
+  return servedKinds(object as unknown as CustomResourceDefinition).map(({ plural, kind }) => `${plural} ${kind}`)
+}
+
+describe('a definition', () => {
+  it('whose kind another has is not served, so that no object is reached by two ways', async () => {
+    expect(served(await create('widgets'))).toEqual(['widgets Widget'])
+    const late = await create('widgetz', { singular: 'widgy' })
+    expect(isCondition(late, 'NamesAccepted')).toBe(false)
+    expect(served(late)).toEqual([])
+  })
+
+  it('is not served because it is deleted while another has its names', async () => {
+    await create('widgets')
+    await create('widgetz')
+    const { stored } = await resources.delete(definitionKind, { name: 'widgetz.example.com' })
+    expect(served(stored.object)).toEqual([])
+  })
+
+  it('gets its names with the first write after they are free', async () => {
+    const first = await create('widgets')
+    await create('widgetz')
+    await opened.store.remove({ object: first, engine: {} })
+    const { stored } = await resources.patch(
+      definitionKind,
+      { name: 'widgetz.example.com' },
+      { type: 'merge', body: {} },
+      manager,
+    )
+    expect(served(stored.object)).toEqual(['widgetz Widget'])
+  })
+
+  it.each([
+    { because: 'objects are found by their kind', change: { names: { kind: 'Gadget' } } },
+    { because: 'objects stand in a namespace or in none', change: { scope: 'Cluster' } },
+  ])('cannot be changed where $because', async ({ change }) => {
+    await create('widgets')
+    const patch = resources.patch(
+      definitionKind,
+      { name: 'widgets.example.com' },
+      { type: 'merge', body: { spec: change } },
+      manager,
+    )
+    expect(await expectCode(patch, 'INVALID')).toMatchObject({ message: expect.stringContaining('immutable') })
+  })
+
+  it('keeps the finalizers it was made with', async () => {
+    const given = definition('widgets')
+    const body = { ...given, metadata: { ...given.metadata, finalizers: ['example.com/mine'] } }
+    const { stored } = await resources.create(definitionKind, body, manager)
+    expect(stored.object.metadata.finalizers).toEqual([
+      'example.com/mine',
+      'customresourcecleanup.apiextensions.k8s.io',
+    ])
+  })
+})
