@@ -69,16 +69,23 @@ function checkMapKeys(items: StructuralSchema, keys: readonly string[], path: st
     const detail = "must be object if parent array's x-kubernetes-list-type is map"
     return [invalid(child(child(path, 'items'), 'type'), items.type ?? '', detail)]
   }
-  const repeated = keys.filter((key, i) => keys.indexOf(key) < i)
+  const distinct = new Set(keys)
+  const repeated = distinct.size < keys.length ? [invalid(keysField, keys, 'must not contain duplicate entries')] : []
+  const isRequired = new Set(items.required)
   return [
-    ...repeated.map(() => invalid(keysField, keys, 'must not contain duplicate entries')),
-    ...keys.flatMap((key) => checkMapKey(items, key, path)),
+    ...repeated,
+    ...[...distinct].flatMap((key) => checkMapKey(items, { key, isRequired: isRequired.has(key) }, path)),
   ]
 }
 
+interface MapKey {
+  readonly key: string
+  readonly isRequired: boolean
+}
+
 function checkMapKey(
-  { properties = {}, required: names = [] }: StructuralSchema,
-  key: string,
+  { properties = {} }: StructuralSchema,
+  { key, isRequired }: MapKey,
   path: string,
 ): readonly FieldError[] {
   const property = Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -97,7 +104,7 @@ function checkMapKey(
       ),
     )
   }
-  if (!names.includes(key) && (property.default ?? undefined) === undefined) {
+  if (!isRequired && (property.default ?? undefined) === undefined) {
     errors.push(required(child(field, 'default'), `${isKey} must have a default or be a required property`))
   }
   if (property.nullable === true) errors.push(forbidden(child(field, 'nullable'), `${isKey} cannot be nullable`))

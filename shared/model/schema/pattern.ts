@@ -9,6 +9,8 @@ export interface Pattern {
   readonly stepsPerCharacter: number
 }
 
+const longestPattern = 10_000
+
 /** Patterns that unroll to more than this are refused: each character of a value could cost that many steps. */
 const largestPattern = 5_000
 
@@ -17,6 +19,7 @@ const largestPattern = 5_000
  * Throws an error that says what is wrong with the pattern.
  */
 export function compilePattern(source: string): Pattern {
+  if (source.length > longestPattern) throw new Error(`has more than ${longestPattern} characters`)
   const stepsPerCharacter = unrolledSize(source)
   if (stepsPerCharacter > largestPattern) throw new Error(`unrolls to more than ${largestPattern} steps`)
   const expression = RE2JS.compile(source)

@@ -10,10 +10,16 @@ import { checkBranches, checkPattern } from './value-validation.ts'
 /**
  * Everything that keeps a value from being a structural schema as Kubernetes asks for one: what is said of a value's
  * structure is said outside of `allOf`, `anyOf`, `oneOf` and `not`, at every level. Each error has the path of the node
- * and says what would be right. Takes any value; without errors it is a StructuralSchema, and safe to use.
+ * and says what would be right; 100 errors at most. Takes any value; without errors it is a StructuralSchema, and safe to use.
  * Source: apiextensions-apiserver, `schema/validation.go`, `schema/complete.go`, `apis/apiextensions/validation`.
  */
 export function checkStructural(schema: unknown, path = ''): readonly FieldError[] {
+  return findErrors(schema, path).slice(0, mostErrors)
+}
+
+const mostErrors = 100
+
+function findErrors(schema: unknown, path: string): readonly FieldError[] {
   const keywordErrors = checkKeywords(schema as Json, path)
   if (keywordErrors.length > 0) return keywordErrors
   const structureErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkNode)
@@ -64,8 +70,9 @@ function children(schema: StructuralSchema, place: Place): readonly (readonly [S
     return [node, { path: entry(child(path, 'properties'), name), level: 'field', within: part }]
   })
   if (items !== undefined) below.push([items, { path: child(path, 'items'), level: 'item', within }])
-  if (typeof others === 'object')
+  if (typeof others === 'object') {
     below.push([others, { path: child(path, 'additionalProperties'), level: 'field', within }])
+  }
   return below
 }
 
