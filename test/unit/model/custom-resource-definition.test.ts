@@ -1,0 +1,459 @@
+import { describe, expect, it } from 'vitest'
+import {
+  acceptCrd,
+  checkCrd,
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionSpec,
+  type CustomResourceDefinitionVersion,
+} from '../../../shared/model/custom-resource-definition.ts'
+
+const v1: CustomResourceDefinitionVersion = {
+  name: 'v1',
+  served: true,
+  storage: true,
+  subresources: { status: {} },
+  schema: {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            color: { type: 'string' },
+            size: { type: 'integer' },
+            tags: { type: 'array', items: { type: 'string' } },
+          },
+        },
+        status: { type: 'object', properties: { phase: { type: 'string' } } },
+      },
+    },
+  },
+}
+
+const spec: CustomResourceDefinitionSpec = {
+  group: 'example.com',
+  scope: 'Namespaced',
+  names: { kind: 'Widget', plural: 'widgets' },
+  versions: [v1],
+}
+
+const widgets: CustomResourceDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec,
+}
+
+function withSpec(changes: Partial<CustomResourceDefinitionSpec>): CustomResourceDefinition {
+  return { ...widgets, spec: { ...spec, ...changes } }
+}
+
+function withNames(names: object): CustomResourceDefinition {
+  return withSpec({ names: { ...spec.names, ...names } })
+}
+
+function withVersion(changes: object): CustomResourceDefinition {
+  return withSpec({ versions: [{ ...v1, ...changes }] })
+}
+
+function inGroup(group: string, annotations: Record<string, string> = {}): CustomResourceDefinition {
+  return { ...withSpec({ group }), metadata: { name: `widgets.${group}`, annotations } }
+}
+
+interface Row {
+  readonly because: string
+  readonly crd: unknown
+  /** Beginnings of `path: message`; none if the definition is accepted. */
+  readonly errors?: readonly string[]
+}
+
+const version = 'spec.versions[0]'
+const column = { name: 'Color', type: 'string', jsonPath: '.spec.color' }
+
+/** Compared with apiextensions-apiserver 0.32, which writes `spec.validation` for the schema of the only version. */
+const rows: readonly Row[] = [
+  { because: 'a plain definition is fine', crd: widgets },
+  {
+    because: 'an object without a spec is none',
+    crd: { ...widgets, spec: undefined },
+    errors: ['spec: Required value'],
+  },
+  {
+    because: 'every missing part is named',
+    crd: { ...widgets, spec: { names: {}, versions: [{}] } },
+    errors: [
+      'spec.names.kind: Required value',
+      'spec.names.plural: Required value',
+      `${version}.name: Required value`,
+      `${version}.served: Required value`,
+      `${version}.storage: Required value`,
+      'spec.group: Required value',
+      'spec.scope: Required value',
+    ],
+  },
+  {
+    because: 'shapes are checked before meanings',
+    crd: withSpec({ versions: 'v1' as never, group: 'x' }),
+    errors: ['spec.versions: Invalid value: "string": spec.versions in body must be of type array: "string"'],
+  },
+  {
+    because: 'the name follows from plural and group',
+    crd: { ...widgets, metadata: { name: 'widget.example.com' } },
+    errors: ['metadata.name: Invalid value: "widget.example.com": must be spec.names.plural+"."+spec.group'],
+  },
+  {
+    because: 'a group is a domain',
+    crd: inGroup('example'),
+    errors: ['spec.group: Invalid value: "example": should be a domain with at least one dot'],
+  },
+  {
+    because: 'a domain is in lower case',
+    crd: inGroup('Example.com'),
+    errors: ['spec.group: Invalid value: "Example.com": a lowercase RFC 1123 subdomain must'],
+  },
+  {
+    because: 'groups of Kubernetes are not for everybody',
+    crd: inGroup('apps.k8s.io'),
+    errors: [
+      'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation',
+    ],
+  },
+  {
+    because: 'an approval is a URL',
+    crd: inGroup('apps.k8s.io', { 'api-approved.kubernetes.io': 'yes' }),
+    errors: ['metadata.annotations[api-approved.kubernetes.io]: Invalid value: "yes": protected groups must'],
+  },
+  {
+    because: 'approved kinds are welcome',
+    crd: inGroup('gateway.networking.k8s.io', { 'api-approved.kubernetes.io': 'https://github.com/x/1' }),
+  },
+  {
+    because: 'unapproved kinds may say so',
+    crd: inGroup('apps.k8s.io', { 'api-approved.kubernetes.io': 'unapproved, experimental' }),
+  },
+  { because: 'a name that only ends alike is not of Kubernetes', crd: inGroup('my-k8s.io') },
+  {
+    because: 'there are two scopes',
+    crd: withSpec({ scope: 'Global' as never }),
+    errors: ['spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"'],
+  },
+  {
+    because: 'names are labels',
+    crd: withNames({ singular: 'W', shortNames: ['w', 'a b'], categories: ['-'], kind: 'Wid_get' }),
+    errors: [
+      'spec.names.kind: Invalid value: "Wid_get": may have mixed case, but should otherwise match: a DNS-1035 label must',
+      'spec.names.singular: Invalid value: "W": a DNS-1035 label must',
+      'spec.names.shortNames[1]: Invalid value: "a b"',
+      'spec.names.categories[0]: Invalid value: "-"',
+    ],
+  },
+  {
+    because: 'a list is of another kind than its items',
+    crd: withNames({ listKind: 'Widget' }),
+    errors: ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
+  },
+  {
+    because: 'objects are stored in one version',
+    crd: withSpec({ versions: [{ ...v1, storage: false }] }),
+    errors: ['spec.versions: Invalid value: ["v1"]: must have exactly one version marked as storage version'],
+  },
+  {
+    because: 'objects are stored in no more than one version',
+    crd: withSpec({ versions: [v1, { ...v1, name: 'v2' }] }),
+    errors: ['spec.versions: Invalid value: ["v1","v2"]: must have exactly one version marked as storage version'],
+  },
+  {
+    because: 'versions differ in name',
+    crd: withSpec({ versions: [v1, { ...v1, storage: false }] }),
+    errors: ['spec.versions: Invalid value: ["v1","v1"]: must contain unique version names'],
+  },
+  {
+    because: 'versions are labels',
+    crd: withVersion({ name: '1.0' }),
+    errors: [`${version}.name: Invalid value: "1.0": a DNS-1035 label must`],
+  },
+  {
+    because: 'a version has a schema',
+    crd: withVersion({ schema: {} }),
+    errors: [`${version}.schema.openAPIV3Schema: Required value`],
+  },
+  {
+    because: 'a schema is structural',
+    crd: withVersion({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } } }),
+    errors: [
+      `${version}.schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields`,
+    ],
+  },
+  {
+    because: 'with a status of its own, the root says nothing that concerns both',
+    crd: withVersion({
+      schema: { openAPIV3Schema: { type: 'object', ...preserving(), maxProperties: 5, required: ['spec'] } },
+    }),
+    errors: [
+      `${version}.schema.openAPIV3Schema.maxProperties: Forbidden: must not be used at the root of the schema if the status subresource is enabled`,
+    ],
+  },
+  {
+    because: 'without a status of its own, it may',
+    crd: withVersion({
+      subresources: {},
+      schema: { openAPIV3Schema: { type: 'object', ...preserving(), maxProperties: 5 } },
+    }),
+  },
+  {
+    because: 'columns have paths',
+    crd: withVersion({ additionalPrinterColumns: [column, { ...column, type: 'date', priority: 1 }] }),
+  },
+  {
+    because: 'paths of columns begin with a dot',
+    crd: withVersion({ additionalPrinterColumns: [{ ...column, jsonPath: 'spec.color' }] }),
+    errors: [
+      `${version}.additionalPrinterColumns[0].jsonPath: Invalid value: "spec.color": must be a simple json path starting with .`,
+    ],
+  },
+  {
+    because: 'paths of columns compile',
+    crd: withVersion({ additionalPrinterColumns: [{ ...column, jsonPath: '.spec[' }] }),
+    errors: [
+      `${version}.additionalPrinterColumns[0].jsonPath: Invalid value: ".spec[": must be a valid json path: ".spec[", at 7`,
+    ],
+  },
+  {
+    because: 'columns have a name and a type there is',
+    crd: withVersion({ additionalPrinterColumns: [{ name: '', type: 'text', jsonPath: '.a' }] }),
+    errors: [
+      `${version}.additionalPrinterColumns[0].name: Invalid value: ""`,
+      `${version}.additionalPrinterColumns[0].type: Unsupported value: "text"`,
+    ],
+  },
+  {
+    because: 'scale reads spec and status',
+    crd: withVersion({
+      subresources: {
+        scale: { specReplicasPath: '.status.a', statusReplicasPath: '.status.b', labelSelectorPath: '.metadata.c' },
+      },
+    }),
+    errors: [
+      `${version}.subresources.scale.specReplicasPath: Invalid value: ".status.a": should be a json path under .spec`,
+      `${version}.subresources.scale.labelSelectorPath: Invalid value: ".metadata.c": should be a json path under either .spec or .status`,
+    ],
+  },
+  {
+    because: 'selectable are single fields',
+    crd: withVersion({ selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }] }),
+  },
+  {
+    because: 'selectable is nothing else',
+    crd: withVersion({
+      selectableFields: ['.spec.tags', '.spec.nope', '.metadata.name', '.spec.tags[0]', '.spec.constructor'].map(
+        (jsonPath) => ({ jsonPath }),
+      ),
+    }),
+    errors: [
+      `${version}.selectableFields[0].jsonPath: Invalid value: ".spec.tags": must point to a field of type string, boolean or integer`,
+      `${version}.selectableFields[1].jsonPath: Invalid value: ".spec.nope": is an invalid path: does not refer to a valid field`,
+      `${version}.selectableFields[2].jsonPath: Invalid value: ".metadata.name": must not point to fields in metadata`,
+      `${version}.selectableFields[3].jsonPath: Invalid value: ".spec.tags[0]": is an invalid path`,
+      `${version}.selectableFields[4].jsonPath: Invalid value: ".spec.constructor": is an invalid path`,
+    ],
+  },
+  {
+    because: 'a field is selectable once',
+    crd: withVersion({ selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.color' }] }),
+    errors: [`${version}.selectableFields[1].jsonPath: Duplicate value: ".spec.color"`],
+  },
+  {
+    because: 'only deprecated versions warn of it',
+    crd: withVersion({ deprecationWarning: 'old' }),
+    errors: [`${version}.deprecationWarning: Invalid value: "old": can only be set for deprecated versions`],
+  },
+  {
+    because: 'a warning is one line',
+    crd: withVersion({ deprecated: true, deprecationWarning: 'old\nstyle' }),
+    errors: [
+      `${version}.deprecationWarning: Invalid value: "old\\nstyle": must only contain printable UTF-8 characters`,
+    ],
+  },
+  {
+    because: 'nothing converts by webhook here',
+    crd: withSpec({ conversion: { strategy: 'Webhook' as 'None' } }),
+    errors: ['spec.conversion.strategy: Unsupported value: "Webhook": supported values: "None"'],
+  },
+  {
+    because: 'preserving is a matter of the schema',
+    crd: withSpec({ preserveUnknownFields: true }),
+    errors: [
+      'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields',
+    ],
+  },
+  {
+    because: 'a version that objects were stored in stays',
+    crd: { ...widgets, status: { storedVersions: ['v1alpha1', 'v1'] } },
+    errors: [
+      'status.storedVersions[0]: Invalid value: "v1alpha1": missing from spec.versions; v1alpha1 was previously a storage version',
+    ],
+  },
+]
+
+function preserving(): object {
+  return { 'x-kubernetes-preserve-unknown-fields': true }
+}
+
+describe('checkCrd', () => {
+  it.each(rows)('$because', ({ crd, errors = [] }) => {
+    const found = checkCrd(crd as CustomResourceDefinition).map((error) => `${error.field}: ${error.message}`)
+    expect(found.map((line, i) => line.slice(0, errors[i]?.length))).toEqual(errors)
+  })
+
+  const established = acceptCrd(widgets, 0)
+  const updates = [
+    {
+      because: 'a schema may change',
+      live: established,
+      next: withVersion({ schema: { openAPIV3Schema: { type: 'object' } } }),
+      fields: [],
+    },
+    {
+      because: 'plural and group never change',
+      live: widgets,
+      next: {
+        ...withSpec({ group: 'example.org', names: { kind: 'Widget', plural: 'gadgets' } }),
+        metadata: { name: 'gadgets.example.org' },
+      },
+      fields: ['spec.group', 'spec.names.plural'],
+    },
+    {
+      because: 'kind and scope do not change once established',
+      live: established,
+      next: withSpec({ scope: 'Cluster', names: { kind: 'Gadget', plural: 'widgets' } }),
+      fields: ['spec.scope', 'spec.names.kind'],
+    },
+    {
+      because: 'kind and scope may change before',
+      live: widgets,
+      next: withSpec({ scope: 'Cluster', names: { kind: 'Gadget', plural: 'widgets' } }),
+      fields: [],
+    },
+  ]
+
+  it.each(updates)('on an update, $because', ({ live, next, fields }) => {
+    expect(checkCrd(next, live).map(({ field }) => field)).toEqual(fields)
+  })
+
+  it.each([null, 5, 'x', [], {}, { spec: null }, { spec: { names: 1, versions: [null] } }])(
+    'takes %j without throwing',
+    (given) => {
+      expect(checkCrd(given as unknown as CustomResourceDefinition).length).toBeGreaterThan(0)
+    },
+  )
+})
+
+describe('acceptCrd', () => {
+  const now = Date.parse('2026-03-01T10:00:00.500Z')
+
+  it('fills in names and gives the status Kubernetes gives', () => {
+    const accepted = acceptCrd(widgets, now)
+    const names = { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' }
+    expect(accepted.spec).toEqual({ ...spec, names, conversion: { strategy: 'None' } })
+    const lastTransitionTime = '2026-03-01T10:00:00Z'
+    expect(accepted.status).toEqual({
+      acceptedNames: names,
+      storedVersions: ['v1'],
+      conditions: [
+        {
+          type: 'NamesAccepted',
+          status: 'True',
+          reason: 'NoConflicts',
+          message: 'no conflicts found',
+          lastTransitionTime,
+        },
+        {
+          type: 'Established',
+          status: 'True',
+          reason: 'InitialNamesAccepted',
+          message: 'the initial names have been accepted',
+          lastTransitionTime,
+        },
+      ],
+    })
+    expect(checkCrd(accepted)).toEqual([])
+  })
+
+  it('returns a definition that is as it should be as it is, whatever the time', () => {
+    const accepted = acceptCrd(widgets, now)
+    expect(acceptCrd(accepted, now + 60_000)).toBe(accepted)
+  })
+
+  it('keeps the names that were given', () => {
+    const { spec: complete } = acceptCrd(
+      withNames({ singular: 'wid', listKind: 'Widgets', shortNames: ['wd'], categories: ['all'] }),
+      now,
+    )
+    expect(complete.names).toEqual({
+      kind: 'Widget',
+      plural: 'widgets',
+      singular: 'wid',
+      listKind: 'Widgets',
+      shortNames: ['wd'],
+      categories: ['all'],
+    })
+  })
+
+  it('remembers every version objects were stored in', () => {
+    const accepted = acceptCrd(widgets, now)
+    const v2 = { ...v1, name: 'v2' }
+    const next = acceptCrd({ ...accepted, spec: { ...accepted.spec, versions: [{ ...v1, storage: false }, v2] } }, now)
+    expect(next.status?.storedVersions).toEqual(['v1', 'v2'])
+  })
+
+  it('leaves what is not even shaped like a definition to checkCrd', () => {
+    const crd = { ...widgets, spec: { ...spec, names: 'widgets' } } as unknown as CustomResourceDefinition
+    expect(acceptCrd(crd, now)).toBe(crd)
+  })
+
+  const gadgets = acceptCrd(
+    {
+      ...withNames({ kind: 'Gadget', plural: 'gadgets', shortNames: ['wd'] }),
+      metadata: { name: 'gadgets.example.com' },
+    },
+    now,
+  )
+
+  const conflicts = [
+    { because: 'the plural', names: { plural: 'gadgets' }, reason: 'PluralConflict', name: 'gadgets' },
+    { because: 'the singular', names: { singular: 'gadget' }, reason: 'SingularConflict', name: 'gadget' },
+    { because: 'a short name', names: { shortNames: ['w', 'wd'] }, reason: 'ShortNamesConflict', name: 'wd' },
+    { because: 'a plural that is another short name', names: { plural: 'wd' }, reason: 'PluralConflict', name: 'wd' },
+    {
+      because: 'the kind',
+      names: { kind: 'Gadget', singular: 'x', listKind: 'X' },
+      reason: 'KindConflict',
+      name: 'Gadget',
+    },
+    { because: 'the kind of lists', names: { listKind: 'GadgetList' }, reason: 'ListKindConflict', name: 'GadgetList' },
+  ]
+
+  it.each(conflicts)('does not serve a kind when $because is in use in its group', ({ names, reason, name }) => {
+    const { status } = acceptCrd(withNames(names), now, [gadgets])
+    expect(status?.conditions).toMatchObject([
+      { type: 'NamesAccepted', status: 'False', reason, message: `"${name}" is already in use` },
+      { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+    ])
+  })
+
+  it('lets groups have the same names', () => {
+    const elsewhere = { ...gadgets, spec: { ...gadgets.spec, group: 'example.org' } }
+    expect(acceptCrd(withNames({ kind: 'Gadget' }), now, [elsewhere]).status?.conditions?.[1]?.status).toBe('True')
+  })
+
+  it('goes on serving under the names it had when a new one is in use', () => {
+    const accepted = acceptCrd(widgets, now)
+    const renamed = { ...accepted, spec: { ...accepted.spec, names: { ...accepted.spec.names, shortNames: ['wd'] } } }
+    const { status } = acceptCrd(renamed, now, [gadgets, renamed])
+    expect(status?.acceptedNames).toEqual(accepted.spec.names)
+    expect(status?.conditions).toMatchObject([{ status: 'False', reason: 'ShortNamesConflict' }, { status: 'True' }])
+    const free = acceptCrd({ ...renamed, ...(status && { status }) }, now + 5_000, [])
+    expect(free.status?.acceptedNames?.shortNames).toEqual(['wd'])
+    expect(free.status?.conditions?.[0]).toMatchObject({ status: 'True', lastTransitionTime: '2026-03-01T10:00:05Z' })
+  })
+})
