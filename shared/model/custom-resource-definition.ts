@@ -20,6 +20,7 @@ export interface CustomResourceDefinition {
   readonly status?: CustomResourceDefinitionStatus
 }
 
+/** One kind in one group, in one or several versions that differ in their schemas only. */
 export interface CustomResourceDefinitionSpec {
   readonly group: string
   readonly scope: 'Namespaced' | 'Cluster'
@@ -29,6 +30,7 @@ export interface CustomResourceDefinitionSpec {
   readonly preserveUnknownFields?: boolean
 }
 
+/** What a kind is called: in objects, in paths and on the command line. */
 export interface CustomResourceDefinitionNames {
   readonly kind: string
   readonly plural: string
@@ -40,6 +42,7 @@ export interface CustomResourceDefinitionNames {
   readonly categories?: readonly string[]
 }
 
+/** One version of a kind. */
 export interface CustomResourceDefinitionVersion {
   readonly name: string
   readonly served: boolean
@@ -53,12 +56,14 @@ export interface CustomResourceDefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
 }
 
+/** Where `kubectl scale` reads and writes: JSON paths below `.spec` and `.status`. */
 export interface ScalePaths {
   readonly specReplicasPath: string
   readonly statusReplicasPath: string
   readonly labelSelectorPath?: string
 }
 
+/** What became of a definition. */
 export interface CustomResourceDefinitionStatus {
   readonly conditions?: readonly Condition[]
   /** The names under which the kind is served: those of the spec, as far as no other definition had them before. */

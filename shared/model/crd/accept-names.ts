@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../custom-resource-definition.ts'
 import { quoted } from '../schema/field-error.ts'
 
+/** The outcome for one definition among those of its group. */
 export interface AcceptedNames {
   readonly names: CustomResourceDefinitionNames
   /** Why a name could not be had; undefined if all could. */

@@ -41,6 +41,7 @@ type StringKeywords = Picked<'minLength' | 'maxLength'> & {
 type NumberKeyword = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
 type Picked<Keyword extends keyof StructuralSchema> = { readonly [K in Keyword]: StructuralSchema[K] | undefined }
 
+/** The logical junctors of a node; a list is empty if its keyword is not used. */
 export interface Branches {
   readonly allOf: readonly CompiledSchema[]
   readonly anyOf: readonly CompiledSchema[]

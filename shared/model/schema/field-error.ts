@@ -11,6 +11,7 @@ export interface FieldError {
   readonly message: string
 }
 
+/** The machine's word for what is wrong: the reasons of apimachinery's `metav1.CauseType` that occur here. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -31,10 +32,12 @@ export function entry(path: string, key: string | number): string {
   return `${path}[${key}]`
 }
 
+/** A value is missing; the detail says why it is asked for, if that is not plain. */
 export function required(field: string, detail = ''): FieldError {
   return fieldError(field, 'FieldValueRequired', 'Required value', detail)
 }
 
+/** The value is of the right type and yet not allowed; the detail is a sentence about the field. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return fieldError(field, 'FieldValueInvalid', `Invalid value: ${shown(value)}`, detail)
 }
@@ -44,15 +47,18 @@ export function typeInvalid(field: string, value: unknown, detail: string): Fiel
   return fieldError(field, 'FieldValueTypeInvalid', `Invalid value: ${shown(value)}`, detail)
 }
 
+/** The value is none of a short list. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const detail = supported.length === 0 ? '' : `supported values: ${supported.map(quoted).join(', ')}`
   return fieldError(field, 'FieldValueNotSupported', `Unsupported value: ${shown(value)}`, detail)
 }
 
+/** The value, or the keys it stands for, occurred before. */
 export function duplicate(field: string, value: unknown): FieldError {
   return fieldError(field, 'FieldValueDuplicate', `Duplicate value: ${shown(value)}`, '')
 }
 
+/** The field may not be set here, whatever its value. */
 export function forbidden(field: string, detail: string): FieldError {
   return fieldError(field, 'FieldValueForbidden', 'Forbidden', detail)
 }
@@ -62,6 +68,7 @@ export function tooLong(field: string, maxLength: number): FieldError {
   return fieldError(field, 'FieldValueTooLong', 'Too long', `may not be more than ${maxLength} bytes`)
 }
 
+/** Of items, entries or fields there are more than may be. */
 export function tooMany(field: string, actual: number, max: number): FieldError {
   return fieldError(field, 'FieldValueTooMany', `Too many: ${actual}`, `must have at most ${max} items`)
 }

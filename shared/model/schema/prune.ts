@@ -4,6 +4,7 @@ import { child, entry } from './field-error.ts'
 import { setField } from './own-field.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
+/** What is left of a value, and what had to go. */
 export interface Pruned<Value> {
   /** The same reference as the input if nothing was removed. */
   readonly value: Value

@@ -26,6 +26,7 @@ const typeNames: readonly (readonly [bit: number, name: string, format: string])
   [jsonType.boolean, 'boolean', ''],
 ]
 
+/** Reports that a value has not the type its schema asks for. */
 export function reportType(node: CompiledSchema, value: Json, walk: Walk): void {
   const path = location(walk)
   const [, name, format] = typeNames.find(([bit]) => value !== null && bit === typeOf(value)) ?? [0, 'null', '']
@@ -34,6 +35,7 @@ export function reportType(node: CompiledSchema, value: Json, walk: Walk): void 
   report(walk, typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quoted(found)}`))
 }
 
+/** The keywords that speak of texts, the format among them. */
 export function checkString(node: CompiledSchema, text: string, walk: Walk): void {
   if (node.forString !== undefined) checkText(node.forString, text, walk)
   if (node.matchesFormat?.(text) !== false) return
@@ -68,6 +70,7 @@ function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
 
 const tooMuchWork = 'is too long to be matched against its pattern; give the field a maxLength in its schema'
 
+/** The keywords that speak of numbers, the formats' ranges among them. */
 export function checkNumber(node: CompiledSchema, value: number, walk: Walk): void {
   if (node.format !== undefined && !fitsFormat(value, node.format)) {
     const type = node.format === 'float' ? 'number' : 'integer'

@@ -10,6 +10,7 @@ import { checkNumber, checkString, reportType, typeOf } from './scalars.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 import { branchOff, isFull, location, report, type Walk } from './walk.ts'
 
+/** What a value's surroundings have to say about its validity. */
 export interface ValidateOptions {
   /** Where the value stands; the paths of errors begin with it. */
   readonly path?: string

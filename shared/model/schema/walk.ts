@@ -16,6 +16,7 @@ export interface Walk {
 /** More errors help nobody, and a reply has a limit. */
 const mostErrors = 100
 
+/** Whether looking further would find nothing that is kept. */
 export function isFull(walk: Walk): boolean {
   return walk.errors.length >= mostErrors
 }
