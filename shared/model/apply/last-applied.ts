@@ -53,7 +53,6 @@ export function refreshLastApplied(object: JsonObject, config: JsonObject): Json
   const { [annotation]: previous, ...others } = mapIn(metadata['annotations'])
   if (previous === undefined || previous === '') return object
   const text = `${JSON.stringify(withoutAnnotation(config), sortedFields)}\n`.replace(escapedInGo, escaped)
-  if (text === previous) return object
   const updated = { ...others, [annotation]: text }
   return { ...object, metadata: { ...metadata, annotations: fits(updated) ? updated : others } }
 }

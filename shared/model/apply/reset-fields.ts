@@ -18,7 +18,7 @@ export function withoutReset(object: JsonObject, reset: FieldSet): JsonObject {
   for (const [element, below] of reset.children) {
     const name = element.slice(2)
     const { [name]: value, ...others } = left
-    if (below.member) left = value === undefined ? left : others
+    if (below.member) left = others
     else if (isObject(value)) left = { ...others, [name]: withoutReset(value, below) }
   }
   return left

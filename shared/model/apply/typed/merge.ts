@@ -15,7 +15,7 @@ import {
  * are come back as the same values, so `===` tells whether anything changed.
  */
 export function merge(live: Json | undefined, config: Json, type: MergeType): Json {
-  if (live === undefined || live === config) return config
+  if (live === undefined) return config
   const shape = shapeFor(type, config)
   if (shape.kind === 'scalar' || isWhole(shape, live, config)) return equal(live, config) ? live : config
   return shape.kind === 'map' ? mergeMaps(live, mapIn(config), shape) : mergeLists(live, listIn(config), shape)

@@ -47,8 +47,7 @@ function remove(object: JsonObject, fields: FieldSet, type: MergeType): JsonObje
 
 function removeBelow(value: Json, fields: FieldSet, type: MergeType): Json {
   const shape = shapeFor(type, value)
-  if (shape.kind === 'scalar') return value
-  if (shape.atomic) return null
+  if (shape.kind === 'scalar' || shape.atomic) return value
   if (shape.kind === 'map') return removeEntries(mapIn(value), fields, shape)
   return Array.isArray(value) ? removeItems(value, fields, shape) : null
 }

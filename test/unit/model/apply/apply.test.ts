@@ -85,6 +85,64 @@ describe('applying', () => {
   })
 })
 
+describe('another version of the same manager', () => {
+  it('is the same applier, known by the version it used last', () => {
+    const live = applied(undefined, widget({ size: 3 }))
+    const again = applied(live, widget({ size: 3 }), { apiVersion: 'example.com/v2', at: later })
+    expect(entriesOf(again)).toMatchObject([{ manager: 'alice', apiVersion: 'example.com/v2', time: later }])
+  })
+
+  it('is another updater', () => {
+    const live = update(undefined, widget({ size: 3 })).object
+    const again = update(live, withSpec(live, { size: 4 }), { apiVersion: 'example.com/v2' }).object
+    expect(entriesOf(again).map(({ apiVersion }) => apiVersion)).toEqual(['example.com/v1', 'example.com/v2'])
+  })
+})
+
+/** Left over from a time when the schema allowed them. */
+describe('duplicates in a live list', () => {
+  const port = (number: number) => ({ name: 'http', port: number })
+  const doubled = update(undefined, widget({ size: 1, ports: [port(80), port(81)], tags: ['a', 'a'] })).object
+  const element = 'k:{"name":"http","protocol":"TCP"}'
+
+  it('are owned as one piece', () => {
+    expect(ownership(doubled)['bob']).toMatchObject({
+      'f:spec': { 'f:ports': { '.': {}, [element]: {} }, 'f:tags': { '.': {}, 'v:"a"': {} } },
+    })
+  })
+
+  it('give way to the one item that is applied, merged with neither', () => {
+    const merged = applied(doubled, widget({ ports: [{ name: 'http' }], tags: ['a'] }), { force: true })
+    expect(merged['spec']).toEqual({ size: 1, ports: [{ name: 'http' }], tags: ['a'] })
+    expect(ownership(merged)['alice']).toHaveProperty(['f:spec', 'f:ports', element], { '.': {}, 'f:name': {} })
+  })
+
+  it('stay while nobody applies them, and are changed as one piece', () => {
+    const merged = applied(doubled, widget({ ports: [{ name: 'ssh' }] }))
+    expect(merged['spec']).toHaveProperty('ports', [port(80), port(81), { name: 'ssh' }])
+    const written = update(doubled, withSpec(doubled, { size: 1, ports: [port(80), port(82)], tags: ['a'] }), {
+      manager: 'carol',
+    }).object
+    expect(ownership(written)['carol']).toEqual({
+      'f:spec': { 'f:ports': { [element]: {} }, 'f:tags': { 'v:"a"': {} } },
+    })
+  })
+
+  it('are a new piece when they appear', () => {
+    const single = applied(undefined, widget({ ports: [port(80)] }))
+    const written = update(single, withSpec(single, { ports: [port(80), port(80)] })).object
+    expect(ownership(written)).toEqual({ bob: { 'f:spec': { 'f:ports': { [element]: {} } } } })
+  })
+
+  it('are pruned together', () => {
+    const mine = withMetadata(doubled, { managedFields: [] })
+    const entry = { manager: 'alice', operation: 'Apply', apiVersion: 'example.com/v1', fieldsType: 'FieldsV1' }
+    const fieldsV1 = { 'f:spec': { 'f:tags': { 'v:"a"': {} } } }
+    const live = withMetadata(mine, { managedFields: [{ ...entry, fieldsV1 }] })
+    expect(applied(live, widget({ size: 1 }))['spec']).not.toHaveProperty('tags')
+  })
+})
+
 describe('a conflict', () => {
   const live = applied(undefined, widget({ size: 3, colour: 'red', ports: [{ name: 'http', port: 80 }], tags: ['a'] }))
   const apiVersion = 'example.com/v1'
@@ -192,8 +250,15 @@ describe('a configuration that does not fit the schema', () => {
     ])
   })
 
-  it('is fine as far as unknown fields are preserved', () => {
-    expect(tryApply(undefined, widget({ free: { any: [{ thing: null }] } })).outcome).toBe('applied')
+  const free = [
+    { because: 'unknown fields are preserved', spec: { free: { any: [{ thing: null }] } } },
+    { because: 'an object without declared fields declares nothing', spec: { anything: { any: [1] } } },
+    { because: 'a format may stand for more than text', spec: { quantity: 5 } },
+    { because: 'null is left to the schema validation', spec: { size: null, tags: null, options: null } },
+  ]
+
+  it.each(free)('is not one where $because', ({ spec }) => {
+    expect(tryApply(undefined, widget(spec))).toMatchObject({ outcome: 'applied', object: { spec } })
   })
 })
 

@@ -24,12 +24,14 @@ export const widgetSchema: StructuralSchema = {
         ports: {
           type: 'array',
           'x-kubernetes-list-type': 'map',
-          'x-kubernetes-list-map-keys': ['name', 'protocol'],
+          'x-kubernetes-list-map-keys': ['protocol', 'name'],
           items: {
             type: 'object',
             properties: { name: text, protocol: { type: 'string', default: 'TCP' }, port: number },
           },
         },
+        quantity: { type: 'string', format: 'int-or-string' },
+        anything: { type: 'object' },
         free: { 'x-kubernetes-preserve-unknown-fields': true },
       },
     },
