@@ -47,13 +47,15 @@ function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, 
 }
 
 /** What the root may say although status is validated apart from the rest: nothing that speaks of both. */
-const besideStatus: ReadonlySet<string> = new Set([
-  ...['type', 'title', 'description', 'format', 'example', 'externalDocs'],
-  ...['required', 'properties', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
-  // Without meaning for an object, and let through by Kubernetes.
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern'],
-  ...['items', 'minItems', 'maxItems', 'uniqueItems'],
-])
+const besideStatus: ReadonlySet<string> = new Set(
+  [
+    ['type', 'title', 'description', 'format', 'example', 'externalDocs'],
+    ['required', 'properties', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
+    // Without meaning for an object, and let through by Kubernetes.
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern'],
+    ['items', 'minItems', 'maxItems', 'uniqueItems'],
+  ].flat(),
+)
 
 function checkScale(scale: ScalePaths, path: string): readonly FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale

@@ -174,20 +174,23 @@ const cardNumber =
 function isCreditCard(text: string): boolean {
   const number = text.replace(/\D+/g, '')
   if (!cardNumber.test(number)) return false
-  const doubled = [...number].toReversed().map((digit, i) => Number(digit) * (1 + (i % 2)))
+  const doubled = number
+    .split('')
+    .toReversed()
+    .map((digit, i) => Number(digit) * (1 + (i % 2)))
   return sum(doubled.map((n) => (n > 9 ? n - 9 : n))) % 10 === 0
 }
 
 function isIsbn10(text: string): boolean {
   const number = text.replace(/[\s-]/g, '')
   if (!/^\d{9}[\dX]$/.test(number)) return false
-  return sum([...number].map((digit, i) => (digit === 'X' ? 10 : Number(digit)) * (i + 1))) % 11 === 0
+  return sum(number.split('').map((digit, i) => (digit === 'X' ? 10 : Number(digit)) * (i + 1))) % 11 === 0
 }
 
 function isIsbn13(text: string): boolean {
   const number = text.replace(/[\s-]/g, '')
   if (!/^\d{13}$/.test(number)) return false
-  return sum([...number].map((digit, i) => Number(digit) * (i % 2 === 0 ? 1 : 3))) % 10 === 0
+  return sum(number.split('').map((digit, i) => Number(digit) * (i % 2 === 0 ? 1 : 3))) % 10 === 0
 }
 
 function sum(numbers: readonly number[]): number {
