@@ -145,8 +145,7 @@ function isMac(text: string): boolean {
 /** What Go's `url.ParseRequestURI` takes: an absolute URI, an absolute path, or `*`. */
 function isRequestUri(text: string): boolean {
   if (text === '*') return true
-  // eslint-disable-next-line no-control-regex
-  const [, scheme, rest = ''] = /^(?:([a-z][a-z0-9+.-]*):)?([^\x00-\x1f\x7f]*)$/is.exec(text) ?? []
+  const [, scheme, rest = ''] = /^(?:([a-z][a-z0-9+.-]*):)?([ -~\u0080-\u{10ffff}]*)$/iu.exec(text) ?? []
   if (!rest.startsWith('/')) return scheme !== undefined
   const [beforeQuery = ''] = rest.split('?', 1)
   if (scheme === undefined || !beforeQuery.startsWith('//')) return hasOnlyWholeEscapes(beforeQuery)
