@@ -8,6 +8,7 @@ import { systemClock } from '../adapters/local/system-clock.ts'
 import { systemRandom } from '../adapters/local/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../adapters/local/token-authenticator.ts'
 import type { Controller } from '../engine/controller.ts'
+import { OperatingError } from '../model/errors.ts'
 import { startLocalCore } from './local-core.ts'
 import { openLocalPorts } from './local-ports.ts'
 
@@ -29,7 +30,7 @@ export interface LocalControlPlane {
 
 /**
  * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig. Throws
- * UNAVAILABLE if another process has the data directory, or the port.
+ * UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made.
  */
 export async function startLocalControlPlane({
   port,
@@ -38,7 +39,7 @@ export async function startLocalControlPlane({
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
-  mkdirSync(directory, { recursive: true, mode: 0o711 })
+  makeDirectory(directory, 0o711)
   const ports = openLocalPorts(join(directory, 'setpoint.db'), systemClock)
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger((line) => process.stderr.write(line), systemClock)
@@ -61,5 +62,13 @@ export async function startLocalControlPlane({
       await core.stop(graceMs / 2)
       ports.close()
     },
+  }
+}
+
+function makeDirectory(directory: string, mode: number): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode })
+  } catch (cause) {
+    throw new OperatingError('UNAVAILABLE', `cannot make the data directory: ${(cause as Error).message}`, { cause })
   }
 }

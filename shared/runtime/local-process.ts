@@ -11,7 +11,7 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
   try {
     const plane = await startLocalControlPlane({ ...commandLine(), controllers })
     process.stdout.write(readyText(plane))
-    await signalled()
+    await Promise.race([signalled(), leftByNpm()])
     await plane.stop(stopMs)
     process.exit(0)
   } catch (error) {
@@ -44,8 +44,7 @@ function commandLine(): Pick<LocalControlPlaneOptions, 'port' | 'dataDirectory'>
 const stopMs = 8_000
 
 function portOf(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   throw new OperatingError(
     'BAD_REQUEST',
     `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
@@ -72,5 +71,21 @@ function quoted(path: string): string {
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve())
+  })
+}
+
+/**
+ * npm runs us by a shell and passes signals on to that, which ends without telling us. Nobody who stopped `npm start` wants us
+ * to live on.
+ */
+function leftByNpm(): Promise<void> {
+  const shell = process.ppid
+  return new Promise((resolve) => {
+    if (process.env['npm_lifecycle_event'] === undefined) return
+    const look = setInterval(() => {
+      if (process.ppid === shell) return
+      clearInterval(look)
+      resolve()
+    }, 500)
   })
 }
