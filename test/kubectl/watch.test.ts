@@ -53,7 +53,7 @@ describe.skipIf(newest === undefined)('kubectl waits', { meta: { skipped: noKube
       await watch.says(/ADDED +far +told /)
       await kubectl.ok('label wd told -n far set-')
       await watch.says(/DELETED +far +told /)
-      await watch.stop('SIGINT')
+      expect(await watch.stop('SIGINT')).toMatchObject({ stderr: '' })
     })
 
     it('prints only what is to come', async () => {

@@ -1,6 +1,5 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { expect } from 'vitest'
 import { runProgram, startProgram, type Ended, type Program } from './program.ts'
 
 /** A kubectl on this machine. */
@@ -49,11 +48,11 @@ export interface KubectlOptions {
 /** kubectl as a person would call it: one line, with words in single quotes where they hold spaces. */
 export interface Kubectl {
   run(line: string, options?: KubectlOptions): Promise<Ended>
-  /** Expects exit code 0; what it printed. */
+  /** What it printed. Throws unless it ends with 0. */
   ok(line: string, options?: KubectlOptions): Promise<string>
-  /** Expects exit code 1; what it complained. */
+  /** What it complained of. Throws unless it ends with 1. */
   fails(line: string, options?: KubectlOptions): Promise<string>
-  /** `apply -f -`: expects success. */
+  /** `apply -f -`, as `ok`. */
   apply(manifest: string): Promise<string>
   /** `get -o json`, parsed. */
   json(line: string): Promise<Json>
@@ -76,22 +75,19 @@ export function createKubectl(
   const run: Kubectl['run'] = (line, options = {}) =>
     runProgram(file, argsOf(line), { ...options, env: { ...env, ...options.env } })
 
-  const ok: Kubectl['ok'] = async (line, options) => {
+  const ending = async (code: number, line: string, options?: KubectlOptions): Promise<Ended> => {
     const ended = await run(line, options)
-    expect(ended, `kubectl ${line}`).toMatchObject({ code: 0 })
-    return ended.stdout
+    if (ended.code === code) return ended
+    throw new Error(`kubectl ${line}: exit code ${ended.code}, not ${code}\n${ended.stdout}${ended.stderr}`)
   }
+  const ok: Kubectl['ok'] = async (line, options) => (await ending(0, line, options)).stdout
 
   return {
     run,
     ok,
-    fails: async (line, options) => {
-      const ended = await run(line, options)
-      expect(ended, `kubectl ${line}`).toMatchObject({ code: 1 })
-      return ended.stderr
-    },
+    fails: async (line, options) => (await ending(1, line, options)).stderr,
     apply: (manifest) => ok('apply -f -', { input: manifest }),
-    json: async (line) => JSON.parse(await ok(`${line} -o json`)) as Json,
+    json: async (line) => JSON.parse(await ok(`${line} -o json`)),
     start: (line) => startProgram(file, argsOf(line), { env }),
   }
 }

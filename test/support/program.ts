@@ -31,9 +31,19 @@ export interface Program extends AsyncDisposable {
 }
 
 const running = new Set<ChildProcess>()
-process.once('exit', () => {
+
+function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
-})
+}
+
+process.once('exit', killAll)
+// A signal ends a process without that event, and by a signal vitest ends its workers.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    killAll()
+    process.kill(process.pid, signal)
+  })
+}
 
 /** Starts a program. Rejects if there is no such file. */
 export async function startProgram(
