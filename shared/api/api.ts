@@ -5,6 +5,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handl
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { errorFields, expected, failure, isOurs, noSuchPath } from './failure.ts'
+import { createMeasure } from './measured.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
@@ -25,7 +26,7 @@ import { createWatch } from './verbs/watch.ts'
  */
 export function createApi(services: ApiServices): HttpHandler {
   const { authenticate, catalog, logger } = services
-  const verbs = createVerbs(services)
+  const handlerOf = createHandlers(services)
   const answerPath = createPathHandler(services)
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
@@ -34,8 +35,7 @@ export function createApi(services: ApiServices): HttpHandler {
     const info = requestInfo(request)
     if (!info.isResource) return answerPath(request, info.segments)
     const kind = await kindOf(info, catalog)
-    const handle = isReview(kind) ? answerReview : verbs[info.verb]
-    return handle({ request, info, kind, user })
+    return handlerOf(info, kind)({ request, info, kind, user })
   }
 
   return async (request) => {
@@ -53,17 +53,20 @@ export function createApi(services: ApiServices): HttpHandler {
 /** Open to all: whether the process answers is no secret. */
 const probes: readonly string[] = ['/healthz', '/livez', '/readyz']
 
-function createVerbs(services: ApiServices): Readonly<Record<Verb, VerbHandler>> {
-  return {
-    get: createGet(services),
-    list: createList(services),
-    watch: createWatch(services),
-    create: createCreate(services),
-    update: createUpdate(services),
-    patch: createPatch(services),
-    delete: createDelete(services),
-    deletecollection: createDeleteCollection(services),
+function createHandlers(services: ApiServices): (info: ResourceRequest, kind: ServedKind) => VerbHandler {
+  const measured = createMeasure(services)
+  const verbs: Readonly<Record<Verb, VerbHandler>> = {
+    get: measured('get', createGet(services)),
+    list: measured('list', createList(services)),
+    watch: measured('watch', createWatch(services)),
+    create: measured('create', createCreate(services)),
+    update: measured('update', createUpdate(services)),
+    patch: measured('patch', createPatch(services)),
+    delete: measured('delete', createDelete(services)),
+    deletecollection: measured('deletecollection', createDeleteCollection(services)),
   }
+  const review = measured('create', answerReview)
+  return ({ verb }, kind) => (isReview(kind) ? review : verbs[verb])
 }
 
 async function known(request: HttpRequest, authenticate: Authenticator): Promise<User> {
@@ -78,12 +81,18 @@ async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<Serv
     reviewKindOf(info.group, info.version, info.resource) ??
     (await catalog.byPlural(info.group, info.version, info.resource))
   if (kind === undefined || !standsThere(kind, info)) throw noSuchPath()
-  if (info.subresource !== '' && !(info.subresource === 'status' && kind.hasStatus)) throw noSuchPath()
-  if (info.subresource !== '' && !statusVerbs.includes(info.verb)) throw methodNotAllowed()
+  if (info.subresource === '') return kind
+  const allowed = isReview(kind) ? undefined : subresourceVerbs(info.subresource, kind)
+  if (allowed === undefined) throw noSuchPath()
+  if (!allowed.includes(info.verb)) throw methodNotAllowed()
   return kind
 }
 
-const statusVerbs: readonly Verb[] = ['get', 'update', 'patch']
+/** What can be done with a subresource; `undefined` if objects of the kind have none of this name. */
+function subresourceVerbs(subresource: string, { hasStatus }: ServedKind): readonly Verb[] | undefined {
+  return subresource === 'status' && hasStatus ? ['get', 'update', 'patch'] : undefined
+}
+
 /** Verbs that make sense over all namespaces. */
 const acrossNamespaces: readonly Verb[] = ['list', 'watch']
 

@@ -4,6 +4,7 @@ import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Place, Resources } from '../resources/resources.ts'
 import type { ResourceRequest } from './request-info.ts'
@@ -16,10 +17,20 @@ export interface ApiServices {
   readonly clock: Clock
   readonly authenticate: Authenticator
   readonly logger: Logger
+  readonly telemetry: Telemetry
+  /** Served at `/<name>`, to whoever is known. */
+  readonly pages: ReadonlyMap<string, Page>
   /** Of Setpoint, such as `0.1.0`. */
   readonly version: string
   /** Watches open at a time; more are told to come back. Default 1000. */
   readonly watchesMax?: number
+}
+
+/** A text about the whole control plane, made when it is asked for. */
+export interface Page {
+  /** The media type. */
+  readonly type: string
+  text(): string | Promise<string>
 }
 
 /** One request for a resource: who asks what of which kind. */

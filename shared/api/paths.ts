@@ -14,10 +14,14 @@ import { mediaRange } from './representation.ts'
 import { methodNotAllowed } from './request-info.ts'
 import { reviewKinds } from './reviews/review-kinds.ts'
 
-/** Answers a path that names no resource: versions, discovery and schema documents. */
+/** Answers a path that names no resource: versions, discovery, schema documents, pages. */
 export type PathHandler = (request: HttpRequest, segments: readonly string[]) => Promise<HttpResponse>
 
-export function createPathHandler({ catalog, version }: Pick<ApiServices, 'catalog' | 'version'>): PathHandler {
+export function createPathHandler({
+  catalog,
+  version,
+  pages,
+}: Pick<ApiServices, 'catalog' | 'version' | 'pages'>): PathHandler {
   const served = derivedFromKinds(catalog, (kinds) => groupVersions([...kinds, ...reviewKinds]))
   const schemas = derivedFromKinds(catalog, (kinds) =>
     openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
@@ -27,6 +31,8 @@ export function createPathHandler({ catalog, version }: Pick<ApiServices, 'catal
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
     const [first, ...rest] = segments
     if (first === 'version' && rest.length === 0) return json(200, versionDocument(version))
+    const page = rest.length === 0 ? pages.get(first ?? '') : undefined
+    if (page !== undefined) return { status: 200, headers: { 'content-type': page.type }, body: await page.text() }
     if (first === 'api' || first === 'apis') return discovery(request, first, { rest, versions: await served() })
     if (first !== 'openapi') throw noSuchPath()
     if (rest[0] === 'v2' && rest.length === 1) return openApiV2(request, version)

@@ -1,5 +1,8 @@
 import { createLocalWorkQueue } from '../adapters/local/local-work-queue.ts'
+import { readProcess } from '../adapters/local/process-metrics.ts'
+import { createPrometheusTelemetry, type PrometheusTelemetry } from '../adapters/local/prometheus-telemetry.ts'
 import { createApi } from '../api/api.ts'
+import type { Page } from '../api/call.ts'
 import type { Controller } from '../engine/controller.ts'
 import { createEventRecorder } from '../engine/event-recorder.ts'
 import type { Authenticator } from '../ports/authenticator.ts'
@@ -46,6 +49,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const store = tellDefinitionWrites(ports.store, catalog.invalidate)
   const resources = createResources({ store, clock, random })
   await installBasics({ resources, catalog, controllers })
+  const telemetry = createPrometheusTelemetry()
+  readProcess(telemetry)
   const stop = new AbortController()
   const abandon = new AbortController()
   const engine = {
@@ -70,6 +75,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       feed,
       clock,
       logger,
+      telemetry,
+      pages: pagesOf(telemetry),
       authenticate: options.authenticate,
       version: setpointVersion,
     }),
@@ -83,6 +90,10 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       ended.abort()
     },
   }
+}
+
+function pagesOf(telemetry: PrometheusTelemetry): ReadonlyMap<string, Page> {
+  return new Map([['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }]])
 }
 
 export const setpointVersion = '0.1.0'

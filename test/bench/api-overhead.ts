@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadLocalCredentials } from '../../shared/adapters/local/local-credentials.ts'
 import { startNodeHttpServer } from '../../shared/adapters/local/node-http-server.ts'
+import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
 import { systemClock } from '../../shared/adapters/local/system-clock.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../shared/adapters/local/token-authenticator.ts'
 import { createApi } from '../../shared/api/api.ts'
@@ -93,6 +94,8 @@ const api: HttpHandler = createApi({
   authenticate: createTokenAuthenticator(token, localAdministrator),
   version: '0.0.0',
   logger,
+  telemetry: createPrometheusTelemetry(),
+  pages: new Map(),
 })
 
 interface Case {

@@ -148,7 +148,7 @@ describe('what is not there', () => {
     'GET /openapi',
     'GET /openapi/v4',
     'GET /openapi/v3/apis/nowhere.com/v1',
-    'GET /metrics',
+    'GET /metric',
   ]
   it.each(rows)('%s is a 404 that kubectl understands', async (line) => {
     expect(await harness.send(line)).toMatchObject({

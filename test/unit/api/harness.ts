@@ -1,5 +1,6 @@
 import { createSqliteChangeFeed } from '../../../shared/adapters/local/sqlite-change-feed.ts'
 import { createSqliteChangeLog } from '../../../shared/adapters/local/sqlite-change-log.ts'
+import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
 import { openSqliteDatabase } from '../../../shared/adapters/local/sqlite-database.ts'
 import { createSqliteStore } from '../../../shared/adapters/local/sqlite-store.ts'
 import { systemRandom } from '../../../shared/adapters/local/system-random.ts'
@@ -82,6 +83,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
     error: (message, fields) => void errors.push({ message, ...fields }),
     with: () => logger,
   }
+  const telemetry = createPrometheusTelemetry()
   const services: ApiServices = {
     resources,
     catalog,
@@ -89,6 +91,8 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
     clock,
     logger,
     authenticate: createTokenAuthenticator('token', user),
+    telemetry,
+    pages: new Map([['metrics', { type: 'text/plain; version=0.0.4', text: telemetry.exposition }]]),
     version: '0.1.0',
     ...overrides,
   }
