@@ -54,9 +54,9 @@ export function withDefaults(kind: ServedKind, object: ApiObject): ApiObject {
   return applyDefaults(kind.schema, object)
 }
 
-/** Errors of the values, after pruning and defaults. */
-export function checkSchema(kind: ServedKind, object: ApiObject): readonly FieldError[] {
-  return validate(kind.schema, object)
+/** Errors of the values, after pruning and defaults. What was invalid before and did not change is let be. */
+export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
+  return validate(kind.schema, object, live === undefined ? {} : { old: live })
 }
 
 /** Throws INVALID with one cause per error. */

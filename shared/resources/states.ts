@@ -30,7 +30,7 @@ export function completed(
   refuse(kind, object.metadata.name, [
     ...checkMetadata(object.metadata),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
-    ...checkSchema(kind, object),
+    ...checkSchema(kind, object, live),
     ...(strategyOf(object).check?.(object, live) ?? []),
   ])
   return object
