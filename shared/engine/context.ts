@@ -20,8 +20,8 @@ export interface Context {
 
   /**
    * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given the
-   * time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`.
-   * Equal objects are not written.
+   * time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`, or unless
+   * it is that one itself. Equal objects are not written.
    */
   apply<Read, Body>(
     kind: Kind<Read, Body>,
@@ -29,8 +29,20 @@ export interface Context {
     options?: { readonly owned?: boolean },
   ): Promise<Read>
 
-  /** A merge patch of an object that exists. */
-  patch<Read>(kind: Kind<Read, unknown>, at: string | At, patch: JsonObject): Promise<Read>
+  /** The objects of a kind that the reconciled one controls, by name. */
+  children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]>
+
+  /**
+   * A merge patch of an object that exists; of its status alone with `subresource: 'status'`. Made again on the newest version
+   * if another write came between, ten times at most; throws VERSION_CONFLICT then, or at once if the patch names a
+   * resourceVersion that has passed.
+   */
+  patch<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    patch: JsonObject,
+    options?: { readonly subresource?: 'status' },
+  ): Promise<Read>
 
   /** Asks for deletion; false if it did not exist. It may live on until its finalizers are done. */
   delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean>

@@ -1,4 +1,3 @@
-import type { ObjectIndex } from '../ports/object-index.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import { eventKind } from '../resources/built-in-kinds.ts'
 import type { Controller } from './controller.ts'
@@ -20,7 +19,6 @@ export interface ControlLoop {
 }
 
 export interface ControlLoopsOptions extends EngineOptions {
-  readonly index: ObjectIndex
   readonly controllers: readonly Controller[]
 }
 

@@ -1,9 +1,12 @@
 import { durationMs } from '../model/duration.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
+import { keyOf, keyText } from '../model/object-key.ts'
 import type { ApiObject, OwnerReference } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
+import { keyIn } from '../resources/conditional-writes.ts'
 import type { Place } from '../resources/resources.ts'
+import { childrenOf } from './children.ts'
 import type { Applied, At, Context } from './context.ts'
 import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
@@ -75,9 +78,11 @@ export function createContext({ controller, object, engine, signal, attempt }: C
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
       const { name, namespace } = given.metadata
       const at = place(namespace === undefined ? name : { name, namespace })
-      const body = owned ? withOwner(given, at, object) : (given as JsonObject)
+      const type = await served(kind)
+      const isChild = owned && keyText(keyIn(type, at)) !== keyText(keyOf(object))
+      const body = isChild ? withOwner(given, at, object) : (given as JsonObject)
       const { stored } = await resources.patch(
-        await served(kind),
+        type,
         at,
         { type: 'apply', body, force: true },
         { ...manager, fieldValidation: 'Strict' },
@@ -85,12 +90,20 @@ export function createContext({ controller, object, engine, signal, attempt }: C
       return stored.object as unknown as Read
     },
 
-    patch: async <Read>(kind: Kind<Read, unknown>, at: string | At, body: JsonObject) => {
+    children: async <Read>(kind: Kind<Read, unknown>) =>
+      (await childrenOf(object, await served(kind), engine)) as unknown as readonly Read[],
+
+    patch: async <Read>(
+      kind: Kind<Read, unknown>,
+      at: string | At,
+      body: JsonObject,
+      path: { readonly subresource?: 'status' } = {},
+    ) => {
       const { stored } = await resources.patch(
         await served(kind),
         place(at),
         { type: 'merge', body },
-        { ...manager, fieldValidation: 'Strict' },
+        { ...manager, ...path, fieldValidation: 'Strict' },
       )
       return stored.object as unknown as Read
     },

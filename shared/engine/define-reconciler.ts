@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import type { Controller, Watch } from './controller.ts'
 import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
+import { isQualifiedName } from '../resources/metadata.ts'
 
 /** What a user writes: one function that makes the world match one object, and how it is woken. */
 export interface ReconcilerOptions<Read> {
@@ -24,6 +25,8 @@ export interface ReconcilerOptions<Read> {
   reconcile(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
   /** Undoes what `reconcile` did outside; with it the object waits for deletion until this returns `done()`. */
   cleanup?(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
+  /** What the object carries until `cleanup` is done. Default: the kind's group and the controller's name. */
+  readonly finalizer?: string
 }
 
 /** A watch by reference, made by `reference`. */
@@ -56,6 +59,8 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
   const { name = kind.kind.toLowerCase(), owns = [], concurrency = 10, reconcile, cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new TypeError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
+  if (options.finalizer !== undefined && cleanup === undefined)
+    throw new TypeError(`${name}: a finalizer without cleanup would never be removed`)
   return {
     name,
     kind: kind as Kind,
@@ -68,9 +73,15 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
     reconcile: reconcile as unknown as Controller['reconcile'],
     ...(cleanup && {
       cleanup: cleanup as unknown as NonNullable<Controller['cleanup']>,
-      finalizer: `${kind.group}/${name}`,
+      finalizer: finalizerOf(kind, name, options.finalizer),
     }),
   }
+}
+
+function finalizerOf({ group }: Kind<unknown, unknown>, name: string, given?: string): string {
+  const finalizer = given ?? `${group || 'setpoint.dev'}/${name}`
+  if (isQualifiedName(finalizer)) return finalizer
+  throw new TypeError(`${name}: ${finalizer} is no name for a finalizer; give one such as example.com/${name}`)
 }
 
 function watchOf({ kind, names }: ReferenceTo<ApiObject>): Watch {

@@ -31,7 +31,7 @@ export interface NotReady {
 }
 
 /** The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. */
-export function done<Status>(report: Report<Status> = {}): Done<Status> {
+export function done<Status = never>(report: Report<Status> = {}): Done<Status> {
   return { kind: 'done', ...report }
 }
 
@@ -39,7 +39,7 @@ export function done<Status>(report: Report<Status> = {}): Done<Status> {
  * Nothing is wrong; run again after this long at the latest. Durable: a restart does not lose it. One timer per object: the
  * answer of the next run, whatever woke it, replaces this one. Failures are forgotten.
  */
-export function again<Status>(after: Duration, report: Report<Status> = {}): Again<Status> {
+export function again<Status = never>(after: Duration, report: Report<Status> = {}): Again<Status> {
   return { kind: 'again', afterMs: durationMs(after), ...report }
 }
 

@@ -5,6 +5,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState, StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
@@ -22,6 +23,7 @@ import { shortWaitMsMax, type Turn } from './turn.ts'
  */
 export interface EngineOptions {
   readonly store: ObjectStore
+  readonly index: ObjectIndex
   readonly resources: Resources
   readonly catalog: KindCatalog
   readonly clock: Clock

@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { duplicate, forbidden, invalid, required, type FieldError } from '../model/schema/field-error.ts'
 
@@ -10,6 +10,11 @@ const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')"
+
+/** A name that labels, annotations and finalizers may have: `example.com/name`, or `name` alone. */
+export function isQualifiedName(name: string): boolean {
+  return name.length <= 317 && (name.split('/').at(-1) ?? '').length <= 63 && qualifiedName.test(name)
+}
 
 /** The parts of metadata that a writer decides; everything else is the server's. Ill-typed parts throw BAD_REQUEST. */
 export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
@@ -89,8 +94,7 @@ const labelRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, 63 characters at most"
 
 function checkLabelKey(field: string, key: string): readonly FieldError[] {
-  const fits = qualifiedName.test(key.toLowerCase()) && key.length <= 317 && (key.split('/').at(-1) ?? '').length <= 63
-  return fits
+  return isQualifiedName(key.toLowerCase())
     ? []
     : [
         invalid(
@@ -125,7 +129,7 @@ function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly Fie
 
 function checkFinalizers({ finalizers: names = [] }: ObjectMeta): readonly FieldError[] {
   return names
-    .filter((name) => !qualifiedName.test(name))
+    .filter((name) => !isQualifiedName(name))
     .map((name) => invalid('metadata.finalizers', name, 'must be a qualified name such as example.com/cleanup'))
 }
 

@@ -21,7 +21,7 @@ import { createVirtualClock } from './virtual-clock.ts'
 export interface TestEnvOptions {
   readonly reconcilers?: readonly Controller[]
   /** Kinds without a reconciler among the given ones. */
-  readonly kinds?: readonly Kind[]
+  readonly kinds?: readonly Kind<unknown, unknown>[]
   /** Of all chance, ids included. Default 1. */
   readonly seed?: number
   /** When virtual time begins. Default 2026-01-01T00:00:00Z. */
