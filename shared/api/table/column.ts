@@ -3,7 +3,7 @@ import { compileJsonPath } from '../../model/json-path.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { PrinterColumn } from '../../model/served-kind.ts'
 import { parseTimestamp } from '../../model/time.ts'
-import { humanDuration } from './human-duration.ts'
+import { humanDuration } from '../../model/human-duration.ts'
 
 /** One column of a table: how it is described, and its cell for an object. */
 export interface Column {

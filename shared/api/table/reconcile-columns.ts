@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import type { Column } from './column.ts'
-import { humanDuration } from './human-duration.ts'
+import { humanDuration } from '../../model/human-duration.ts'
 
 /** What every kind of users' own shows with `-o wide`: why its objects wait, and until when. */
 export const reconcileColumns: readonly Column[] = [

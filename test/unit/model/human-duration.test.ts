@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { humanDuration } from '../../../shared/api/table/human-duration.ts'
+import { humanDuration } from '../../../shared/model/human-duration.ts'
 
 const s = 1_000
 const m = 60 * s
