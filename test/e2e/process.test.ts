@@ -4,12 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openApiClient } from '../support/api-client.ts'
-import {
-  root,
-  startControlPlane,
-  startLocalProgram,
-  type ControlPlaneProcess,
-} from '../support/control-plane-process.ts'
+import { root, startControlPlane, startLocalProgram } from '../support/control-plane-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -85,7 +80,7 @@ describe('the process behind npm start', () => {
     expect(await before.stop()).toMatchObject({ code: 0 })
 
     const startMs = performance.now()
-    await using plane = await startControlPlane({ dataDirectory, port: Number(new URL(before.url).port) })
+    await using _ = await startControlPlane({ dataDirectory, port: Number(new URL(before.url).port) })
     console.log(`start over kept data: ready after ${Math.round(performance.now() - startMs)} ms`)
     expect(performance.now() - startMs).toBeLessThan(startMsMax)
     using again = openApiClient(before.kubeconfig)
