@@ -1,3 +1,4 @@
+import { customResourceDefinitionSchema } from '../model/crd/crd-schema.ts'
 import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 
@@ -7,7 +8,6 @@ const text: StructuralSchema = { type: 'string' }
 const flag: StructuralSchema = { type: 'boolean' }
 const textMap: StructuralSchema = { type: 'object', additionalProperties: text }
 const texts: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' }
-const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
 
 const conditions: StructuralSchema = {
@@ -127,55 +127,7 @@ export const eventKind = coreKind('Event', 'events', {
 })
 
 export const customResourceDefinitionKind: ServedKind = {
-  ...coreKind('CustomResourceDefinition', 'customresourcedefinitions', {
-    schema: objectSchema('A kind of your own: apply it and the kind is served.', {
-      spec: {
-        type: 'object',
-        required: ['group', 'names', 'scope', 'versions'],
-        properties: {
-          group: text,
-          scope: text,
-          preserveUnknownFields: flag,
-          conversion: anything,
-          names: {
-            type: 'object',
-            required: ['kind', 'plural'],
-            properties: {
-              kind: text,
-              listKind: text,
-              plural: text,
-              singular: text,
-              shortNames: texts,
-              categories: texts,
-            },
-          },
-          versions: {
-            type: 'array',
-            'x-kubernetes-list-type': 'atomic',
-            items: {
-              type: 'object',
-              required: ['name', 'served', 'storage'],
-              properties: {
-                name: text,
-                served: flag,
-                storage: flag,
-                deprecated: flag,
-                deprecationWarning: text,
-                schema: { type: 'object', properties: { openAPIV3Schema: anything } },
-                subresources: anything,
-                additionalPrinterColumns: { type: 'array', items: anything, 'x-kubernetes-list-type': 'atomic' },
-                selectableFields: { type: 'array', items: anything, 'x-kubernetes-list-type': 'atomic' },
-              },
-            },
-          },
-        },
-      },
-      status: {
-        type: 'object',
-        properties: { conditions, acceptedNames: anything, storedVersions: texts },
-      },
-    }),
-  }),
+  ...coreKind('CustomResourceDefinition', 'customresourcedefinitions', { schema: customResourceDefinitionSchema }),
   group: 'apiextensions.k8s.io',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
