@@ -3,7 +3,8 @@ import { equal } from '../model/json.ts'
 import { keyOf } from '../model/object-key.ts'
 import { isDeleting } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { StoredObject, Touched } from '../model/stored-object.ts'
+import { dueAtMs, wakesItself, type EngineState, type StoredObject, type Touched } from '../model/stored-object.ts'
+import { touchedBy } from '../resources/transitions.ts'
 import { conclude, concludePaused, type Conclusion, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
 import type { EngineOptions } from './reconcile-key.ts'
@@ -12,25 +13,42 @@ import type { Verdict } from './verdict.ts'
 
 /**
  * Ends turns: writes what a run changed, and only then lets go of the queue's messages. Nothing is written if nothing
- * changed. A write that another writer got ahead of is made again from the newest state, which may have moved on:
+ * changed. A write that another writer got ahead of is made again from the newest state, which may have moved on.
  *
- * - Hold and wake: a short wait first hides the message, then records its handle in the object, in the very write that would
- *   fail if the spec had moved. So either the wait is recorded, and whoever changes the spec next sees the handle and wakes
- *   it; or the spec had moved already, and the message is let go at once. No order of events leaves a change waiting.
+ * Hold and wake: a short wait is begun by hiding the message; then its handle is written into the object, on condition that
+ * nothing has changed since the run began that wakes the object. So either the handle is recorded, and whoever changes the
+ * object later finds it and wakes the key; or something had changed, and the message is let go at once. No order of events
+ * leaves a change waiting. The status is written before the message is hidden: the next run sees it, however short the wait.
  */
 export interface Commit {
-  verdict(stored: StoredObject, verdict: Verdict, end: RunEnd): Promise<void>
+  verdict(run: EndedRun): Promise<void>
   paused(stored: StoredObject, turn: Turn, kind: ServedKind): Promise<void>
   /** Clean-up is over: our finalizer goes, and with the last finalizer the object. */
   released(stored: StoredObject, turn: Turn, finalizer: string): Promise<void>
   /** Nothing to do any more: no timer stays behind. */
   resting(stored: StoredObject, turn: Turn): Promise<void>
+  /** The object's timer is not due yet: the turn is held until then. */
+  early(stored: StoredObject, turn: Turn, untilMs: number): Promise<void>
 }
 
-export interface RunEnd {
+export interface EndedRun {
   readonly turn: Turn
   readonly controller: Controller
+  /** The object as the run was given it. */
+  readonly stored: StoredObject
+  readonly verdict: Verdict
   readonly facts: Omit<RunFacts, 'nowMs'>
+  /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
+  readonly overrun: Promise<void> | undefined
+}
+
+interface Rest {
+  /** The object as the turn began with it. */
+  readonly stored: StoredObject
+  readonly live: StoredObject
+  readonly untilMs: number
+  /** What the object is to remember, but for the hold. */
+  readonly engine: (live: StoredObject) => EngineState
 }
 
 export function createCommit({ store, clock, events, logger }: EngineOptions): Commit {
@@ -50,22 +68,47 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     return undefined
   }
 
-  async function verdict(stored: StoredObject, how: Verdict, { turn, controller, facts }: RunEnd): Promise<void> {
-    const at: RunFacts = { ...facts, nowMs: clock.nowMs() }
-    const waitMs = shortWait(conclude(stored, how, at), at)
-    const hold = waitMs === undefined ? undefined : await turn.hold(waitMs)
-    const after = await write(stored, (live) => {
-      const conclusion = conclude(live, how, at)
-      return changed(
-        live,
-        hold === undefined || isOvertaken(live, at)
-          ? conclusion
-          : { ...conclusion, engine: { ...conclusion.engine, hold } },
-      )
-    })
+  async function verdict(run: EndedRun): Promise<void> {
+    const { turn, controller, stored, verdict: how, overrun } = run
+    const facts: RunFacts = { ...run.facts, nowMs: clock.nowMs() }
+    const next = (live: StoredObject): Conclusion => conclude(live, how, facts)
+    const untilMs = shortWaitEnd(next(stored).engine, facts.nowMs)
+    if (untilMs === undefined || overrun !== undefined) {
+      await write(stored, (live) => changed(live, next(live)))
+      await report(stored, how, controller)
+      return overrun === undefined ? turn.settle() : settleAfter(overrun, turn)
+    }
+    const told = await write(stored, (live) => changed(live, { object: next(live).object, engine: live.engine }))
     await report(stored, how, controller)
-    if (hold === undefined) return turn.settle()
-    if (after === undefined || isOvertaken(after, at)) return turn.release()
+    await rest(turn, { stored, live: told ?? stored, untilMs, engine: (live) => next(live).engine })
+  }
+
+  /** A turn whose function goes on after its time holds the key until the function ends; its slot is free meanwhile. */
+  function settleAfter(overrun: Promise<void>, turn: Turn): void {
+    void overrun.then(() => turn.settle()).catch((error: unknown) => notEnded(turn, error))
+  }
+
+  /** Hold, then record the handle. */
+  async function rest(turn: Turn, { stored, live: first, untilMs, engine }: Rest): Promise<void> {
+    await turn.hold(Math.max(0, untilMs - clock.nowMs()))
+    const hold = { handle: turn.handle, untilMs }
+    const after = await write(first, (live) =>
+      changed(live, {
+        object: live.object,
+        engine: isOvertaken(stored, live) ? engine(live) : { ...engine(live), hold },
+      }),
+    )
+    const isRecorded = after?.engine.hold?.handle === turn.handle
+    if (!isRecorded || (await turn.isWanted())) await turn.hold(0)
+  }
+
+  function notEnded({ key: { kind, namespace, name } }: Turn, error: unknown): void {
+    logger.error('turn not ended; it comes again after its visibility timeout', {
+      kind,
+      namespace,
+      name,
+      error: String(error),
+    })
   }
 
   async function report({ object }: StoredObject, how: Verdict, { name }: Controller): Promise<void> {
@@ -102,6 +145,7 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
       await write(stored, (live) => changed(live, { object: live.object, engine: {} }))
       await turn.settle()
     },
+    early: (stored, turn, untilMs) => rest(turn, { stored, live: stored, untilMs, engine: ({ engine }) => engine }),
   }
 }
 
@@ -130,13 +174,13 @@ function withoutFinalizer(live: StoredObject, finalizer: string): Next {
   return { stored: { object, engine: {} }, action: left.length === 0 && isDeleting(object) ? 'remove' : ['meta'] }
 }
 
-/** How long the message itself is held: the waits that the sweep is too coarse for. */
-function shortWait({ engine }: Conclusion, { nowMs }: RunFacts): number | undefined {
-  if (engine.nextRunAtMs === undefined) return undefined
-  const waitMs = Math.max(0, engine.nextRunAtMs - nowMs)
-  return waitMs <= shortWaitMsMax ? waitMs : undefined
+/** Until when the message itself is held: for the waits that the sweep is too coarse for. */
+function shortWaitEnd(engine: EngineState, nowMs: number): number | undefined {
+  const untilMs = dueAtMs(engine)
+  return untilMs !== undefined && untilMs - nowMs <= shortWaitMsMax ? untilMs : undefined
 }
 
-function isOvertaken({ object }: StoredObject, { generation }: RunFacts): boolean {
-  return object.metadata.generation !== generation
+/** Something that wakes the object has changed since the run began. */
+function isOvertaken(begun: StoredObject, live: StoredObject): boolean {
+  return wakesItself(touchedBy(begun.object, live.object))
 }

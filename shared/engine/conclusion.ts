@@ -25,18 +25,19 @@ export interface RunFacts {
   readonly chance: number
   /** The generation the run worked on. */
   readonly generation: number
+  /** Somebody else's wish for a run when this one began. */
+  readonly wakeAtMs?: number | undefined
   /** The kind keeps a status. */
   readonly hasStatus: boolean
 }
 
-/** The next state of the object as it is now. A newer generation than the run's gets the status but not the wait. */
+/** The next state of the object as it is now. What is concluded of an older generation counts for that one only. */
 export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts): Conclusion {
-  const overtaken = live.object.metadata.generation !== facts.generation
   return {
     object: facts.hasStatus
       ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) }
       : live.object,
-    engine: overtaken ? live.engine : engineAfter(live.engine, verdict, facts),
+    engine: engineAfter(live.engine, verdict, facts),
   }
 }
 
@@ -111,7 +112,16 @@ function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
   return ready === true ? { status: 'True', reason: 'Reconciled' } : { status: 'False', ...ready }
 }
 
-function engineAfter(before: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
+function engineAfter(live: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
+  return { ...remembered(live, facts), ...waitAfter(live, verdict, facts) }
+}
+
+/** What a run leaves as it is: a wish for a run that came after this one had begun. */
+function remembered({ wakeAtMs }: EngineState, begun: RunFacts): EngineState {
+  return wakeAtMs === undefined || wakeAtMs === begun.wakeAtMs ? {} : { wakeAtMs }
+}
+
+function waitAfter(before: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
   switch (verdict.kind) {
     case 'done':
       return {}

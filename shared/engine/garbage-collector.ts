@@ -33,15 +33,20 @@ export function garbageRoute(index: ObjectIndex): Route {
       if (type === 'removed') {
         const children = (await index.ownedBy(object.metadata.uid)).map((child) => ({
           key: child,
+          lane: 'background' as const,
           reason: `its owner ${key.kind} ${key.name} is gone`,
         }))
-        const parents = owners.map((owner) => ({ key: owner, reason: `its child ${key.kind} ${key.name} is gone` }))
+        const parents = owners.map((owner) => ({
+          key: owner,
+          lane: 'background' as const,
+          reason: `its child ${key.kind} ${key.name} is gone`,
+        }))
         return [...children, ...parents]
       }
       const concerned =
         (touches(touched, 'delete', 'meta') && propagation(object) !== undefined) ||
         (owners.length > 0 && touches(touched, 'spec', 'meta'))
-      return concerned ? [{ key, stored, reason: 'its owners or its deletion changed' }] : []
+      return concerned ? [{ key, stored, lane: 'background', reason: 'its owners or its deletion changed' }] : []
     },
   }
 }

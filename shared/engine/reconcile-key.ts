@@ -2,7 +2,7 @@ import { pausedAnnotation } from '../model/control-annotations.ts'
 import { hasCode } from '../model/errors.ts'
 import { isDeleting } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { EngineState, StoredObject } from '../model/stored-object.ts'
+import { dueAtMs, type EngineState, type StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
@@ -39,61 +39,51 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   const { store, catalog, clock } = engine
   const commit = createCommit(engine)
 
-  return async function reconcileKey(turn, signal) {
+  return async function reconcileKey(turn, signal): Promise<void> {
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
     const stored = await store.get(turn.key)
     if (kind === undefined || stored === undefined) return turn.settle()
-    const early = timeToGo(turn, stored.engine, clock.nowMs())
-    if (early !== undefined) return early > 0 && early <= shortWaitMsMax ? void (await turn.hold(early)) : turn.settle()
+    const waitMs = timeToGo(turn, stored.engine, clock.nowMs())
+    if (waitMs > shortWaitMsMax) return turn.settle()
+    if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored)) return commit.paused(stored, turn, kind)
-    if (!isDeleting(stored.object)) return prepareAndReconcile(stored, kind, { turn, signal })
-    if (holdsFinalizer(stored)) return cleanUp(stored, kind, { turn, signal })
-    return commit.resting(stored, turn)
+    if (isDeleting(stored.object) && !holdsFinalizer(stored)) return commit.resting(stored, turn)
+    const ready = isDeleting(stored.object) ? stored : await withFinalizer(stored)
+    return ready === undefined ? reconcileKey(turn, signal) : run(ready, kind, { turn, signal })
   }
 
-  /** The finalizer is there before anything outside is. If the object changed just now, the turn comes again at once. */
-  async function prepareAndReconcile(stored: StoredObject, kind: ServedKind, run: Run): Promise<void> {
-    const ready =
-      holdsFinalizer(stored) || controller.finalizer === undefined
-        ? stored
-        : await addFinalizer(stored, controller.finalizer)
-    return ready === undefined ? run.turn.release() : reconcile(ready, kind, run)
-  }
-
-  async function addFinalizer(stored: StoredObject, finalizer: string): Promise<StoredObject | undefined> {
-    const metadata = {
-      ...stored.object.metadata,
-      finalizers: [...(stored.object.metadata.finalizers ?? []), finalizer],
-    }
+  /** The finalizer is there before anything outside is. Undefined if the object changed just now. */
+  async function withFinalizer(stored: StoredObject): Promise<StoredObject | undefined> {
+    const { finalizer } = controller
+    if (finalizer === undefined || holdsFinalizer(stored)) return stored
+    const { metadata } = stored.object
+    const finalizers = [...(metadata.finalizers ?? []), finalizer]
     try {
-      return await store.replace({ ...stored, object: { ...stored.object, metadata } }, ['engine'])
+      const object = { ...stored.object, metadata: { ...metadata, finalizers } }
+      return await store.replace({ ...stored, object }, ['engine'])
     } catch (error) {
       if (hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) return undefined
       throw error
     }
   }
 
-  async function reconcile(stored: StoredObject, kind: ServedKind, run: Run): Promise<void> {
+  async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Run): Promise<void> {
+    const phase = isDeleting(stored.object) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
-    const verdict = await runWithDeadline({ controller, stored, engine, signal: run.signal, phase: 'reconcile' })
-    await commit.verdict(stored, verdict, { ...run, facts, controller })
-  }
-
-  async function cleanUp(stored: StoredObject, kind: ServedKind, run: Run): Promise<void> {
-    const facts = factsOf(stored, kind)
-    const verdict = await runWithDeadline({ controller, stored, engine, signal: run.signal, phase: 'cleanup' })
-    if (verdict.kind === 'done') return commit.released(stored, run.turn, controller.finalizer ?? '')
-    await commit.verdict(stored, verdict, { ...run, facts, controller })
+    const { verdict, overrun } = await runWithDeadline({ controller, stored, engine, signal, phase })
+    if (phase === 'cleanup' && verdict.kind === 'done') return commit.released(stored, turn, controller.finalizer ?? '')
+    await commit.verdict({ turn, controller, stored, verdict, facts, overrun })
   }
 
   function holdsFinalizer({ object }: StoredObject): boolean {
     return controller.finalizer !== undefined && (object.metadata.finalizers ?? []).includes(controller.finalizer)
   }
 
-  function factsOf({ object }: StoredObject, { hasStatus }: ServedKind): Omit<RunFacts, 'nowMs'> {
+  function factsOf({ object, engine: before }: StoredObject, { hasStatus }: ServedKind): Omit<RunFacts, 'nowMs'> {
     return {
       chance: engine.random.next(),
       generation: object.metadata.generation,
+      wakeAtMs: before.wakeAtMs,
       hasStatus: hasStatus && controller.reportsStatus,
     }
   }
@@ -105,13 +95,12 @@ interface Run {
 }
 
 /**
- * For a turn of timers only: how long until the object's own timer is due, 0 if it has none any more. Undefined: run now.
- * The object knows when it wants to run; a timer's message is a hint.
+ * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change and for a resync;
+ * a timer's message is a hint: the object knows when it wants to run.
  */
-function timeToGo(turn: Turn, { nextRunAtMs }: EngineState, nowMs: number): number | undefined {
-  if (!turn.wakeUps.every(({ notBeforeMs }) => notBeforeMs !== undefined)) return undefined
-  if (nextRunAtMs === undefined) return 0
-  return nextRunAtMs <= nowMs ? undefined : nextRunAtMs - nowMs
+function timeToGo({ wakeUps }: Turn, engine: EngineState, nowMs: number): number {
+  if (wakeUps.some(({ origin }) => origin !== 'timer')) return 0
+  return Math.max(0, (dueAtMs(engine) ?? Infinity) - nowMs)
 }
 
 function isPaused({ object }: StoredObject): boolean {

@@ -1,10 +1,10 @@
-import { keyOf, type ObjectKey } from '../model/object-key.ts'
+import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
 import { controllerOf, parseApiVersion, type ApiObject } from '../model/object.ts'
-import { touches, type StoredObject, type Touched } from '../model/stored-object.ts'
+import { wakesItself, type StoredObject, type Touched } from '../model/stored-object.ts'
 import type { Change } from '../ports/change-feed.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
+import type { Lane, WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
 
@@ -30,6 +30,7 @@ export interface Route {
 
 export interface Target {
   readonly key: ObjectKey
+  readonly lane: Lane
   readonly reason: string
   /** The target's state if the change carries it, so that it need not be read. */
   readonly stored?: StoredObject
@@ -46,28 +47,34 @@ export function createRelay(options: RelayOptions): Relay {
   ]
 
   return async (changes) => {
-    const sends = new Map<string, WakeUp[]>()
+    const woken: Woken[] = []
     for (const change of changes) {
-      for (const route of routes) {
-        for (const target of await route.targets(change)) {
-          await endHold(route, target)
-          const wakeUps = sends.get(route.name) ?? []
-          sends.set(route.name, [...wakeUps, wakeUpOf(target, change)])
-        }
+      for (const { name, targets } of routes) {
+        for (const target of await targets(change)) woken.push({ name, target, wakeUp: wakeUpOf(target, change) })
       }
     }
-    await Promise.all([...sends].map(([name, wakeUps]) => queueOf({ name }).send(wakeUps)))
+    const byQueue = Map.groupBy(woken, ({ name }) => name)
+    await Promise.all([...byQueue].map(([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
+    // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
+    const targets = new Map(woken.map((one) => [`${one.name} ${keyText(one.target.key)}`, one]))
+    for (const one of targets.values()) await endHold(one)
   }
 
-  async function endHold({ name }: Route, { key, stored }: Target): Promise<void> {
+  async function endHold({ name, target: { key, stored } }: Woken): Promise<void> {
     const hold = (stored ?? (await store.get(key)))?.engine.hold
     if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
   }
 }
 
-function wakeUpOf({ key, reason }: Target, { stored }: Change): WakeUp {
+interface Woken {
+  readonly name: string
+  readonly target: Target
+  readonly wakeUp: WakeUp
+}
+
+function wakeUpOf({ key, lane, reason }: Target, { stored }: Change): WakeUp {
   const { uid, resourceVersion } = stored.object.metadata
-  return { key, dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane: 'urgent', reason }
+  return { key, origin: 'change', dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane, reason }
 }
 
 function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
@@ -89,7 +96,7 @@ function ownRoute({ name, kind, watches }: Controller, index: ObjectIndex): Rout
           key,
           watches.flatMap((watch) => watch.targets(stored.object)),
         )
-      return [{ key, stored, reason: `${touched.join(', ')} of ${describe(stored.object)} changed` }]
+      return [{ key, stored, lane: 'urgent', reason: `${touched.join(', ')} of ${describe(stored.object)} changed` }]
     },
   }
 }
@@ -111,6 +118,7 @@ function ownerRoute({ name, kind, owns }: Controller): Route {
       return [
         {
           key: { group: kind.group, kind: kind.kind, namespace, name: owner.name },
+          lane: 'background',
           reason: `child ${describe(object)} changed`,
         },
       ]
@@ -126,13 +134,9 @@ function referrerRoute({ name, kind, watches }: Controller, index: ObjectIndex):
       const referrers = await index.referrers(keyOf(object))
       return referrers
         .filter((key) => key.group === kind.group && key.kind === kind.kind)
-        .map((key) => ({ key, reason: `${describe(object)}, which it refers to, changed` }))
+        .map((key) => ({ key, lane: 'background', reason: `${describe(object)}, which it refers to, changed` }))
     },
   }
-}
-
-function wakesItself(touched: Touched): boolean {
-  return touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete')
 }
 
 function wakesOthers(touched: Touched): boolean {

@@ -1,10 +1,17 @@
 import { OperatingError } from '../model/errors.ts'
+import { isObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { StoredObject } from '../model/stored-object.ts'
-import { createContext } from './create-context.ts'
 import { failuresOf } from './conclusion.ts'
+import type { Context } from './context.ts'
 import type { Controller } from './controller.ts'
+import { createContext } from './create-context.ts'
+import { done, type Outcome } from './outcome.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
+
+/** A reason made once: without one, every abort would make an error with a stack. */
+const ended = new OperatingError('DEADLINE_EXCEEDED', 'the run is over')
 
 export interface RunOptions {
   readonly controller: Controller
@@ -15,12 +22,18 @@ export interface RunOptions {
   readonly phase: 'reconcile' | 'cleanup'
 }
 
+export interface RunResult {
+  readonly verdict: Verdict
+  /** The end of a function that still runs though its time is over. */
+  readonly overrun: Promise<void> | undefined
+}
+
 /**
  * Runs the user's function once, for no longer than the controller's timeout. A function that goes on after that is not
  * waited for; its context refuses every verb from then on, so that what it does late cannot be written. When the process
  * stops, the run is given up: that is no failure of the object's.
  */
-export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<Verdict> {
+export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<RunResult> {
   const over = new AbortController()
   const runSignal = AbortSignal.any([signal, over.signal])
   const { object } = stored
@@ -31,35 +44,40 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     signal: runSignal,
     attempt: failuresOf(stored.engine, object.metadata.generation),
   })
-  const run = phase === 'cleanup' ? controller.cleanup : controller.reconcile
+  const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
   try {
-    return await Promise.race([call(run, object, context), deadline(controller, engine, runSignal)])
-  } catch (error) {
-    if (signal.aborted)
-      throw new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again', {
-        cause: error,
-      })
-    return verdictOf(error)
+    const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, runSignal)])
+    if (signal.aborted && !succeeded(verdict)) throw givenUp()
+    if (verdict !== undefined) return { verdict, overrun: undefined }
+    return { verdict: tooLong(controller), overrun: running.then(() => {}) }
   } finally {
-    over.abort()
+    over.abort(ended)
   }
 }
 
-async function call(
-  run: Controller['cleanup'],
-  ...[object, context]: Parameters<Controller['reconcile']>
-): Promise<Verdict> {
-  if (run === undefined) return { kind: 'done' }
-  const outcome = (await run(object, context)) as Verdict | undefined
-  if (outcome?.kind === 'done' || outcome?.kind === 'again') return outcome
-  throw new TypeError('a reconciler returns done(…) or again(…), or throws')
+async function call(run: Controller['cleanup'], object: ApiObject, context: Context): Promise<Verdict> {
+  try {
+    const outcome: unknown = run === undefined ? done() : await run(object, context)
+    if (isOutcome(outcome)) return outcome
+    throw new TypeError('a reconciler returns done(…) or again(…), or throws')
+  } catch (error) {
+    return verdictOf(error)
+  }
 }
 
-async function deadline(
-  { timeoutMs, name }: Controller,
-  { clock }: EngineOptions,
-  signal: AbortSignal,
-): Promise<never> {
-  await clock.sleep(timeoutMs, signal)
-  throw new OperatingError('DEADLINE_EXCEEDED', `${name} was aborted: it ran for longer than ${timeoutMs / 1000} s`)
+function isOutcome(value: unknown): value is Outcome {
+  return isObject(value) && (value['kind'] === 'done' || value['kind'] === 'again')
+}
+
+function succeeded(verdict: Verdict | void): boolean {
+  return verdict?.kind === 'done' || verdict?.kind === 'again'
+}
+
+function tooLong({ name, timeoutMs }: Controller): Verdict {
+  const message = `${name} was aborted: it ran for longer than ${timeoutMs / 1000} s`
+  return { kind: 'failed', reason: 'DeadlineExceeded', message, quiet: false }
+}
+
+function givenUp(): OperatingError {
+  return new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again')
 }

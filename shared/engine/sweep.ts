@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../model/object-key.ts'
-import { slotsBetween } from '../model/wheel.ts'
-import type { ObjectIndex } from '../ports/object-index.ts'
+import { slotsBetween, wheelSlots } from '../model/wheel.ts'
+import type { DueTimer, ObjectIndex } from '../ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 
 /**
@@ -22,39 +22,61 @@ export interface SweptController {
 }
 
 /** Wakes all objects due by `untilMs`; ahead of their time, they are held back for the rest by whoever receives them. */
-export async function sweepTimers({ index, queueOf, controllers }: SweepOptions, untilMs: number): Promise<number> {
-  const byKind = new Map(
-    controllers.map((controller) => [`${controller.kind.group}/${controller.kind.kind}`, controller]),
-  )
-  const due = await index.due(untilMs, duePerSweep)
-  for (const [kind, timers] of Map.groupBy(due, ({ key }) => `${key.group}/${key.kind}`)) {
-    const controller = byKind.get(kind)
-    if (controller !== undefined) await queueOf(controller).send(timers.map(({ key, dueAtMs }) => timer(key, dueAtMs)))
+export async function sweepTimers(options: SweepOptions, untilMs: number): Promise<void> {
+  for (const { name, kind } of options.controllers) {
+    const timers = await options.index.due(kind, untilMs, duePerSweep)
+    await send(options, name, timers.map(timer))
   }
-  return due.length
 }
 
+/** Those behind come with the next sweeps: no kind keeps the others waiting, and no queue grows without end. */
 const duePerSweep = 1_000
 
-function timer(key: ObjectKey, dueAtMs: number): WakeUp {
-  return { key, dedupId: `timer:${dueAtMs}`, lane: 'background', reason: 'its timer was due', notBeforeMs: dueAtMs }
+function timer({ key, dueAtMs }: DueTimer): WakeUp {
+  const dedupId = `timer:${dueAtMs}`
+  return { key, origin: 'timer', dedupId, lane: 'background', reason: 'its timer was due', notBeforeMs: dueAtMs }
 }
 
-/** Wakes the objects whose slot the wheel's hand passed from one time to another, each at most once per period. */
-export async function sweepWheel(
-  { index, queueOf, controllers }: SweepOptions,
-  fromMs: number,
-  toMs: number,
-): Promise<void> {
-  for (const { name, kind, resyncMs } of controllers) {
+/** Wakes the objects whose slot the wheel's hand passed from one time to another, each at most once per period; how many. */
+export async function sweepWheel(options: SweepOptions, fromMs: number, toMs: number): Promise<number> {
+  let woken = 0
+  for (const { name, kind, resyncMs } of options.controllers) {
     if (resyncMs === 0) continue
     for (const { from, to } of slotsBetween(fromMs, toMs, resyncMs)) {
-      const keys = await index.onWheel(kind, from, to)
-      await queueOf({ name }).send(keys.map((key) => resync(key, toMs)))
+      const keys = await options.index.onWheel(kind, from, to)
+      await send(
+        options,
+        name,
+        keys.map((key) => resync(key, fromMs)),
+      )
+      woken += keys.length
     }
+  }
+  return woken
+}
+
+function resync(key: ObjectKey, fromMs: number): WakeUp {
+  const dedupId = `resync:${fromMs}`
+  return { key, origin: 'resync', dedupId, lane: 'background', reason: 'resync', notBeforeMs: fromMs }
+}
+
+/** Wakes every object there is: for when nobody knows what changed. `resourceVersion`: where the feed stands. */
+export async function wakeAll(options: SweepOptions, resourceVersion: string): Promise<void> {
+  for (const { name, kind } of options.controllers) {
+    const keys = await options.index.onWheel(kind, 0, wheelSlots)
+    await send(
+      options,
+      name,
+      keys.map((key) => lookAgain(key, resourceVersion)),
+    )
   }
 }
 
-function resync(key: ObjectKey, tickMs: number): WakeUp {
-  return { key, dedupId: `resync:${tickMs}`, lane: 'background', reason: 'resync' }
+function lookAgain(key: ObjectKey, resourceVersion: string): WakeUp {
+  const dedupId = `all:${resourceVersion}`
+  return { key, origin: 'change', dedupId, resourceVersion, lane: 'background', reason: 'all objects are looked at' }
+}
+
+async function send({ queueOf }: SweepOptions, name: string, wakeUps: readonly WakeUp[]): Promise<void> {
+  if (wakeUps.length > 0) await queueOf({ name }).send(wakeUps)
 }

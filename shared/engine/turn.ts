@@ -1,6 +1,4 @@
 import { keyText, type ObjectKey } from '../model/object-key.ts'
-import type { Hold } from '../model/stored-object.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Delivery, WakeUp, WorkQueue } from '../ports/work-queue.ts'
 
 /**
@@ -12,10 +10,12 @@ export interface Turn {
   readonly wakeUps: readonly WakeUp[]
   /** How often this turn's oldest wake-up was handed out. */
   readonly receiveCount: number
-  /** Keeps the turn's wake-ups back for a short wait; what it returns goes into the object, so that a change can wake them. */
-  hold(ms: number): Promise<Hold>
-  /** Gives the turn up: its wake-ups come again at once. */
-  release(): Promise<void>
+  /** What ends a hold of this turn; it goes into the object, so that a change can wake it. */
+  readonly handle: string
+  /** Keeps the turn's wake-ups back for a short wait; 0 lets them come again at once. */
+  hold(ms: number): Promise<void>
+  /** A change waits behind this turn, as far as the queue can tell. */
+  isWanted(): Promise<boolean>
   settle(): Promise<void>
 }
 
@@ -23,24 +23,21 @@ export interface Turn {
 export const shortWaitMsMax = 60_000
 
 /** The turns in a batch, one per key, in order of first arrival. */
-export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue, clock: Clock): readonly Turn[] {
+export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue): readonly Turn[] {
   return [...Map.groupBy(deliveries, ({ wakeUp }) => keyText(wakeUp.key)).values()].map((together) =>
-    turnOf(together, queue, clock),
+    turnOf(together, queue),
   )
 }
 
-function turnOf(deliveries: readonly Delivery[], queue: WorkQueue, clock: Clock): Turn {
+function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
   const [first] = deliveries as readonly [Delivery]
   return {
     key: first.wakeUp.key,
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
     receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
-    hold: async (ms) => {
-      const untilMs = clock.nowMs() + ms
-      await queue.hold(deliveries, ms)
-      return { handle: first.handle, untilMs }
-    },
-    release: () => queue.hold(deliveries, 0),
+    handle: first.handle,
+    hold: (ms) => queue.hold(deliveries, ms),
+    isWanted: async () => (await queue.isWanted?.(deliveries)) ?? false,
     settle: () => queue.settle(deliveries),
   }
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Delivery, WorkQueue } from '../ports/work-queue.ts'
 import { backoffMs } from './backoff.ts'
@@ -8,7 +7,6 @@ import { turnsOf, type Turn } from './turn.ts'
 export interface WorkerOptions {
   readonly queue: WorkQueue
   readonly run: TurnRunner
-  readonly clock: Clock
   readonly logger: Logger
   /** How many keys run at once. */
   readonly concurrency: number
@@ -39,7 +37,7 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
 
   while (!stop.aborted) {
     const deliveries = await queue.receive(Math.min(batchMax, concurrency - running), stop)
-    for (const turn of turnsOf(deliveries, queue, options.clock)) void run(turn)
+    for (const turn of turnsOf(deliveries, queue)) void run(turn)
     if (running >= concurrency) await untilOneEnds()
   }
   while (running > 0) await untilOneEnds()
@@ -53,16 +51,19 @@ export async function processBatch(
   options: WorkerOptions,
   signal: AbortSignal,
 ): Promise<readonly Turn[]> {
-  const turns = turnsOf(deliveries, options.queue, options.clock)
+  const turns = turnsOf(deliveries, options.queue)
   const ended = await Promise.all(turns.map((turn) => tryTurn(turn, options, signal)))
   return turns.filter((_, i) => !ended[i])
 }
+
+/** Short, since nobody can write into the object how to end the hold. */
+const awayMsMax = 10_000
 
 /** A turn that cannot be ended (the store is away) comes again, later each time; other keys go on. */
 async function takeTurn(turn: Turn, options: WorkerOptions, signal: AbortSignal): Promise<void> {
   if ((await tryTurn(turn, options, signal)) || signal.aborted) return
   try {
-    await turn.hold(backoffMs(turn.receiveCount, 1))
+    await turn.hold(Math.min(awayMsMax, backoffMs(turn.receiveCount, 1)))
   } catch (error) {
     options.logger.error('turn not held back; it comes again after its visibility timeout', {
       name: turn.key.name,

@@ -20,6 +20,8 @@ export type EngineState = {
   readonly generation?: number
   /** The next run, at the latest. Durable: the sweep finds it after any restart. */
   readonly nextRunAtMs?: number
+  /** A run that somebody else has asked for, at the latest; kept until a run has begun that knew of it. */
+  readonly wakeAtMs?: number
   /** Why it waits. */
   readonly waiting?: Waiting
   /** Message of the last failure, without times and ids, so that equal failures stay equal. */
@@ -29,6 +31,13 @@ export type EngineState = {
 }
 
 export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'Stopped'
+
+/** When the object wants to run, for whatever reason. */
+export function dueAtMs({ nextRunAtMs, wakeAtMs }: EngineState): number | undefined {
+  return nextRunAtMs === undefined || wakeAtMs === undefined
+    ? (nextRunAtMs ?? wakeAtMs)
+    : Math.min(nextRunAtMs, wakeAtMs)
+}
 
 export type Hold = { readonly handle: string; readonly untilMs: number }
 
@@ -41,6 +50,11 @@ export type Touched = readonly Part[]
  * own controller.
  */
 export type Part = 'spec' | 'labels' | 'annotations' | 'control' | 'meta' | 'fields' | 'status' | 'engine' | 'delete'
+
+/** Whether a write of the object concerns its own controller. */
+export function wakesItself(touched: Touched): boolean {
+  return touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete')
+}
 
 /** Whether a write touched any of these parts. */
 export function touches(touched: Touched, ...parts: readonly Part[]): boolean {

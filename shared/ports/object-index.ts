@@ -14,16 +14,14 @@ export interface ObjectIndex {
   /** Replaces what `referrer` refers to. Ends by itself when the referrer is removed. */
   setReferences(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void>
 
-  /** Objects with `nextRunAtMs` at or before `untilMs`, earliest first. */
-  due(untilMs: number, limit: number): Promise<readonly DueTimer[]>
+  /** Objects of a kind that want to run (`dueAtMs` of their engine state) at or before `untilMs`, earliest first. */
+  due(kind: KindName, untilMs: number, limit: number): Promise<readonly DueTimer[]>
 
   /** Keys of one kind on the slots `from` (inclusive) to `to` (exclusive) of the resync wheel, see model/wheel.ts. */
-  onWheel(
-    kind: { readonly group: string; readonly kind: string },
-    from: number,
-    to: number,
-  ): Promise<readonly ObjectKey[]>
+  onWheel(kind: KindName, from: number, to: number): Promise<readonly ObjectKey[]>
 }
+
+export type KindName = Pick<ObjectKey, 'group' | 'kind'>
 
 export interface DueTimer {
   readonly key: ObjectKey

@@ -24,22 +24,35 @@ export interface WorkQueue {
   /** Keeps the deliveries invisible for `ms` from now, then hands them out again. 0 hands them out at once. */
   hold(deliveries: readonly Delivery[], ms: number): Promise<void>
 
+  /**
+   * Whether anything but timers has come for the key since the deliveries were handed out. Only where the adapter can
+   * tell: SQS cannot.
+   */
+  isWanted?(deliveries: readonly Delivery[]): Promise<boolean>
+
   /** Ends a hold by its handle. A handle that is stale or unknown does nothing. */
   wake(handle: string): Promise<void>
 }
 
 export interface WakeUp {
   readonly key: ObjectKey
+  readonly origin: Origin
   /** Tells wake-ups of one key apart, in at most 128 characters: the same text for the same key within five minutes is sent once. */
   readonly dedupId: string
-  /** resourceVersion of the change behind it, or undefined for a timer. */
+  /** resourceVersion of the change behind it, if there is one. */
   readonly resourceVersion?: string
   readonly lane: Lane
   /** For people: logs and the console. The reconcile function never sees it. */
   readonly reason: string
-  /** Run not before this time: a timer found ahead of its time. */
+  /** Not to be handed out before this time: a timer found ahead of its time. */
   readonly notBeforeMs?: number
 }
+
+/**
+ * What an object's own waits are measured against: after a `change` it runs whatever it waits for; a `timer` is a hint to
+ * look whether it is due; `resync` runs an object that has no period of its own.
+ */
+export type Origin = 'change' | 'resync' | 'timer'
 
 /** A user's change goes ahead of resync, retries and fan-out. */
 export type Lane = 'urgent' | 'background'

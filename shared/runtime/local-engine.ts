@@ -1,25 +1,22 @@
 import { hasCode } from '../model/errors.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
-import type { WorkQueue } from '../ports/work-queue.ts'
+import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import { createControlLoops, createControlRelay, type ControlLoopsOptions } from '../engine/control-loops.ts'
+import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import type { Relay } from '../engine/relay.ts'
-import { sweepTimers, sweepWheel, type SweepOptions } from '../engine/sweep.ts'
+import { sweepTimers, sweepWheel, wakeAll, type SweepOptions } from '../engine/sweep.ts'
 import { work, type WorkerSignals } from '../engine/worker.ts'
-import { createRelayProgress, type RelayProgress } from './relay-progress.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { createSaving, type Checkpoints, type Saving } from './saving.ts'
 
 /** The engine in one process: what the stream, the queues, the schedule and the functions are on AWS. */
-export interface LocalEngineOptions extends ControlLoopsOptions {
+export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
   readonly feed: ChangeFeed
   /** A queue whose deliveries are their receiver's alone for this long. */
   readonly createQueue: (name: string, visibilityMs: number) => WorkQueue
-  /** How far the relay got. */
-  readonly relayed: Checkpoint
-  /** When the wheel was last turned. */
-  readonly turned: Checkpoint
   readonly index: ObjectIndex
   readonly clock: Clock
   readonly logger: Logger
@@ -27,107 +24,110 @@ export interface LocalEngineOptions extends ControlLoopsOptions {
   readonly tickMs: number
 }
 
-/** Runs until told to stop; resolves when the last run has ended and the checkpoint is saved. */
+/** Runs until told to stop; resolves when the last run has ended and the checkpoints are saved. */
 export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
   const { clock, logger } = options
-  const from = (await options.relayed.load()) ?? '0'
-  const progress = createRelayProgress(from)
   const loops = createControlLoops(options)
+  const from = (await options.relayed.load()) ?? '0'
+  const turnedMs = Number((await options.turned.load()) ?? clock.nowMs())
+  const changes = createProgress({ from: BigInt(from), positionOf: changePosition })
+  const turns = createProgress({ from: BigInt(turnedMs), positionOf: turnPosition })
   const queues = new Map(
-    loops.map(({ name, timeoutMs }) => [
-      name,
-      progress.noting(name, options.createQueue(name, visibilityTimes * timeoutMs)),
-    ]),
+    loops.map(({ name, timeoutMs }) => {
+      const queue = options.createQueue(name, visibilityTimes * timeoutMs)
+      return [name, turns.noting(name, changes.noting(name, queue))]
+    }),
   )
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => queues.get(name) as WorkQueue
-  const relay = createControlRelay(options, queueOf)
   const swept: SweepOptions = {
     index: options.index,
     queueOf,
     controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])),
   }
+  const engine = { ...options, from, turnedMs, changes, turns, swept, relay: createControlRelay(options, queueOf) }
+  const saving = createSaving(engine)
 
   await Promise.all([
-    followFeed({ ...options, relay, progress, from, sweep: swept }, signals.stop),
-    tick({ ...options, progress, sweep: swept }, signals.stop),
-    ...loops.map((loop) =>
+    followFeed(engine, signals.stop),
+    tick({ ...engine, saving }, signals.stop),
+    ...loops.map(({ name, run, concurrency }) =>
       work(
-        {
-          queue: queueOf(loop),
-          run: progress.ending(loop.name, loop.run),
-          clock,
-          logger,
-          concurrency: loop.concurrency,
-        },
+        { queue: queueOf({ name }), run: turns.ending(name, changes.ending(name, run)), logger, concurrency },
         signals,
       ),
     ),
   ])
-  await options.relayed.save(progress.safe())
+  await saving.saveAll()
 }
 
-interface Following extends Pick<LocalEngineOptions, 'feed' | 'logger' | 'clock'> {
-  readonly relay: Relay
-  readonly progress: RelayProgress
+function changePosition({ resourceVersion }: WakeUp): bigint | undefined {
+  return resourceVersion === undefined ? undefined : BigInt(resourceVersion)
+}
+
+/** A turn of the wheel that is not over is made again from its beginning. */
+function turnPosition({ origin, notBeforeMs }: WakeUp): bigint | undefined {
+  return origin === 'resync' && notBeforeMs !== undefined ? BigInt(notBeforeMs) + 1n : undefined
+}
+
+interface Running extends LocalEngineOptions {
   readonly from: string
-  readonly sweep: SweepOptions
+  readonly turnedMs: number
+  readonly changes: Progress
+  readonly turns: Progress
+  readonly swept: SweepOptions
+  readonly relay: Relay
 }
 
 /** Relays changes, from where the last process was safe. */
-async function followFeed(options: Following, signal: AbortSignal): Promise<void> {
-  let after = options.from
+async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
+  let after: string | undefined = engine.from
   while (!signal.aborted) {
     try {
-      for await (const batch of options.feed.follow({ after, signal })) {
-        await options.relay(batch.changes)
+      after ??= await wakeEverything(engine)
+      for await (const batch of engine.feed.follow({ after, signal })) {
+        await engine.relay(batch.changes)
         after = batch.resourceVersion
-        options.progress.relayed(after)
+        engine.changes.passed(BigInt(after))
       }
     } catch (error) {
-      if (hasCode(error, 'EXPIRED')) after = await wakeEverything(options)
-      else await logAndWait(options, error, signal)
+      if (hasCode(error, 'EXPIRED')) after = undefined
+      else await logAndWait(engine, error, signal)
     }
   }
 }
 
 /** The feed does not reach back to where we were: level-triggered, we can look at everything instead. */
-async function wakeEverything({ feed, sweep, clock }: Following): Promise<string> {
+async function wakeEverything({ feed, swept, catalog }: Running): Promise<string> {
   const latest = await feed.latest()
-  const now = clock.nowMs()
-  await sweepWheel(sweep, now - longestMs, now)
+  const abandoned = (await catalog.all()).map((kind) => ({ name: garbageCollectorName, kind, resyncMs: 0 }))
+  await wakeAll({ ...swept, controllers: [...swept.controllers, ...abandoned] }, latest)
   return latest
 }
 
 /** As on AWS: a delivery comes again only when its run is over for certain. */
 const visibilityTimes = 6
 
-/** Longer than any period, so that every slot is passed. */
-const longestMs = 365 * 24 * 3_600_000
-
-async function logAndWait({ logger, clock }: Following, error: unknown, signal: AbortSignal): Promise<void> {
+async function logAndWait({ logger, clock }: Running, error: unknown, signal: AbortSignal): Promise<void> {
   logger.error('relay failed; it goes on from where it was', {
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })
   await clock.sleep(1_000, signal)
 }
 
-type Ticking = Pick<LocalEngineOptions, 'clock' | 'logger' | 'tickMs' | 'turned' | 'relayed'> & {
-  readonly progress: RelayProgress
-  readonly sweep: SweepOptions
-}
-
 /** Looks for due timers and turns the wheel; now and then saves how far everything got. */
-async function tick(options: Ticking, signal: AbortSignal): Promise<void> {
-  const { clock, logger, tickMs } = options
-  const saved = { relayed: options.progress.safe(), turnedMs: Number((await options.turned.load()) ?? clock.nowMs()) }
-  let turnedMs = saved.turnedMs
+async function tick(engine: Running & { readonly saving: Saving }, signal: AbortSignal): Promise<void> {
+  const { clock, logger, tickMs, turns, swept, saving } = engine
+  let { turnedMs } = engine
+  let isIntroduced = false
   while (!signal.aborted) {
     const nowMs = clock.nowMs()
     try {
-      await sweepTimers(options.sweep, nowMs + tickMs)
-      await sweepWheel(options.sweep, turnedMs, nowMs)
-      turnedMs = nowMs
-      await saveProgress(options, saved, turnedMs)
+      if (!isIntroduced) await introduceNew(engine)
+      isIntroduced = true
+      await sweepTimers(swept, nowMs + tickMs)
+      const woken = await sweepWheel(swept, turnedMs, nowMs)
+      turns.passed(BigInt((turnedMs = nowMs)))
+      await saving.save(nowMs, woken > 0)
     } catch (error) {
       logger.error('tick failed; the next one makes up for it', { error: String(error) })
     }
@@ -135,13 +135,13 @@ async function tick(options: Ticking, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** An idle process writes nothing but, once a minute, where the wheel stands. */
-async function saveProgress(
-  { progress, relayed, turned }: Ticking,
-  saved: { relayed: string; turnedMs: number },
-  turnedMs: number,
-): Promise<void> {
-  const safe = progress.safe()
-  if (safe !== saved.relayed) await relayed.save((saved.relayed = safe))
-  if (turnedMs - saved.turnedMs >= 60_000) await turned.save(String((saved.turnedMs = turnedMs)))
+/** A loop that was not there before looks at every object of its kind: nobody has run them. */
+async function introduceNew({ introduced, feed, swept, saving }: Running & { readonly saving: Saving }): Promise<void> {
+  const known = JSON.parse((await introduced.load()) ?? '[]') as readonly string[]
+  const names = swept.controllers.map(({ name }) => name)
+  const fresh = swept.controllers.filter(({ name }) => !known.includes(name))
+  if (fresh.length === 0 && names.length === known.length) return
+  const latest = await feed.latest()
+  await wakeAll({ ...swept, controllers: fresh }, latest)
+  saving.introduce(names, BigInt(latest))
 }

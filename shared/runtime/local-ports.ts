@@ -5,20 +5,16 @@ import { openSqliteDatabase } from '../adapters/local/sqlite-database.ts'
 import { createSqliteIndex } from '../adapters/local/sqlite-index.ts'
 import { createSqliteStore } from '../adapters/local/sqlite-store.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Checkpoints } from './saving.ts'
 
 /** What is kept in one SQLite file. */
-export interface LocalPorts {
+export interface LocalPorts extends Checkpoints {
   readonly store: ObjectStore
   readonly feed: ChangeFeed
   readonly index: ObjectIndex
-  /** How far the relay got. */
-  readonly relayed: Checkpoint
-  /** When the resync wheel was last turned. */
-  readonly turned: Checkpoint
   close(): void
 }
 
@@ -32,6 +28,7 @@ export function openLocalPorts(file: string, clock: Clock): LocalPorts {
     index: createSqliteIndex(database),
     relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
     turned: createSqliteCheckpoint({ database, name: 'turned' }),
+    introduced: createSqliteCheckpoint({ database, name: 'introduced' }),
     close: () => database.close(),
   }
 }

@@ -1,3 +1,5 @@
+import { OperatingError } from '../model/errors.ts'
+
 /** Every call of a port passes here: counted, logged, and made to fail where a test wants it. */
 
 export interface PortCall {
@@ -44,8 +46,29 @@ export interface Observation {
 
 /** One life of the control plane: after a crash its calls never end. */
 export interface ProcessLife {
-  crashed: boolean
+  readonly crashed: boolean
+  /** Rejects, UNAVAILABLE, when the life ends. */
+  readonly ended: Promise<never>
   onCrash(): void
+  end(): void
+}
+
+export function createLife(onCrash: () => void): ProcessLife {
+  const { promise, reject } = Promise.withResolvers<never>()
+  // Most lives end with nobody waiting for an answer.
+  promise.catch(() => {})
+  let crashed = false
+  return {
+    get crashed() {
+      return crashed
+    },
+    ended: promise,
+    onCrash,
+    end: () => {
+      crashed = true
+      reject(new OperatingError('UNAVAILABLE', 'the process has crashed; what became of the request is not known'))
+    },
+  }
 }
 
 export function createObservation(nowMs: () => number, sleep: (ms: number) => Promise<void>): Observation {

@@ -130,7 +130,7 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
       })
       const due = async (untilMs: number, limit = 10): Promise<readonly string[]> => {
         await opened.caughtUp()
-        return (await index.due(untilMs, limit)).map(({ key, dueAtMs }) => `${key.name} ${dueAtMs}`)
+        return (await index.due(widgetKind, untilMs, limit)).map(({ key, dueAtMs }) => `${key.name} ${dueAtMs}`)
       }
 
       it('finds timers up to a time, the earliest first', async () => {
@@ -140,6 +140,18 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         await store.create(storedWidget('none'))
         expect(await due(300)).toEqual(['a 100', 'b 200', 'c 300'])
         expect(await due(99)).toEqual([])
+      })
+
+      it('finds the wish for a run that another has, whichever is earlier', async () => {
+        await store.create({ ...timed('a', 200), engine: { nextRunAtMs: 200, wakeAtMs: 100 } })
+        await store.create({ ...timed('b', 300), engine: { nextRunAtMs: 300, wakeAtMs: 400 } })
+        await store.create({ ...timed('c', 500), engine: { wakeAtMs: 500 } })
+        expect(await due(500)).toEqual(['a 100', 'b 300', 'c 500'])
+      })
+
+      it('finds those of one kind only', async () => {
+        await store.create(timed('a', 100))
+        expect(await index.due({ group: '', kind: 'Never' }, 100, 1)).toEqual([])
       })
 
       it('gives no more than asked for', async () => {
@@ -161,7 +173,7 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
       it('names the whole key', async () => {
         const stored = await store.create(timed('a', 1))
         await opened.caughtUp()
-        expect(await index.due(1, 1)).toEqual([{ key: keyOf(stored.object), dueAtMs: 1 }])
+        expect(await index.due(widgetKind, 1, 1)).toEqual([{ key: keyOf(stored.object), dueAtMs: 1 }])
       })
     })
 

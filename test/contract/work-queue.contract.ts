@@ -27,7 +27,7 @@ export function workQueueContract(adapter: string, open: () => Promise<OpenQueue
 
     const wakeUp = (name: string, more: Partial<WakeUp> = {}): WakeUp => {
       const key = { group: 'example.com', kind: 'Widget', namespace: 'default', name }
-      return { key, dedupId: `id-${ids++}`, lane: 'urgent', reason: 'test', ...more }
+      return { key, origin: 'change', dedupId: `id-${ids++}`, lane: 'urgent', reason: 'test', ...more }
     }
 
     /** What can be had now. */

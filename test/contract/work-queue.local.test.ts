@@ -27,10 +27,10 @@ describe('the queue in this process', () => {
 
   const wakeUp = (name: string, more: Partial<WakeUp> = {}): WakeUp => {
     const key = { group: 'example.com', kind: 'Widget', namespace: 'default', name }
-    return { key, dedupId: `id-${ids++}`, lane: 'urgent', reason: 'test', ...more }
+    return { key, origin: 'change', dedupId: `id-${ids++}`, lane: 'urgent', reason: 'test', ...more }
   }
   const timer = (name: string, inMs: number): WakeUp =>
-    wakeUp(name, { lane: 'background', notBeforeMs: clock.nowMs() + inMs })
+    wakeUp(name, { origin: 'timer', lane: 'background', notBeforeMs: clock.nowMs() + inMs })
 
   const receive = async (max = 10): Promise<readonly Delivery[]> => {
     const patience = new AbortController()
@@ -85,6 +85,27 @@ describe('the queue in this process', () => {
       await queue.wake(taken.handle)
       await queue.send([wakeUp('retry')])
       expect(await receiveNames()).toEqual(['retry', 'b'])
+    })
+  })
+
+  describe('a delivery that is taken or held', () => {
+    it('is wanted once a change has come for its key', async () => {
+      await queue.send([wakeUp('a'), wakeUp('b')])
+      const taken = await receive()
+      expect(await queue.isWanted(taken)).toBe(false)
+      await queue.send([wakeUp('a')])
+      expect(await queue.isWanted(taken)).toBe(true)
+      await queue.hold(taken, 1_000)
+      expect(await queue.isWanted(taken)).toBe(true)
+      await queue.settle(taken)
+      expect(await queue.isWanted(taken)).toBe(false)
+    })
+
+    it('is not wanted by timers', async () => {
+      await queue.send([wakeUp('a')])
+      const taken = await receive()
+      await queue.send([timer('a', 1_000), timer('a', -1_000)])
+      expect(await queue.isWanted(taken)).toBe(false)
     })
   })
 

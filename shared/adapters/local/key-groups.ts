@@ -18,6 +18,8 @@ export interface KeyGroups {
   hold(handle: string, ms: number, nowMs: number): void
   /** Ends a hold; a receipt that is not held stays as it is. */
   wake(handle: string, nowMs: number): void
+  /** Anything but timers has come since the receipt. */
+  isWanted(handle: string, nowMs: number): boolean
   /** Keys that are ready. */
   depth(): number
   /** When a key becomes ready, or a receipt ends, by itself. */
@@ -146,7 +148,12 @@ export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions
     if (group?.isHeld === true) comeBack(group)
   }
 
-  return { accept, take, settle, hold, wake, depth: () => lanes.size, nextDeadlineMs: deadlines.earliestMs }
+  const isWanted: KeyGroups['isWanted'] = (handle, nowMs) => {
+    const next = groupWith(handle, nowMs)?.next
+    return next !== undefined && next.origin !== 'timer'
+  }
+
+  return { accept, take, settle, hold, wake, isWanted, depth: () => lanes.size, nextDeadlineMs: deadlines.earliestMs }
 }
 
 function groupOf(key: string, wakeUp: WakeUp): Group {

@@ -12,7 +12,7 @@ export interface LocalWorkQueueOptions {
   readonly visibilityMs: number
 }
 
-export interface LocalWorkQueue extends WorkQueue {
+export interface LocalWorkQueue extends Required<WorkQueue> {
   /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
   depth(): number
 }
@@ -87,6 +87,7 @@ export function createLocalWorkQueue({ clock, random, visibilityMs }: LocalWorkQ
       groups.wake(handle, clock.nowMs())
       return callReceivers()
     },
+    isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, clock.nowMs())),
     depth: groups.depth,
   }
 }

@@ -10,14 +10,17 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
     'SELECT k.api_group, k.kind, o.namespace, o.name, o.next_run_at_ms FROM objects o JOIN kinds k ON k.id = o.kind'
   const children = database.prepare(`${objects} JOIN owners w ON w.object_id = o.id WHERE w.owner_uid = ?`)
   const referring = database.prepare(`${objects} JOIN refs r ON r.referrer_id = o.id WHERE r.target = ?`)
-  const timers = database.prepare(`${objects} WHERE o.next_run_at_ms <= ? ORDER BY o.next_run_at_ms LIMIT ?`)
+  const timers = database.prepare(
+    `${objects} WHERE o.kind = ? AND o.next_run_at_ms <= ? ORDER BY o.next_run_at_ms LIMIT ?`,
+  )
   const slots = database.prepare(`${objects} WHERE o.kind = ? AND o.slot >= ? AND o.slot < ?`)
 
   return {
     ownedBy: (uid) => database.read(() => children.all(uid).map(keyOfRow)),
     referrers: (target) => database.read(() => referring.all(keyText(target)).map(keyOfRow)),
     setReferences: createSetReferences(database),
-    due: (untilMs, limit) => database.read(() => timers.all(untilMs, limit).map(timerOfRow)),
+    due: (kind, untilMs, limit) =>
+      database.read(() => timers.all(kinds.find(kind) ?? null, untilMs, limit).map(timerOfRow)),
     onWheel: (kind, from, to) => database.read(() => slots.all(kinds.find(kind) ?? null, from, to).map(keyOfRow)),
   }
 }

@@ -1,6 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { EngineState, StoredObject } from '../../model/stored-object.ts'
+import { dueAtMs, type EngineState, type StoredObject } from '../../model/stored-object.ts'
 
 /** The columns that hold an object's state. `doc` is the object, under a resourceVersion that `rv` overrules. */
 export interface ObjectRow {
@@ -29,7 +29,7 @@ export function columnsOf({ object, engine }: StoredObject): ObjectColumns {
   return {
     doc,
     engine: state === '{}' ? null : state,
-    nextRunAtMs: engine.nextRunAtMs ?? null,
+    nextRunAtMs: dueAtMs(engine) ?? null,
     owners: owners.length === 0 ? null : JSON.stringify(owners.toSorted()),
   }
 }

@@ -29,7 +29,7 @@ const schema = `
   ) STRICT;
   CREATE UNIQUE INDEX objects_by_name ON objects (kind, namespace, name);
   CREATE INDEX objects_by_slot ON objects (kind, slot);
-  CREATE INDEX objects_by_next_run ON objects (next_run_at_ms) WHERE next_run_at_ms IS NOT NULL;
+  CREATE INDEX objects_by_next_run ON objects (kind, next_run_at_ms) WHERE next_run_at_ms IS NOT NULL;
 
   CREATE TABLE owners (owner_uid TEXT, object_id INTEGER, PRIMARY KEY (owner_uid, object_id)) STRICT, WITHOUT ROWID;
 

@@ -3,13 +3,24 @@ import { mergeWakeUps } from '../../../../shared/adapters/local/merge-wake-ups.t
 import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 
 const key = { group: '', kind: 'K', namespace: '', name: 'n' }
-const wakeUp = (more: Partial<WakeUp>): WakeUp => ({ key, dedupId: 'id', lane: 'background', reason: 'r', ...more })
+const wakeUp = (more: Partial<WakeUp>): WakeUp => ({
+  key,
+  origin: 'change',
+  dedupId: 'id',
+  lane: 'background',
+  reason: 'r',
+  ...more,
+})
 
 describe('merging two wake-ups of a key', () => {
   const rows = [
     { a: { lane: 'urgent' }, b: {}, merged: { lane: 'urgent' }, because: 'the first is urgent' },
     { a: {}, b: { lane: 'urgent' }, merged: { lane: 'urgent' }, because: 'the second is urgent' },
     { a: {}, b: {}, merged: { lane: 'background' }, because: 'neither is urgent' },
+    { a: { origin: 'timer' }, b: { origin: 'resync' }, merged: { origin: 'resync' }, because: 'a timer is a hint' },
+    { a: { origin: 'resync' }, b: { origin: 'timer' }, merged: { origin: 'resync' }, because: 'a timer is a hint' },
+    { a: { origin: 'resync' }, b: {}, merged: { origin: 'change' }, because: 'a change runs in any case' },
+    { a: {}, b: { origin: 'timer' }, merged: { origin: 'change' }, because: 'a change runs in any case' },
     {
       a: { resourceVersion: '9' },
       b: { resourceVersion: '10' },
