@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { createJsonLogger } from '../adapters/local/json-logger.ts'
+import { createJsonLogger, type LogLevel } from '../adapters/local/json-logger.ts'
 import { writeKubeconfig } from '../adapters/local/kubeconfig.ts'
 import { loadLocalCredentials } from '../adapters/local/local-credentials.ts'
 import { startNodeHttpServer } from '../adapters/local/node-http-server.ts'
@@ -16,6 +16,8 @@ export interface LocalControlPlaneOptions {
   /** 0 for any that is free. */
   readonly port: number
   readonly dataDirectory: string
+  /** Default info. */
+  readonly logLevel?: LogLevel
   /** The reconcilers, told where they may keep what is theirs. */
   readonly controllers: (dataDirectory: string) => readonly Controller[]
 }
@@ -35,6 +37,7 @@ export interface LocalControlPlane {
 export async function startLocalControlPlane({
   port,
   dataDirectory,
+  logLevel = 'info',
   controllers,
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
@@ -42,7 +45,11 @@ export async function startLocalControlPlane({
   makeDirectory(directory, 0o711)
   const ports = openLocalPorts(join(directory, 'setpoint.db'), systemClock)
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
-  const logger = createJsonLogger((line) => process.stderr.write(line), systemClock)
+  const logger = createJsonLogger({
+    write: (line) => process.stderr.write(line),
+    clock: systemClock,
+    level: logLevel,
+  })
   const core = await startLocalCore({
     ports,
     controllers: controllers(directory),

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { logLevels, type LogLevel } from '../adapters/local/json-logger.ts'
 import { OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
@@ -21,7 +22,7 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
   }
 }
 
-function commandLine(): Pick<LocalControlPlaneOptions, 'port' | 'dataDirectory'> {
+function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
   const dataDirectory = process.env['SETPOINT_DATA_DIR'] ?? '.setpoint'
   const options = {
     port: { type: 'string', default: '8443' },
@@ -29,7 +30,11 @@ function commandLine(): Pick<LocalControlPlaneOptions, 'port' | 'dataDirectory'>
   } as const
   try {
     const { values } = parseArgs({ options })
-    return { port: portOf(values.port), dataDirectory: values['data-dir'] }
+    return {
+      port: portOf(values.port),
+      dataDirectory: values['data-dir'],
+      logLevel: logLevelOf(process.env['SETPOINT_LOG'] || 'info'),
+    }
   } catch (error) {
     if (error instanceof TypeError)
       throw new OperatingError(
@@ -48,6 +53,15 @@ function portOf(text: string): number {
   throw new OperatingError(
     'BAD_REQUEST',
     `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
+  )
+}
+
+function logLevelOf(text: string): LogLevel {
+  const level = logLevels.find((one) => one === text)
+  if (level !== undefined) return level
+  throw new OperatingError(
+    'BAD_REQUEST',
+    `SETPOINT_LOG: ${JSON.stringify(text)} is not a level; give one of ${logLevels.join(', ')}`,
   )
 }
 

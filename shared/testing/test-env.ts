@@ -72,7 +72,7 @@ export interface TestEnv extends AsyncDisposable {
 }
 
 export interface LogLine {
-  readonly level: 'info' | 'warn' | 'error'
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string
   readonly fields: JsonObject
 }
@@ -279,6 +279,7 @@ function recorder(lines: LogLine[], fields: JsonObject = {}): Logger {
     (message: string, more: JsonObject = {}) =>
       void lines.push({ level, message, fields: { ...fields, ...more } })
   return {
+    debug: log('debug'),
     info: log('info'),
     warn: log('warn'),
     error: log('error'),

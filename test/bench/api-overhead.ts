@@ -77,7 +77,7 @@ const resources: Resources = {
   patch: () => Promise.resolve(written),
   delete: () => Promise.resolve({ stored: written.stored, gone: true }),
 }
-const logger: Logger = { info() {}, warn() {}, error: console.error, with: () => logger }
+const logger: Logger = { debug() {}, info() {}, warn() {}, error: console.error, with: () => logger }
 
 const api: HttpHandler = createApi({
   resources,

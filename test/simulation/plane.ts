@@ -1,4 +1,9 @@
-import { createControlLoops, createControlRelay, type ControlLoop, type ControlLoopsOptions } from '../../shared/engine/control-loops.ts'
+import {
+  createControlLoops,
+  createControlRelay,
+  type ControlLoop,
+  type ControlLoopsOptions,
+} from '../../shared/engine/control-loops.ts'
 import type { Controller } from '../../shared/engine/controller.ts'
 import { createEventRecorder } from '../../shared/engine/event-recorder.ts'
 import { sweepTimers, sweepWheel, type SweepOptions } from '../../shared/engine/sweep.ts'
@@ -49,7 +54,7 @@ export interface PlaneOptions {
   readonly controllers: (life: Life) => readonly Controller[]
 }
 
-const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, with: () => silent }
+const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => silent }
 
 /** The control plane as it stands on AWS: every piece of work a function invocation with a life of its own. */
 export function startPlane({ world, climate, controllers }: PlaneOptions): Plane {
@@ -81,8 +86,13 @@ export function startPlane({ world, climate, controllers }: PlaneOptions): Plane
 
   const born = (name: string): Life => createLife(`${name}#${++lives}`)
   const shape = createControlLoops(servicesOf(born('shape')))
-  const queues = new Map(shape.map(({ name, timeoutMs }) => [name, createSimQueue({ world, name, visibilityMs: 6 * timeoutMs })]))
-  const queueOf = (life: Life) => ({ name }: { readonly name: string }): WorkQueue => wrap(life, `queue:${name}`, queues.get(name) as WorkQueue)
+  const queues = new Map(
+    shape.map(({ name, timeoutMs }) => [name, createSimQueue({ world, name, visibilityMs: 6 * timeoutMs })]),
+  )
+  const queueOf =
+    (life: Life) =>
+    ({ name }: { readonly name: string }): WorkQueue =>
+      wrap(life, `queue:${name}`, queues.get(name) as WorkQueue)
 
   /** The event source mapping of a queue: polls, and gives each batch to a function. */
   async function serveQueue({ name, timeoutMs }: ControlLoop): Promise<void> {
@@ -103,7 +113,11 @@ export function startPlane({ world, climate, controllers }: PlaneOptions): Plane
       const life = born(name)
       const options = servicesOf(life)
       const loop = createControlLoops(options).find((one) => one.name === name) as ControlLoop
-      const work = processBatch(deliveries, { queue: queueOf(life)({ name }), run: loop.run, logger: silent, concurrency: 10 }, life.signal)
+      const work = processBatch(
+        deliveries,
+        { queue: queueOf(life)({ name }), run: loop.run, logger: silent, concurrency: 10 },
+        life.signal,
+      )
       void invoke(life, work, timeoutMs + 5_000).then(() => {
         running--
         freed.resolve()
@@ -115,7 +129,15 @@ export function startPlane({ world, climate, controllers }: PlaneOptions): Plane
   async function invoke(life: Life, work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
     const over = new AbortController()
     const timer = world.sleep(timeoutMs, over.signal).then(() => 'late' as const)
-    const ended = await life.live(Promise.race([work.then(() => 'ended' as const, () => 'failed' as const), timer]))
+    const ended = await life.live(
+      Promise.race([
+        work.then(
+          () => 'ended' as const,
+          () => 'failed' as const,
+        ),
+        timer,
+      ]),
+    )
     over.abort('ended')
     if (ended !== 'ended') life.kill()
     return ended === 'ended'
@@ -166,7 +188,11 @@ export function startPlane({ world, climate, controllers }: PlaneOptions): Plane
       await world.sleep(60_000 + (isTroubled ? Math.floor(world.random.next() * 90_000) : 0))
       const life = born('tick')
       const services = servicesOf(life)
-      const swept: SweepOptions = { ...services, queueOf: queueOf(life), controllers: shape.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])) }
+      const swept: SweepOptions = {
+        ...services,
+        queueOf: queueOf(life),
+        controllers: shape.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])),
+      }
       const nowMs = world.nowMs()
       const from = turnedMs
       const work = sweepTimers(swept, nowMs + 60_000).then(() => sweepWheel(swept, from, nowMs))

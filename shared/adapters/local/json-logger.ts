@@ -1,18 +1,35 @@
 import type { JsonObject } from '../../model/json.ts'
+import { microTimestamp } from '../../model/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { microTimestamp } from '../../model/time.ts'
+
+/** From the least of matters to the gravest. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export interface JsonLoggerOptions {
+  readonly write: (line: string) => void
+  readonly clock: Clock
+  /** What is less grave is not written. */
+  readonly level: LogLevel
+}
 
 /** One JSON object per line: time, level, message, then the fields. */
-export function createJsonLogger(write: (line: string) => void, clock: Clock, fields: JsonObject = {}): Logger {
-  const log =
-    (level: string) =>
-    (message: string, more: JsonObject = {}) =>
-      write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
+export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject = {}): Logger {
+  const { write, clock } = options
+  const leastIndex = logLevels.indexOf(options.level)
+  const log = (level: LogLevel): Logger['info'] =>
+    logLevels.indexOf(level) < leastIndex
+      ? nothing
+      : (message, more) =>
+          write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
   return {
+    debug: log('debug'),
     info: log('info'),
     warn: log('warn'),
     error: log('error'),
-    with: (more) => createJsonLogger(write, clock, { ...fields, ...more }),
+    with: (more) => createJsonLogger(options, { ...fields, ...more }),
   }
 }
+
+function nothing(): void {}

@@ -78,6 +78,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
   const resources = createResources({ store, clock, random: systemRandom })
   const errors: JsonObject[] = []
   const logger: Logger = {
+    debug() {},
     info() {},
     warn() {},
     error: (message, fields) => void errors.push({ message, ...fields }),

@@ -22,6 +22,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }))
 
 const logger: Logger = {
+  debug() {},
   info() {},
   warn() {},
   error(message, fields) {
