@@ -30,12 +30,6 @@ function entryClaims(map: JsonObject, shape: MapShape): ReadonlyMap<string, Fiel
   return claims
 }
 
-/** Duplicates, left over from a time without the list type, are claimed as one piece. */
 function itemClaims(list: readonly Json[], shape: ListShape): ReadonlyMap<string, FieldSet> {
-  const claims = new Map<string, FieldSet>()
-  for (const item of list) {
-    const element = itemElement(item, shape)
-    claims.set(element, claims.has(element) ? leaf : claim(item, shape.items, true))
-  }
-  return claims
+  return new Map(list.map((item) => [itemElement(item, shape), claim(item, shape.items, true)]))
 }
