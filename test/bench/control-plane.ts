@@ -1,0 +1,15 @@
+import { loadLocalCredentials } from '../../shared/adapters/local/local-credentials.ts'
+import { startLocalControlPlane } from '../../shared/runtime/local-control-plane.ts'
+import { gadgetReconciler } from './gadget.ts'
+import { serve } from './serve.ts'
+
+/** The control plane under test, as a process: what `npm start` runs, with one reconciler. */
+await serve(async (directory) => {
+  const plane = await startLocalControlPlane({
+    port: 0,
+    dataDirectory: directory,
+    controllers: () => [gadgetReconciler()],
+  })
+  const { authority, token } = loadLocalCredentials(directory, Date.now())
+  return { port: Number(new URL(plane.url).port), authority, token, stop: () => plane.stop(1_000) }
+})

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process'
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { measureLoop } from './loop.ts'
+import { loopFigures, loopTable } from './loop-report.ts'
+
+/**
+ * `npm run bench`: how many changes per second converge, how long each takes and what it costs, beside what the same machine
+ * does at the best in the same run. Every reply of 2xx is on disk (fsync) before it is sent, here and in what stands beside it.
+ *
+ *     npm run bench -- [--reps N] [--clients 1,16,64] [--peers] [--json]
+ */
+const { values } = parseArgs({
+  options: {
+    reps: { type: 'string', default: '3' },
+    clients: { type: 'string', default: '1,16,64' },
+    peers: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+
+const startMs = performance.now()
+const result = await measureLoop({
+  reps: Number(values.reps),
+  clients: values.clients.split(',').map(Number),
+  peers: values.peers,
+})
+const figures = loopFigures(result)
+const seconds = Math.round((performance.now() - startMs) / 1000)
+if (values.json) console.log(JSON.stringify({ ...provenance(), figures, samples: result.samples }))
+else console.log(`${loopTable(figures)}\n\n${notes()}`)
+
+function notes(): string {
+  const { commit, node, machine, command } = provenance()
+  return [
+    `1,000 keys, 1 KB each; closed loop: PATCH, wait until a watch shows its generation in the status, next. Medians of ${values.reps}.`,
+    'Every 2xx is on disk (fsync) before it is sent; HTTPS and a token on every request.',
+    ...result.skipped.map((why) => `skipped: ${why}`),
+    `${command} at ${commit}; node ${node}${result.etcdVersion === undefined ? '' : `, etcd ${result.etcdVersion}`}; ${machine}; ${seconds} s`,
+  ].join('\n')
+}
+
+function provenance() {
+  const [processor] = cpus()
+  return {
+    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim(),
+    commit: commitName(),
+    date: new Date().toISOString(),
+    node: process.versions.node,
+    machine: `${cpus().length} x ${processor?.model ?? 'unknown'}`,
+  }
+}
+
+function commitName(): string {
+  const { stdout, status } = spawnSync('git', ['describe', '--always', '--dirty'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  })
+  return status === 0 ? stdout.trim() : 'no commit'
+}

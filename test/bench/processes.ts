@@ -1,0 +1,74 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Cell, CellResult, Order, Ready } from './messages.ts'
+
+/** A child process of ours. Ending it twice does nothing. */
+export interface Running {
+  readonly pid: number
+  end(): Promise<void>
+}
+
+export interface Server extends Running {
+  readonly ready: Ready
+}
+
+export interface Generator extends Running {
+  connect(server: string, ready: Ready, watch: boolean): Promise<void>
+  measure(cell: Cell): Promise<CellResult>
+}
+
+/** An empty directory, on a disk that fsync reaches: `BENCH_DIR` if `/tmp` is memory on your machine. */
+export function temporaryDirectory(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'setpoint-bench-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Starts a server under test and waits until it takes requests. */
+export async function startServer(
+  program: URL,
+  directory: string,
+  nodeOptions: readonly string[] = [],
+): Promise<Server> {
+  const child = fork(program, [directory], { execArgv: [...nodeOptions] })
+  return { ...running(child), ready: (await answer(child)) as Ready }
+}
+
+export function startGenerator(): Generator {
+  const child = fork(new URL('generator.ts', import.meta.url))
+  const order = (one: Order): Promise<unknown> => {
+    child.send(one)
+    return answer(child)
+  }
+  return {
+    ...running(child),
+    connect: async (server, ready, watch) => void (await order({ kind: 'connect', server, ready, watch })),
+    measure: async (cell) => (await order({ kind: 'measure', ...cell })) as CellResult,
+  }
+}
+
+function running(child: ChildProcess): Running {
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+  })
+  return {
+    pid: child.pid ?? 0,
+    end: () => {
+      if (child.connected) child.disconnect()
+      return exited
+    },
+  }
+}
+
+/** The next message of a child; rejects if it ends instead. */
+function answer(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void => reject(new Error(`${child.spawnargs.join(' ')} ended with ${code}`))
+    child.once('exit', onExit)
+    child.once('message', (message) => {
+      child.off('exit', onExit)
+      resolve(message)
+    })
+  })
+}
