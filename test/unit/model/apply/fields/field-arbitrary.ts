@@ -6,7 +6,7 @@ import type { Json } from '../../../../../shared/model/json.ts'
 const literal = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.double({ noNaN: true, noDefaultInfinity: true }))
 
 /** Elements of every kind, few enough that sets overlap. */
-export const element: fc.Arbitrary<string> = fc.oneof(
+const element: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'constructor', '.', '').map(nameElement) },
   { weight: 1, arbitrary: literal.map(valueElement) },
   { weight: 1, arbitrary: fc.constantFrom(1, 2).map((key) => keyElement([['name', key]])) },
