@@ -16,7 +16,12 @@ export function equal(a: unknown, b: unknown): boolean {
 }
 
 function sameFields(a: JsonObject, b: JsonObject): boolean {
-  for (const field in a) if (!equal(a[field], b[field])) return false
-  for (const field in b) if (b[field] !== undefined && a[field] === undefined) return false
+  for (const field in a) if (!equal(a[field], own(b, field))) return false
+  for (const field in b) if (b[field] !== undefined && own(a, field) === undefined) return false
   return true
+}
+
+/** Not what every object inherits: `constructor` is a field name like any other. */
+function own(object: JsonObject, field: string): Json | undefined {
+  return Object.hasOwn(object, field) ? object[field] : undefined
 }

@@ -61,7 +61,7 @@ function resetFields({ hasStatus, schema }: ServedKind, subresource: string | un
   if (!hasStatus) return []
   if (subresource === undefined) return [['status']]
   return Object.keys(schema.properties ?? {})
-    .filter((field) => !['status', 'apiVersion', 'kind', 'metadata'].includes(field))
+    .filter((field) => !['status', 'apiVersion', 'kind'].includes(field))
     .map((field) => [field])
 }
 
