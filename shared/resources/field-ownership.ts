@@ -60,9 +60,8 @@ function request({ kind, manager, subresource, nowMs }: Writer) {
 function resetFields({ hasStatus, schema }: ServedKind, subresource: string | undefined): ResetFields {
   if (!hasStatus) return []
   if (subresource === undefined) return [['status']]
-  return Object.keys(schema.properties ?? {})
-    .filter((field) => !['status', 'apiVersion', 'kind'].includes(field))
-    .map((field) => [field])
+  const fields = new Set([...Object.keys(schema.properties ?? {}), 'metadata'])
+  return [...fields].filter((field) => !['status', 'apiVersion', 'kind'].includes(field)).map((field) => [field])
 }
 
 /** The managedFields in a body, if it says any. */
