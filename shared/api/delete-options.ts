@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { notSupported } from '../model/schema/field-error.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 import type { DeleteOptions } from '../resources/resources.ts'
-import { checkDryRun, flag, refuseOptions, text } from './query.ts'
+import { checkDryRun, fieldManager, flag, refuseOptions, text } from './query.ts'
 import { readOptionalObject } from './request-body.ts'
 
 /** The options of a delete: from its body, or without one from its query. Throws INVALID, BAD_REQUEST. */
@@ -18,6 +18,7 @@ export async function readDeleteOptions(request: HttpRequest): Promise<DeleteOpt
       : [notSupported('propagationPolicy', propagation, propagations)]),
   ])
   return {
+    manager: fieldManager(request),
     dryRun: dryRun.length > 0,
     ...(isPropagation(propagation) ? { propagation } : {}),
     ...preconditionsOf(given),

@@ -37,7 +37,7 @@ export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts):
     object: facts.hasStatus
       ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) }
       : live.object,
-    engine: engineAfter(live.engine, verdict, facts),
+    engine: { ...engineAfter(live.engine, verdict, facts), ...unobserved(live, verdict, facts) },
   }
 }
 
@@ -72,9 +72,13 @@ function withoutOurs({
 /** A failed run has not observed its generation; nor does a late run make newer observations undone. */
 function observed(current: JsonObject, verdict: Verdict, { generation }: RunFacts): JsonObject {
   const before = current['observedGeneration']
-  const now =
-    reported(verdict) === undefined && verdict.kind !== 'stopped' ? before : Math.max(generation, Number(before ?? 0))
+  const now = observes(verdict) ? Math.max(generation, Number(before ?? 0)) : before
   return now === undefined ? {} : { observedGeneration: now }
+}
+
+/** A run that ended so has seen the desired state through, or given it up and says why. */
+export function observes({ kind }: Verdict): boolean {
+  return kind === 'done' || kind === 'again' || kind === 'stopped'
 }
 
 /** "Reconcile now": the token of the request that this run has answered. */
@@ -121,6 +125,12 @@ function remembered({ wakeAtMs }: EngineState, begun: RunFacts): EngineState {
   return wakeAtMs === undefined || wakeAtMs === begun.wakeAtMs ? {} : { wakeAtMs }
 }
 
+/** The note of a change stays until a run has observed the change. */
+function unobserved({ object, engine: { change } }: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {
+  const isObserved = object.metadata.generation === facts.generation && observes(verdict)
+  return change === undefined || isObserved ? {} : { change }
+}
+
 function waitAfter(before: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
   switch (verdict.kind) {
     case 'done':
@@ -136,7 +146,7 @@ function waitAfter(before: EngineState, verdict: Verdict, facts: RunFacts): Engi
     case 'stopped':
       return { generation: facts.generation, waiting: 'Stopped', lastError: verdict.message }
     case 'failed':
-      return { ...backedOff(before, facts), lastError: verdict.message }
+      return withError(before, backedOff(before, facts), verdict.message)
   }
 }
 
@@ -155,13 +165,25 @@ function attemptOf(before: EngineState, { generation }: RunFacts): EngineState {
 }
 
 /** A failure ahead of the backoff's time, woken by something else, costs no attempt and leaves the time as it was. */
-function backedOff(before: EngineState, facts: RunFacts): EngineState {
+function backedOff(before: EngineState, facts: RunFacts): EngineState & { readonly attempt: number } {
   const failures = failuresOf(before, facts.generation)
   if (failures > 0 && before.waiting === 'Backoff' && (before.nextRunAtMs ?? 0) > facts.nowMs) {
     return { ...waitUntil('Backoff', before.nextRunAtMs ?? 0, facts), attempt: failures }
   }
   const attempt = failures + 1
   return { ...waitUntil('Backoff', facts.nowMs + backoffMs(attempt, facts.chance), facts), attempt }
+}
+
+/** With how many failures in a row have said the same: an error that never changes often means "not ready yet". */
+function withError(
+  before: EngineState,
+  next: EngineState & { readonly attempt: number },
+  message: string,
+): EngineState {
+  const first = { ...next, lastError: message }
+  if (before.lastError !== message || before.generation !== next.generation) return first
+  const sameErrors = (before.sameErrors ?? 1) + next.attempt - (before.attempt ?? next.attempt)
+  return sameErrors > 1 ? { ...first, sameErrors } : first
 }
 
 /** The next state of a paused object: it says so, and waits for nothing. */

@@ -26,6 +26,10 @@ export type EngineState = {
   readonly waiting?: Waiting
   /** Message of the last failure, without times and ids, so that equal failures stay equal. */
   readonly lastError?: string
+  /** How many of the failures in a row had this message; from 2 on. */
+  readonly sameErrors?: number
+  /** The change of the desired state that is not observed yet. For people and metrics only: no run learns of it. */
+  readonly change?: AcceptedChange
   /** The queue message that is held back for the wait; whoever changes the object can wake it. */
   readonly hold?: Hold
 }
@@ -37,6 +41,18 @@ export function dueAtMs({ nextRunAtMs, wakeAtMs }: EngineState): number | undefi
   return nextRunAtMs === undefined || wakeAtMs === undefined
     ? (nextRunAtMs ?? wakeAtMs)
     : Math.min(nextRunAtMs, wakeAtMs)
+}
+
+/** Who changed what, and when. */
+export type AcceptedChange = {
+  readonly verb: 'created' | 'changed' | 'deleted'
+  readonly atMs: number
+  /** When the first change was accepted that has not been observed, if it is another. */
+  readonly sinceMs?: number
+  /** The field manager. */
+  readonly by: string
+  /** Paths of fields that it changed, the first few. */
+  readonly fields?: string[]
 }
 
 export type Hold = { readonly handle: string; readonly untilMs: number }

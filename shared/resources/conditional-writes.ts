@@ -4,6 +4,7 @@ import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, Place, Written } from './resources.ts'
 import { completed, isReleased } from './states.ts'
@@ -25,6 +26,8 @@ export interface ChangePlan {
   /** The writer named a resourceVersion: a conflict is the writer's to solve. */
   readonly namesVersion: boolean
   readonly dryRun: boolean
+  /** Who writes. */
+  readonly manager: string
 }
 
 export interface Planned extends Pick<Written, 'warnings'> {
@@ -35,6 +38,7 @@ export interface ErasePlan {
   /** The object marked for deletion; may throw. */
   readonly marked: (before: ApiObject) => ApiObject
   readonly dryRun: boolean
+  readonly by: Changer
 }
 
 export interface ConditionalWritesOptions {
@@ -80,28 +84,30 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
   const commit = async (
     kind: ServedKind,
     before: StoredObject,
-    { object, warnings }: Planned,
-    dryRun: boolean,
+    { warnings, ...planned }: Planned,
+    { dryRun, manager }: ChangePlan,
   ): Promise<Written> => {
-    const next = { ...before, object: completed(kind, before.object, object, await surroundings(kind)) }
-    const touched = touchedBy(before.object, next.object)
+    const around = await surroundings(kind)
+    const object = completed(kind, before.object, planned.object, around)
+    const touched = touchedBy(before.object, object)
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
-    if (dryRun) return { stored: next, outcome: 'updated', warnings }
-    const stored = await (isReleased(next.object) ? store.remove(next) : store.replace(next, touched))
-    return { stored, outcome: 'updated', warnings }
+    const next = withAcceptedChange(kind, before, { ...before, object }, { manager, nowMs: around.nowMs })
+    if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
+    const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched))
+    return { stored, outcome: 'updated', warnings, before }
   }
 
   const change: ConditionalWrites['change'] = (kind, at, plan) =>
     onNewest(
       kind,
       at,
-      async (before) => commit(kind, before, plan.next(before), plan.dryRun),
+      async (before) => commit(kind, before, plan.next(before), plan),
       plan.namesVersion ? 1 : triesMax,
     )
 
-  const erase: ConditionalWrites['erase'] = (kind, at, { marked, dryRun }) =>
+  const erase: ConditionalWrites['erase'] = (kind, at, { marked, dryRun, by }) =>
     onNewest(kind, at, async (before) => {
-      const next = { ...before, object: marked(before.object) }
+      const next = withAcceptedChange(kind, before, { ...before, object: marked(before.object) }, by)
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
       return {

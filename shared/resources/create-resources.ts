@@ -6,6 +6,7 @@ import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
+import { withAcceptedChange } from './accepted-change.ts'
 import { admit, checkType, refuse } from './admission.ts'
 import { createConditionalWrites, keyIn, type ChangePlan, type Planned } from './conditional-writes.ts'
 import { applied, sentManagedFields, withManagedFields, withOwnership, type Writer } from './field-ownership.ts'
@@ -41,7 +42,8 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     const namespace = kind.namespaced ? namespaceOf(body) : ''
     const { nowMs } = around
     const object = born(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
-    const first = firstState(kind, withManagedFields(object, body), around)
+    const state = firstState(kind, withManagedFields(object, body), around)
+    const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
     if (kind.namespaced) await requireNamespace(store, namespace)
     return {
       stored: how.dryRun === true ? first : await insert(kind, first),
@@ -124,12 +126,19 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       shown(kind, await (given.type === 'apply' ? apply(kind, at, given, how) : patch(kind, at, given, how))),
 
     delete: async (kind, at, asked = {}) => {
+      const nowMs = clock.nowMs()
       const markedFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})
-        const nowMs = clock.nowMs()
         return prepared(marked(before, nowMs, propagationFinalizer(asked)), { nowMs })
       }
-      return shown(kind, await erase(kind, at, { marked: markedFor, dryRun: asked.dryRun === true }))
+      return shown(
+        kind,
+        await erase(kind, at, {
+          marked: markedFor,
+          dryRun: asked.dryRun === true,
+          by: { manager: asked.manager ?? 'unknown', nowMs },
+        }),
+      )
     },
   }
 }
@@ -143,8 +152,8 @@ const mustNameVersion = {
   message: 'Invalid value: 0x0: must be specified for an update',
 } as const
 
-function plan(next: ChangePlan['next'], namesVersion: boolean, { dryRun = false }: WriteOptions): ChangePlan {
-  return { next, namesVersion, dryRun }
+function plan(next: ChangePlan['next'], namesVersion: boolean, { dryRun = false, manager }: WriteOptions): ChangePlan {
+  return { next, namesVersion, dryRun, manager }
 }
 
 /** The object after a write through one of its two paths. */

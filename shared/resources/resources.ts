@@ -71,12 +71,16 @@ export interface DeleteOptions {
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   readonly dryRun?: boolean
+  /** Who deletes. */
+  readonly manager?: string
 }
 
 export interface Written {
   readonly stored: StoredObject
   readonly outcome: 'created' | 'updated' | 'unchanged'
   readonly warnings: readonly string[]
+  /** Of what was updated: the state before. */
+  readonly before?: StoredObject
 }
 
 export interface Deleted {

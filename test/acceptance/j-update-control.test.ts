@@ -47,7 +47,7 @@ describe('patchStatus', () => {
     await env.settle()
     expect(writesOf(env, 'Widget', 'w')).toEqual([
       { call: 'store.create', touched: [] },
-      { call: 'store.replace', touched: ['status'] },
+      { call: 'store.replace', touched: ['status', 'engine'] },
     ])
     expect(await widgetOf()).toMatchObject({ metadata: { generation: 1 }, spec: { size: 3 }, status: { size: 3 } })
   })

@@ -1,0 +1,14 @@
+import { conditionOf } from './conditions.ts'
+import { isDeleting, type ApiObject } from './object.ts'
+import type { StoredObject } from './stored-object.ts'
+
+/** A run has worked on the newest desired state and ended well, or was stopped and the object says why. */
+export function isObserved({ status, metadata }: ApiObject): boolean {
+  return Number(status?.['observedGeneration'] ?? 0) >= metadata.generation
+}
+
+/** The desired state was observed and found as declared, and nothing has failed since: a run now should find nothing to do. */
+export function isConverged({ object, engine }: StoredObject): boolean {
+  const isUntroubled = engine.waiting === undefined || engine.waiting === 'Requeue'
+  return isUntroubled && !isDeleting(object) && isObserved(object) && conditionOf(object, 'Ready')?.status === 'True'
+}

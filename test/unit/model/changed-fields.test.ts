@@ -1,0 +1,33 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { changedFields } from '../../../shared/model/changed-fields.ts'
+import { equal, type JsonObject } from '../../../shared/model/json.ts'
+
+describe('the fields that differ', () => {
+  it.each([
+    { because: 'a value differs', before: { spec: { size: 1 } }, after: { spec: { size: 2 } }, paths: ['spec.size'] },
+    { because: 'a field comes', before: { spec: {} }, after: { spec: { size: 2 } }, paths: ['spec.size'] },
+    { because: 'a field goes', before: { spec: { size: 1 } }, after: { spec: {} }, paths: ['spec.size'] },
+    { because: 'an object comes as a whole', before: {}, after: { spec: { a: { b: 1 } } }, paths: ['spec'] },
+    { because: 'a list is one field', before: { list: [1, 2] }, after: { list: [1, 3] }, paths: ['list'] },
+    { because: 'nothing differs', before: { spec: { a: [{ b: 1 }] } }, after: { spec: { a: [{ b: 1 }] } }, paths: [] },
+    {
+      because: 'there are more than anybody reads',
+      before: {},
+      after: { a: 1, b: 2, c: 3, d: 4 },
+      paths: ['a', 'b', 'c', '…'],
+    },
+    { because: 'there are just as many', before: {}, after: { a: 1, b: 2, c: 3 }, paths: ['a', 'b', 'c'] },
+  ])('are $paths when $because', ({ before, after, paths }) => {
+    expect(changedFields(before, after, 3)).toEqual(paths)
+  })
+
+  it('are none if and only if the objects are equal', () => {
+    const object = fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonObject>
+    fc.assert(
+      fc.property(object, object, (before, after) => {
+        expect(changedFields(before, after, 3).length === 0).toBe(equal(before, after))
+      }),
+    )
+  })
+})
