@@ -23,6 +23,9 @@ export interface Kind<Read = ApiObject, Body = JsonObject> {
 /** The type of a kind's objects. */
 export type ObjectOf<K> = K extends Kind<infer Read, infer _> ? Read : never
 
+/** The type of what `ctx.apply` takes for a kind, beyond metadata. */
+export type BodyOf<K> = K extends Kind<infer _, infer Body> ? Body : never
+
 /** The type of the status a reconciler of these objects reports. */
 export type StatusOf<Read> = Read extends { readonly status?: infer Status }
   ? Omit<NonNullable<Status>, 'conditions' | 'observedGeneration'>

@@ -1,0 +1,46 @@
+import { hasCode } from '../../model/errors.ts'
+import { RetryAfterError, StopError } from '../outcome.ts'
+import { verdictOf, type Verdict } from '../verdict.ts'
+
+/** Waits for all, whether they succeed or not; then throws what failed, combined. */
+export async function allDone<Result>(work: readonly Promise<Result>[]): Promise<Result[]> {
+  const ends = await Promise.allSettled(work)
+  const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
+  if (errors.length > 0) throw combined(errors.map((error) => ({ error })))
+  return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
+}
+
+export interface Failure {
+  readonly error: unknown
+  /** Whose it is. */
+  readonly name?: string
+}
+
+/**
+ * Many failures as one that is handled as all of them need: with backoff if one of them is retried, after the longest time
+ * asked for if all others wait, and not until something changes if nothing else helps any of them.
+ */
+export function combined(failures: readonly Failure[]): Error {
+  const errors = failures.map(({ error }) => error)
+  const verdicts = errors.map(verdictOf)
+  const message = failures.map(messageOf).join('; ')
+  const cause = new AggregateError(errors, message)
+  const conflict = errors.find((error) => hasCode(error, 'VERSION_CONFLICT'))
+  if (conflict !== undefined && verdicts.every((verdict) => verdict.kind === 'failed' && verdict.quiet)) return conflict
+  if (verdicts.every(({ kind }) => kind === 'stopped'))
+    return new StopError(commonReason(verdicts) ?? 'DependentsStopped', message, { cause })
+  if (verdicts.some(({ kind }) => kind === 'failed'))
+    return Object.assign(cause, { reason: commonReason(verdicts) ?? 'DependentsFailed' })
+  const waitsMs = verdicts.map((verdict) => (verdict.kind === 'retryAfter' ? verdict.afterMs : 0))
+  return new RetryAfterError(Math.max(...waitsMs), message, { cause })
+}
+
+function commonReason(verdicts: readonly Verdict[]): string | undefined {
+  const reasons = new Set(verdicts.map((verdict) => ('reason' in verdict ? verdict.reason : undefined)))
+  return reasons.size === 1 ? [...reasons][0] : undefined
+}
+
+function messageOf({ error, name }: Failure): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return name === undefined ? message : `${name}: ${message}`
+}

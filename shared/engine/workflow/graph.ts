@@ -1,0 +1,26 @@
+/** Which node of a workflow comes after which. */
+export interface Graph {
+  /** In an order in which every node comes after those it depends on. */
+  readonly names: readonly string[]
+  dependenciesOf(name: string): readonly string[]
+  dependentsOf(name: string): readonly string[]
+}
+
+/** The graph of what depends on what. Throws a TypeError that names a node which is not there, or the way round a circle. */
+export function createGraph(dependsOn: Readonly<Record<string, readonly string[]>>): Graph {
+  const names: string[] = []
+  const visit = (name: string, path: readonly string[]): void => {
+    if (names.includes(name)) return
+    const dependencies = dependsOn[name]
+    if (dependencies === undefined) throw new TypeError(`${path.at(-1)} depends on ${name}, which is not there`)
+    if (path.includes(name)) throw new TypeError(`a circle: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`)
+    for (const dependency of dependencies) visit(dependency, [...path, name])
+    names.push(name)
+  }
+  for (const name in dependsOn) visit(name, [])
+  return {
+    names,
+    dependenciesOf: (name) => dependsOn[name] ?? [],
+    dependentsOf: (name) => names.filter((other) => dependsOn[other]?.includes(name)),
+  }
+}

@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../model/json.ts'
+import { isDeleting, type ApiObject } from '../../model/object.ts'
+import type { Applied, Context } from '../context.ts'
+import type { Kind } from '../kind.ts'
+import { allDone } from './combined-errors.ts'
+import type { Dependent } from './dependent.ts'
+
+/** Says which node of its owner's workflow an object belongs to. */
+export const dependentLabel = 'setpoint.dev/dependent'
+
+/** One node of one primary. */
+export interface Node<Primary> {
+  readonly name: string
+  readonly dependent: Dependent<Primary, Kind, string>
+  readonly primary: Primary
+  readonly ctx: Context
+  /** The children of a kind, before anything was done. */
+  readonly childrenBefore: (kind: Kind) => Promise<readonly ApiObject[]>
+}
+
+export interface Made {
+  readonly objects: readonly ApiObject[]
+  readonly ready: boolean
+}
+
+/** Applies what is wanted and deletes what no longer is; all of it, even if some of it fails. */
+export async function makeNode<Primary>(node: Node<Primary>): Promise<Made> {
+  const { name, dependent, primary, ctx } = node
+  const { kind, readyWhen = () => true } = dependent
+  const wanted = listed(await dependent.desired(primary, ctx))
+  const names = wanted.map(({ metadata }) => metadata.name)
+  if (new Set(names).size < names.length)
+    throw new TypeError(`${name} wants the same object twice: ${names.join(', ')}`)
+  const extra = (await ownObjects(node)).filter(({ metadata }) => !names.includes(metadata.name))
+  const [objects] = await Promise.all([
+    allDone(wanted.map((object) => ctx.apply(kind, labelled(object, name)))),
+    deleteObjects(node, extra),
+  ])
+  return { objects, ready: objects.every((object) => !isDeleting(object) && readyWhen(object, primary)) }
+}
+
+/** Asks for the deletion of the node's objects, and tells whether they are gone. */
+export async function deleteNode<Primary>(node: Node<Primary>): Promise<'gone' | 'going'> {
+  const { name, dependent, primary, ctx } = node
+  const objects = await ownObjects(node)
+  await deleteObjects(node, objects)
+  const isGone =
+    dependent.goneWhen === undefined
+      ? objects.length === 0 || of(name, await ctx.children(dependent.kind)).length === 0
+      : await dependent.goneWhen(primary, ctx)
+  return isGone ? 'gone' : 'going'
+}
+
+async function ownObjects<Primary>({ name, dependent, childrenBefore }: Node<Primary>): Promise<readonly ApiObject[]> {
+  return of(name, await childrenBefore(dependent.kind))
+}
+
+function of(name: string, children: readonly ApiObject[]): readonly ApiObject[] {
+  return children.filter(({ metadata }) => metadata.labels?.[dependentLabel] === name)
+}
+
+async function deleteObjects<Primary>({ ctx, dependent }: Node<Primary>, objects: readonly ApiObject[]): Promise<void> {
+  const living = objects.filter((object) => !isDeleting(object))
+  await allDone(living.map(({ metadata }) => ctx.delete(dependent.kind, placeOf(metadata))))
+}
+
+function placeOf({ name, namespace }: ApiObject['metadata']): { readonly name: string; readonly namespace?: string } {
+  return namespace === undefined ? { name } : { name, namespace }
+}
+
+function listed<One>(given: One | readonly One[]): readonly One[] {
+  return Array.isArray(given) ? (given as readonly One[]) : [given as One]
+}
+
+function labelled(object: Applied<JsonObject>, node: string): Applied<JsonObject> {
+  const { metadata } = object
+  return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, [dependentLabel]: node } } }
+}
