@@ -1,0 +1,337 @@
+import * as z from 'zod'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  stop,
+  workflow,
+  type Controller,
+  type Kind,
+  type ObjectMeta,
+} from '../../shared/index.ts'
+import type { StoredObject, Touched } from '../../shared/model/stored-object.ts'
+import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { Part, Widget, writesOf } from './support/primary.ts'
+
+/** Dependents as a graph: features F80 and F92 to F97. Parts are ready when somebody says that they are done. */
+
+let env: TestEnv
+afterEach(() => env.close())
+
+const named = (primary: Widget, suffix: string) => ({ name: `${primary.metadata.name}-${suffix}` })
+const isDone = (part: Part): boolean => part.status?.done === true
+
+/** config → server → page, and a node apart. `color` says which nodes are wanted or fail. */
+function chain(): Controller {
+  const nodes = workflow(Widget, {
+    config: {
+      kind: ConfigMap,
+      desired: (widget) => ({ metadata: named(widget, 'config'), data: { size: String(widget.spec.size) } }),
+    },
+    server: {
+      kind: Part,
+      dependsOn: ['config'],
+      wantedWhen: ({ spec }) => spec.color !== 'closed',
+      desired: (widget) => ({ metadata: named(widget, 'server'), spec: { of: widget.metadata.name } }),
+      readyWhen: isDone,
+    },
+    page: {
+      kind: Part,
+      dependsOn: ['server'],
+      desired: (widget) => ({ metadata: named(widget, 'page'), spec: {} }),
+    },
+    apart: {
+      kind: ConfigMap,
+      desired: (widget) => {
+        if (widget.spec.color === 'broken') throw new Error('no ink left')
+        if (widget.spec.color === 'refused') throw stop('NoInk', 'no ink is sold here')
+        return { metadata: named(widget, 'apart'), data: {} }
+      },
+    },
+  })
+  return defineReconciler(Widget, { ...nodes })
+}
+
+async function start(
+  controller: Controller,
+  spec: { readonly size?: number; readonly color?: string } = {},
+): Promise<void> {
+  env = await createTestEnv({ reconcilers: [controller] })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec })
+  await env.settle()
+}
+
+const names = async (kind: Kind<{ readonly metadata: Readonly<ObjectMeta> }, unknown>) =>
+  (await env.list(kind, 'default')).map(({ metadata }) => metadata.name)
+const finish = (name: string) => env.patch(Part, name, { status: { done: true } }, { subresource: 'status' })
+const readyOf = async () => (await env.get(Widget, 'w'))?.status?.conditions?.find(({ type }) => type === 'Ready')
+
+describe('a dependent', () => {
+  it('F92 is made as its primary wants it, belongs to it, and is put back when somebody changes it', async () => {
+    await start(chain(), { size: 3 })
+    expect(await env.get(ConfigMap, 'w-config')).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'Widget', name: 'w', controller: true }] },
+      data: { size: '3' },
+    })
+    await env.patch(ConfigMap, 'w-config', { data: { size: '4' } })
+    await env.delete(ConfigMap, 'w-apart')
+    await env.settle()
+    expect(await env.get(ConfigMap, 'w-config')).toMatchObject({ data: { size: '3' } })
+    expect(await names(ConfigMap)).toEqual(['w-apart', 'w-config'])
+    await env.patch(Widget, 'w', { spec: { size: 5 } })
+    await env.settle()
+    expect(await env.get(ConfigMap, 'w-config')).toMatchObject({ data: { size: '5' } })
+  })
+
+  it('F92 that is as it should be is not written', async () => {
+    await start(chain())
+    await finish('w-server')
+    await env.settle()
+    const before = env.calls.filter(({ call }) => call === 'store.replace' || call === 'store.create').length
+    await env.patch(Widget, 'w', { metadata: { annotations: { touched: 'yes' } } })
+    await env.settle()
+    expect(env.calls.filter(({ call }) => call === 'store.replace' || call === 'store.create')).toHaveLength(before + 1)
+  })
+})
+
+describe('the graph', () => {
+  it('F93 makes a node when what it depends on is ready, and says what it waits for', async () => {
+    await start(chain())
+    expect(await names(Part)).toEqual(['w-server'])
+    expect(await readyOf()).toMatchObject({
+      status: 'False',
+      reason: 'DependentsNotReady',
+      message: 'server is not ready',
+    })
+    await finish('w-server')
+    await env.settle()
+    expect(await names(Part)).toEqual(['w-page', 'w-server'])
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+  })
+
+  it('F93 deletes a node that is no longer wanted after those that depend on it, and makes them again', async () => {
+    await start(chain())
+    await finish('w-server')
+    await env.settle()
+    await env.patch(Part, 'w-page', { metadata: { finalizers: ['example.dev/slow'] } })
+    await env.patch(Widget, 'w', { spec: { color: 'closed' } })
+    await env.settle()
+    expect((await env.get(Part, 'w-server'))?.metadata).not.toHaveProperty('deletionTimestamp')
+    expect(await readyOf()).toMatchObject({ status: 'False', message: 'page is being deleted' })
+
+    await env.patch(Part, 'w-page', { metadata: { finalizers: null } })
+    await env.settle()
+    expect(await names(Part)).toEqual([])
+    expect(await names(ConfigMap)).toEqual(['w-apart', 'w-config'])
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+
+    await env.patch(Widget, 'w', { spec: { color: 'open' } })
+    await env.settle()
+    expect(await names(Part)).toEqual(['w-server'])
+  })
+
+  it('F93 leaves a node alone while it is not active: its kind need not even be served', async () => {
+    const Elsewhere: Kind = { group: 'elsewhere.dev', version: 'v1', kind: 'Thing', namespaced: true }
+    const nodes = workflow(Widget, {
+      thing: {
+        kind: Elsewhere,
+        activeWhen: ({ spec }) => spec.color === 'on',
+        desired: (widget) => ({ metadata: named(widget, 'thing'), spec: {} }),
+      },
+      config: { kind: ConfigMap, desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }) },
+    })
+    await start(defineReconciler(Widget, { ...nodes }))
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+    await env.patch(Widget, 'w', { spec: { color: 'on' } })
+    await env.settle()
+    expect(await readyOf()).toMatchObject({ status: 'False', message: expect.stringMatching(/^thing: no kind Thing/) })
+    const { definition } = defineKind({ group: 'elsewhere.dev', version: 'v1', kind: 'Thing', spec: z.object({}) })
+    await env.applyManifest(JSON.parse(JSON.stringify(definition)))
+    await env.advance('1m')
+    expect(await names(Elsewhere)).toEqual(['w-thing'])
+    await env.patch(Widget, 'w', { spec: { color: 'off' } })
+    await env.settle()
+    expect(await names(Elsewhere)).toEqual(['w-thing'])
+  })
+
+  it('F93 waits with what a deleted node depends on until its own condition says that it is gone', async () => {
+    let isGone = false
+    const nodes = workflow(Widget, {
+      config: { kind: ConfigMap, desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }) },
+      server: {
+        kind: Part,
+        dependsOn: ['config'],
+        desired: (widget) => ({ metadata: named(widget, 'server'), spec: {} }),
+        goneWhen: () => isGone,
+      },
+    })
+    await start(defineReconciler(Widget, { ...nodes }))
+    await env.delete(Widget, 'w')
+    await env.advance('5m')
+    expect(await names(Part)).toEqual([])
+    expect(await names(ConfigMap)).toEqual(['w-config'])
+    isGone = true
+    await env.advance('1m')
+    expect(await names(ConfigMap)).toEqual([])
+    expect(await env.get(Widget, 'w')).toBeUndefined()
+  })
+})
+
+describe('a failure', () => {
+  it('F94 stops nothing that does not depend on it, is told by name, and is tried again', async () => {
+    await start(chain(), { color: 'broken' })
+    await finish('w-server')
+    await env.settle()
+    expect(await names(Part)).toEqual(['w-page', 'w-server'])
+    expect(await readyOf()).toMatchObject({ status: 'False', message: 'apart: no ink left' })
+    expect((await env.get(Widget, 'w'))?.status).toMatchObject({ reconcile: { waiting: 'Backoff' } })
+    await env.patch(Widget, 'w', { spec: { color: 'blue' } })
+    await env.settle()
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+  })
+
+  it('F94 that no retry helps is not retried', async () => {
+    await start(chain(), { color: 'refused' })
+    expect(await readyOf()).toMatchObject({ status: 'False', reason: 'NoInk', message: 'apart: no ink is sold here' })
+    expect((await env.get(Widget, 'w'))?.status).toMatchObject({ reconcile: { waiting: 'Stopped' } })
+  })
+
+  it('F94 of several nodes are all told', async () => {
+    const fails = (what: string) => () => Promise.reject(new Error(what))
+    const nodes = workflow(Widget, {
+      one: { kind: Part, desired: fails('one is broken') },
+      two: { kind: Part, wantedWhen: fails('nobody knows'), desired: () => [] },
+      three: { kind: Part, dependsOn: ['one'], desired: fails('never asked') },
+    })
+    await start(defineReconciler(Widget, { ...nodes }))
+    expect(await readyOf()).toMatchObject({ message: 'two: nobody knows; one: one is broken' })
+  })
+})
+
+describe('a node of many objects', () => {
+  const many = (): Controller =>
+    defineReconciler(Widget, {
+      ...workflow(Widget, {
+        parts: {
+          kind: Part,
+          desired: ({ spec }) =>
+            Array.from({ length: spec.size }, (_, i) => ({ metadata: { name: `part-${i}` }, spec: {} })),
+          readyWhen: isDone,
+        },
+        others: { kind: Part, desired: () => ({ metadata: { name: 'other' }, spec: {} }) },
+      }),
+    })
+
+  it('F95 has as many as are wanted, takes away the rest, and leaves those of others', async () => {
+    await start(many(), { size: 3 })
+    await env.apply(Part, { metadata: { name: 'part-9' }, spec: {} })
+    expect(await names(Part)).toEqual(['other', 'part-0', 'part-1', 'part-2', 'part-9'])
+    await env.patch(Widget, 'w', { spec: { size: 1 } })
+    await env.settle()
+    expect(await names(Part)).toEqual(['other', 'part-0', 'part-9'])
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.settle()
+    expect(await names(Part)).toEqual(['other', 'part-0', 'part-1', 'part-9'])
+  })
+
+  it('F95 is ready when all of them are', async () => {
+    await start(many(), { size: 2 })
+    await finish('part-0')
+    await env.settle()
+    expect(await readyOf()).toMatchObject({ status: 'False', message: 'parts is not ready' })
+    await finish('part-1')
+    await env.settle()
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+  })
+
+  it('F95 that fails for one is done for the others', async () => {
+    env = await createTestEnv({ reconcilers: [many()] })
+    const isPart0 = ([stored]: readonly unknown[]): boolean =>
+      (stored as StoredObject).object.metadata.name === 'part-0'
+    const mend = env.faults.always('store.create', { kind: 'error', error: new Error('disk full') }, isPart0)
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
+    await env.settle()
+    expect(await names(Part)).toEqual(['other', 'part-1', 'part-2'])
+    mend()
+    await env.advance('1m')
+    expect(await names(Part)).toEqual(['other', 'part-0', 'part-1', 'part-2'])
+  })
+})
+
+describe('the end', () => {
+  it('F80 comes in the reverse order, and the primary last', async () => {
+    await start(chain())
+    await finish('w-server')
+    await env.settle()
+    for (const name of ['w-page', 'w-server'])
+      await env.patch(Part, name, { metadata: { finalizers: ['example.dev/slow'] } })
+    await env.delete(Widget, 'w')
+    await env.settle()
+    const isMarked = async (name: string) => (await env.get(Part, name))?.metadata.deletionTimestamp !== undefined
+    expect([await isMarked('w-page'), await isMarked('w-server')]).toEqual([true, false])
+    expect(await names(ConfigMap)).toEqual(['w-config'])
+    expect(await readyOf()).toMatchObject({ status: 'False', message: 'page is being deleted' })
+
+    await env.patch(Part, 'w-page', { metadata: { finalizers: null } })
+    await env.settle()
+    expect([await isMarked('w-server'), await names(ConfigMap)]).toEqual([true, ['w-config']])
+
+    await env.patch(Part, 'w-server', { metadata: { finalizers: null } })
+    await env.settle()
+    expect([await names(Part), await names(ConfigMap)]).toEqual([[], []])
+    expect(await env.get(Widget, 'w')).toBeUndefined()
+  })
+
+  /** Whether there were so many writes. */
+  async function endWithCrashAt(nth: number): Promise<boolean> {
+    await start(chain())
+    await finish('w-server')
+    await env.settle()
+    let writes = 0
+    const isTheNth = ([stored, touched]: readonly unknown[]): boolean => {
+      const { kind, metadata } = (stored as StoredObject).object
+      const isTheMark = kind === 'Widget' && (touched as Touched | undefined)?.includes('delete') === true
+      return metadata.deletionTimestamp !== undefined && !isTheMark && ++writes === nth
+    }
+    for (const call of ['store.replace', 'store.remove']) env.faults.once(call, { kind: 'crash' }, isTheNth)
+    await env.delete(Widget, 'w')
+    await env.advance('3m')
+    return writes >= nth
+  }
+
+  it('F80 is reached after a crash at any write', async () => {
+    let crashes = 0
+    while (await endWithCrashAt(crashes + 1)) {
+      crashes++
+      expect([await env.get(Widget, 'w'), await names(Part), await names(ConfigMap)]).toEqual([undefined, [], []])
+      await env.close()
+    }
+    expect(crashes).toBeGreaterThan(4)
+  })
+})
+
+describe('by hand', () => {
+  it('F97 a reconciler may run the graph when it wants to, and report what became of it', async () => {
+    const nodes = workflow(Widget, {
+      part: { kind: Part, desired: (widget) => ({ metadata: named(widget, 'part'), spec: {} }), readyWhen: isDone },
+    })
+    const reconciler = defineReconciler(Widget, {
+      owns: nodes.owns,
+      reconcile: async (widget, ctx) => {
+        if (widget.spec.color === undefined) throw stop('NoColor', 'it has no color')
+        const { states, objects, ready } = await nodes.run(widget, ctx)
+        return { kind: 'done', ready, status: { phase: states.part, size: objects.part.length } }
+      },
+    })
+    await start(reconciler)
+    expect(await names(Part)).toEqual([])
+    await env.patch(Widget, 'w', { spec: { color: 'blue' } })
+    await env.settle()
+    expect((await env.get(Widget, 'w'))?.status).toMatchObject({ phase: 'notReady', size: 1 })
+    await finish('w-part')
+    await env.settle()
+    expect((await env.get(Widget, 'w'))?.status).toMatchObject({ phase: 'ready', size: 1 })
+    expect(writesOf(env, 'Part', 'w-part').filter(({ call }) => call === 'store.create')).toHaveLength(1)
+  })
+})
