@@ -12,7 +12,7 @@ export interface Turn {
   readonly receiveCount: number
   /** What ends a hold of this turn; it goes into the object, so that a change can wake it. */
   readonly handle: string
-  /** Keeps the turn's wake-ups back for a short wait; 0 lets them come again at once. */
+  /** Lets the turn come again after a short wait; 0: at once. */
   hold(ms: number): Promise<void>
   /** A change waits behind this turn, as far as the queue can tell. */
   isWanted(): Promise<boolean>
@@ -29,15 +29,25 @@ export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue): read
   )
 }
 
+/** One of the messages stands for all while they are held: a wake ends one hold, and a second one would block the group. */
 function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
-  const [first] = deliveries as readonly [Delivery]
+  // What a hold keeps. A change rather than a timer, which would be looked at again and not run.
+  const kept = deliveries.find(({ wakeUp }) => wakeUp.notBeforeMs === undefined) ?? (deliveries[0] as Delivery)
+  let rest = deliveries.filter((delivery) => delivery !== kept)
   return {
-    key: first.wakeUp.key,
+    key: kept.wakeUp.key,
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
     receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
-    handle: first.handle,
-    hold: (ms) => queue.hold(deliveries, ms),
-    isWanted: async () => (await queue.isWanted?.(deliveries)) ?? false,
-    settle: () => queue.settle(deliveries),
+    handle: kept.handle,
+    // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
+    // that is hidden a change would wait although the first one has been woken.
+    hold: async (ms) => {
+      await queue.hold([kept], ms)
+      const others = rest
+      rest = []
+      if (others.length > 0) await queue.settle(others)
+    },
+    isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
+    settle: () => queue.settle([kept, ...rest]),
   }
 }
