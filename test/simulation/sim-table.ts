@@ -115,11 +115,16 @@ export function createSimTable({ world, streamLagMsMax, indexLagMsMax }: SimTabl
     [...indexed.values()].filter(test).map(({ object }) => keyOf(object))
 
   const index: ObjectIndex = {
-    ownedBy: async (uid) => keysWhere(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true),
+    // Strong: with a lagging index, seeds 12 and 23 leave children behind. See docs/decisions/0007.
+    ownedBy: async (uid) =>
+      [...items.values()]
+        .filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
+        .map(({ object }) => keyOf(object)),
     referrers: async (target) => {
       const text = keyText(target)
       return [...references].filter(([, targets]) => targets.includes(text)).map(([referrer]) => parse(referrer))
     },
+    references: async (referrer) => (references.get(keyText(referrer)) ?? []).map(parse),
     setReferences: async (referrer, targets) => void references.set(keyText(referrer), targets.map(keyText)),
     due: async (kind, untilMs, limit) =>
       [...indexed.values()]

@@ -7,7 +7,7 @@ import type { CustomResourceDefinition } from '../../shared/model/custom-resourc
 import type { JsonObject } from '../../shared/model/json.ts'
 import type { ServedKind } from '../../shared/model/served-kind.ts'
 import { checkEnd } from './checkers/end-state.ts'
-import { createLatencyChecker } from './checkers/change-latency.ts'
+import { createLatencyChecker, type LatencyChecker } from './checkers/change-latency.ts'
 import { createSingleHolder } from './checkers/single-holder.ts'
 import { createOutside, Gadget, gadgetController, type Outside, type RunWatcher } from './gadget.ts'
 import type { Life } from './life.ts'
@@ -47,7 +47,7 @@ export async function simulate({ seed, edits = 25 }: SimulationOptions): Promise
   let failure = world.chance(0.5) ? world.random.next() * 0.5 : 0
   const outside = createOutside(world, () => failure)
   const holder = createSingleHolder(report)
-  const latency = createLatencyChecker(world, climate, report)
+  const latency = createLatencyChecker({ world, climate, report, isThere: (key) => plane.table.items.get(key)?.object.metadata })
   let runs = 0
 
   const watcherOf = (life: Life): RunWatcher => ({
@@ -143,7 +143,7 @@ interface Workload {
   readonly expectations: Map<string, Expectation>
   readonly user: number
   readonly edits: number
-  readonly latency: ReturnType<typeof createLatencyChecker>
+  readonly latency: LatencyChecker
 }
 
 /** A user who creates, edits and deletes objects of their own, and remembers what was acknowledged. */
@@ -164,8 +164,11 @@ async function workload({ world, plane, kind, expectations, user, edits, latency
       const result = await life.live(attempt(() => resources.patch(kind, { name, namespace: 'default' }, { type: 'apply', body, force: true }, manager)))
       world.note(`user applies ${name} = ${value} ${mood}: ${describe(result)}`)
       if (typeof result === 'object' && 'value' in result) {
-        Object.assign(expectation, { values: new Set([value]), mayExist: true, mustExist: true })
-        latency.accepted(result.value.stored.object.metadata)
+        const { metadata } = result.value.stored.object
+        // What is applied to an object that is going goes with it.
+        const mustExist = metadata.deletionTimestamp === undefined
+        Object.assign(expectation, { values: new Set([value]), mayExist: true, mustExist })
+        latency.accepted(metadata)
       } else if (result === 'dead' || hasCode(result.error, 'WRITE_UNKNOWN')) {
         expectation.values.add(value)
         expectation.mayExist = true
