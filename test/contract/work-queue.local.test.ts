@@ -204,6 +204,56 @@ describe('the queue in this process', () => {
     expect(queue.depth()).toBe(2)
   })
 
+  describe('waiting', () => {
+    let waits: number[]
+    beforeEach(() => {
+      waits = []
+      queue = createLocalWorkQueue({ clock, random, visibilityMs, onHandOut: (waitedMs) => waits.push(waitedMs) })
+    })
+
+    it('is told of each key that is handed out, from when it could have been', async () => {
+      await queue.send([wakeUp('a')])
+      await clock.advance(2_000)
+      await queue.send([timer('b', 3_000)])
+      await receiveNames()
+      await clock.advance(4_000)
+      await receiveNames()
+      expect(waits).toEqual([2_000, 0])
+    })
+
+    it('does not begin anew when more comes for the key', async () => {
+      await queue.send([wakeUp('a', { lane: 'background' })])
+      await clock.advance(1_000)
+      await queue.send([wakeUp('a'), wakeUp('a')])
+      await clock.advance(1_000)
+      await receiveNames()
+      expect(waits).toEqual([2_000])
+    })
+
+    it('does not count the time that a key is held', async () => {
+      await queue.send([wakeUp('a')])
+      await queue.hold(await receive(), 5_000)
+      await clock.advance(5_000)
+      await receiveNames()
+      expect(waits).toEqual([0, 0])
+    })
+
+    it('is known of the key that waits longest, in whatever lane', async () => {
+      expect(queue.longestWaitMs()).toBe(0)
+      await queue.send([wakeUp('a', { lane: 'background' }), wakeUp('b')])
+      await clock.advance(1_000)
+      await queue.send([wakeUp('c')])
+      await clock.advance(1_000)
+      expect(queue.longestWaitMs()).toBe(2_000)
+      expect(await receiveNames(1)).toEqual(['b'])
+      expect(queue.longestWaitMs()).toBe(2_000)
+      await queue.send([wakeUp('a')])
+      expect(queue.longestWaitMs()).toBe(2_000)
+      await receiveNames()
+      expect(queue.longestWaitMs()).toBe(0)
+    })
+  })
+
   it('gives handles that no queue before or after it knows', async () => {
     const other = createLocalWorkQueue({ clock, random, visibilityMs })
     await queue.send([wakeUp('a')])

@@ -22,6 +22,8 @@ export interface KeyGroups {
   isWanted(handle: string, nowMs: number): boolean
   /** Keys that are ready. */
   depth(): number
+  /** Since when the key that is ready longest has been so; Infinity if none is. Looks at all keys. */
+  oldestReadyAtMs(): number
   /** When a key becomes ready, or a receipt ends, by itself. */
   nextDeadlineMs(): number | undefined
 }
@@ -30,6 +32,8 @@ export interface KeyGroupsOptions {
   /** Sets the receipts of this queue apart from all others, before and after a restart. */
   readonly handlePrefix: string
   readonly visibilityMs: number
+  /** Told how long each key that is handed out was ready before. */
+  readonly onHandOut?: (waitedMs: number) => void
 }
 
 interface Group extends Timed, Laned {
@@ -41,17 +45,20 @@ interface Group extends Timed, Laned {
   handle: string | undefined
   isHeld: boolean
   receiveCount: number
+  /** Since when it is, or was, ready. */
+  readyAtMs: number
 }
 
-export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions): KeyGroups {
+export function createKeyGroups({ handlePrefix, visibilityMs, onHandOut = () => {} }: KeyGroupsOptions): KeyGroups {
   const groups = new Map<string, Group>()
   const receipts = new Map<string, Group>()
   const lanes = createLanes<Group>()
   const deadlines = createDeadlines<Group>()
   let handles = 0
 
-  const makeReady = (group: Group): void => {
+  const makeReady = (group: Group, nowMs: number): void => {
     deadlines.end(group)
+    if (group.lane === undefined) group.readyAtMs = nowMs
     lanes.join(group, group.wakeUp.lane)
   }
 
@@ -59,7 +66,7 @@ export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions
   const place = (group: Group, nowMs: number): void => {
     const { notBeforeMs = nowMs } = group.wakeUp
     if (notBeforeMs > nowMs && group.lane === undefined) deadlines.set(group, notBeforeMs)
-    else makeReady(group)
+    else makeReady(group, nowMs)
   }
 
   const accept: KeyGroups['accept'] = (key, wakeUp, nowMs) => {
@@ -82,6 +89,7 @@ export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions
     group.receiveCount++
     receipts.set(handle, group)
     deadlines.set(group, nowMs + visibilityMs)
+    onHandOut(nowMs - group.readyAtMs)
     return { wakeUp: group.wakeUp, handle, receiveCount: group.receiveCount }
   }
 
@@ -92,18 +100,18 @@ export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions
   }
 
   /** The same wake-up again, behind everything that is fresh. */
-  const comeBack = (group: Group): void => {
+  const comeBack = (group: Group, nowMs: number): void => {
     endReceipt(group)
     const back: WakeUp = { ...group.wakeUp, lane: 'background' }
     group.wakeUp = group.next === undefined ? back : mergeWakeUps(back, group.next)
     group.next = undefined
-    makeReady(group)
+    makeReady(group, nowMs)
   }
 
   const passTime = (nowMs: number): void => {
     for (let group = deadlines.takeDue(nowMs); group !== undefined; group = deadlines.takeDue(nowMs)) {
-      if (group.handle === undefined) makeReady(group)
-      else comeBack(group)
+      if (group.handle === undefined) makeReady(group, nowMs)
+      else comeBack(group, nowMs)
     }
   }
 
@@ -138,14 +146,14 @@ export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions
   const hold: KeyGroups['hold'] = (handle, ms, nowMs) => {
     const group = groupWith(handle, nowMs)
     if (group === undefined) return
-    if (ms <= 0) return comeBack(group)
+    if (ms <= 0) return comeBack(group, nowMs)
     group.isHeld = true
     deadlines.set(group, nowMs + ms)
   }
 
   const wake: KeyGroups['wake'] = (handle, nowMs) => {
     const group = groupWith(handle, nowMs)
-    if (group?.isHeld === true) comeBack(group)
+    if (group?.isHeld === true) comeBack(group, nowMs)
   }
 
   const isWanted: KeyGroups['isWanted'] = (handle, nowMs) => {
@@ -153,7 +161,23 @@ export function createKeyGroups({ handlePrefix, visibilityMs }: KeyGroupsOptions
     return next !== undefined && next.origin !== 'timer'
   }
 
-  return { accept, take, settle, hold, wake, isWanted, depth: () => lanes.size, nextDeadlineMs: deadlines.earliestMs }
+  const oldestReadyAtMs = (): number => {
+    let oldest = Infinity
+    for (const { lane, readyAtMs } of groups.values()) if (lane !== undefined) oldest = Math.min(oldest, readyAtMs)
+    return oldest
+  }
+
+  return {
+    accept,
+    take,
+    settle,
+    hold,
+    wake,
+    isWanted,
+    depth: () => lanes.size,
+    oldestReadyAtMs,
+    nextDeadlineMs: deadlines.earliestMs,
+  }
 }
 
 function groupOf(key: string, wakeUp: WakeUp): Group {
@@ -164,6 +188,7 @@ function groupOf(key: string, wakeUp: WakeUp): Group {
     handle: undefined,
     isHeld: false,
     receiveCount: 0,
+    readyAtMs: 0,
     lane: undefined,
     deadline: undefined,
   }

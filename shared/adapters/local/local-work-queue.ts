@@ -10,11 +10,15 @@ export interface LocalWorkQueueOptions {
   readonly random: Random
   /** How long a delivery is its receiver's alone; longer than any run. */
   readonly visibilityMs: number
+  /** Told how long each key that is handed out could have been handed out before. */
+  readonly onHandOut?: (waitedMs: number) => void
 }
 
 export interface LocalWorkQueue extends Required<WorkQueue> {
   /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
   depth(): number
+  /** For how long the one that waits longest of these has waited; 0 if there is none. */
+  longestWaitMs(): number
 }
 
 /**
@@ -26,8 +30,9 @@ export interface LocalWorkQueue extends Required<WorkQueue> {
  *
  * Time passes when somebody receives: a waiting receiver has one timer, for the earliest deadline of all keys.
  */
-export function createLocalWorkQueue({ clock, random, visibilityMs }: LocalWorkQueueOptions): LocalWorkQueue {
-  const groups = createKeyGroups({ handlePrefix: random.uuid(), visibilityMs })
+export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQueue {
+  const { clock, random } = options
+  const groups = createKeyGroups({ ...options, handlePrefix: random.uuid() })
   const recent = createRecentIds()
   const waiting = new Set<() => void>()
   let timerMs = Infinity
@@ -89,6 +94,7 @@ export function createLocalWorkQueue({ clock, random, visibilityMs }: LocalWorkQ
     },
     isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, clock.nowMs())),
     depth: groups.depth,
+    longestWaitMs: () => Math.max(0, clock.nowMs() - groups.oldestReadyAtMs()),
   }
 }
 
