@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openApiClient } from '../support/api-client.ts'
-import { root, startControlPlane, startLocalProgram } from '../support/control-plane-process.ts'
+import { localProgram, root, startControlPlane, startLocalProgram } from '../support/control-plane-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -183,7 +183,7 @@ describe('the process behind npm start', () => {
 
     it.each(['http', '-1', '65536', '80.5', ''])('for the port %j', async (port) => {
       const program = await startProgram(process.execPath, [
-        join(root, 'functions/local.ts'),
+        localProgram,
         `--port=${port}`,
         `--data-dir=${fresh('never')}`,
       ])
@@ -195,7 +195,7 @@ describe('the process behind npm start', () => {
     })
 
     it('for an option it does not know', async () => {
-      const program = await startProgram(process.execPath, [join(root, 'functions/local.ts'), '--prot', '1'])
+      const program = await startProgram(process.execPath, [localProgram, '--prot', '1'])
       expect(await program.ended).toMatchObject({
         code: 1,
         stdout: '',
