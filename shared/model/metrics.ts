@@ -78,6 +78,11 @@ export const metrics = {
     'How long the oldest turn that is not over has taken so far.',
   ),
 
+  queueOldest: gauge(
+    'setpoint_queue_oldest_seconds',
+    ofController,
+    'How long the key has waited that has waited longest and could run now.',
+  ),
   timeToConverge: histogram(
     'setpoint_time_to_converge_seconds',
     ofController,

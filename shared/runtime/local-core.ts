@@ -1,7 +1,8 @@
-import { createLocalWorkQueue } from '../adapters/local/local-work-queue.ts'
+import { createLocalWorkQueue, type LocalWorkQueueOptions } from '../adapters/local/local-work-queue.ts'
 import { readProcess } from '../adapters/local/process-metrics.ts'
 import { createPrometheusTelemetry, type PrometheusTelemetry } from '../adapters/local/prometheus-telemetry.ts'
 import { createApi } from '../api/api.ts'
+import { metrics } from '../model/metrics.ts'
 import type { Page } from '../api/call.ts'
 import type { Controller } from '../engine/controller.ts'
 import { createEventRecorder } from '../engine/event-recorder.ts'
@@ -10,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Random } from '../ports/random.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import { createResources } from '../resources/create-resources.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
@@ -63,8 +65,9 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     logger,
     controllers,
     events: createEventRecorder({ resources, clock, logger }),
+    telemetry,
     createQueue: (name: string, visibilityMs: number) =>
-      wrapQueue(createLocalWorkQueue({ clock, random, visibilityMs }), name),
+      wrapQueue(createMeasuredQueue(name, { clock, random, visibilityMs, telemetry }), name),
     tickMs: options.tickMs ?? 1_000,
   }
   const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
@@ -90,6 +93,19 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       ended.abort()
     },
   }
+}
+
+/** A queue that tells how long it is, and how long its keys wait. */
+function createMeasuredQueue(
+  name: string,
+  { telemetry, ...options }: LocalWorkQueueOptions & { readonly telemetry: Telemetry },
+): WorkQueue {
+  const labels = { name, controller: name }
+  const waited = telemetry.histogram(metrics.queueSeconds, labels)
+  const queue = createLocalWorkQueue({ ...options, onHandOut: (waitedMs) => waited(waitedMs / 1_000) })
+  telemetry.read(metrics.queueDepth, labels, queue.depth)
+  telemetry.read(metrics.queueOldest, labels, () => queue.longestWaitMs() / 1_000)
+  return queue
 }
 
 function pagesOf(telemetry: PrometheusTelemetry): ReadonlyMap<string, Page> {

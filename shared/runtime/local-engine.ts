@@ -3,10 +3,17 @@ import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
-import { createControlLoops, createControlRelay, type ControlLoopsOptions } from '../engine/control-loops.ts'
+import {
+  createControlLoops,
+  createControlRelay,
+  type ControlLoop,
+  type ControlLoopsOptions,
+} from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import type { Relay } from '../engine/relay.ts'
+import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
 import { sweepTimers, sweepWheel, wakeAll, type SweepOptions } from '../engine/sweep.ts'
 import { work, type WorkerSignals } from '../engine/worker.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -20,6 +27,7 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
   readonly index: ObjectIndex
   readonly clock: Clock
   readonly logger: Logger
+  readonly telemetry: Telemetry
   /** Between two looks for due timers; they run on time all the same, since each look goes one tick ahead. */
   readonly tickMs: number
 }
@@ -27,14 +35,14 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
 /** Runs until told to stop; resolves when the last run has ended and the checkpoints are saved. */
 export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
   const { clock, logger } = options
-  const loops = createControlLoops(options)
+  const loops = createControlLoops(options).map((loop) => measured(loop, options))
   const from = (await options.relayed.load()) ?? '0'
   const turnedMs = Number((await options.turned.load()) ?? clock.nowMs())
   const changes = createProgress({ from: BigInt(from), positionOf: changePosition })
   const turns = createProgress({ from: BigInt(turnedMs), positionOf: turnPosition })
   const queues = new Map(
-    loops.map(({ name, timeoutMs }) => {
-      const queue = options.createQueue(name, visibilityTimes * timeoutMs)
+    loops.map(({ name, timeoutMs, counted }) => {
+      const queue = counted(options.createQueue(name, visibilityTimes * timeoutMs))
       return [name, turns.noting(name, changes.noting(name, queue))]
     }),
   )
@@ -58,6 +66,11 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
     ),
   ])
   await saving.saveAll()
+}
+
+function measured(loop: ControlLoop, { telemetry, clock }: LocalEngineOptions) {
+  const { runner, queue } = createLoopMetrics({ ...loop, telemetry, clock })
+  return { ...loop, run: runner(loop.run), counted: queue }
 }
 
 function changePosition({ resourceVersion }: WakeUp): bigint | undefined {
