@@ -1,8 +1,22 @@
 /** What reconcilers are written with. */
 export { defineKind } from './engine/define-kind.ts'
 export type { CustomObject, Kind, KindOptions, ObjectOf, StatusOf } from './engine/kind.ts'
-export { defineReconciler, reference } from './engine/define-reconciler.ts'
-export type { Reference, ReconcilerOptions, ReferenceTo } from './engine/define-reconciler.ts'
+export { defineReconciler } from './engine/define-reconciler.ts'
+export type { ReconcilerOptions } from './engine/define-reconciler.ts'
+export { mapped, owned, reference } from './engine/watches.ts'
+export type { MappedFrom, Owned, Reference, References, ReferenceTo, WatchOptions } from './engine/watches.ts'
+export {
+  and,
+  annotationsChanged,
+  generationChanged,
+  labelsChanged,
+  matchesLabels,
+  not,
+  or,
+  resourceVersionChanged,
+} from './engine/predicates.ts'
+export type { ObservedChange, Predicate } from './engine/predicates.ts'
+export type { Part, Touched } from './model/stored-object.ts'
 export type { Controller } from './engine/controller.ts'
 export type { Applied, At, Context } from './engine/context.ts'
 export { again, done, retryAfter, stop, waiting } from './engine/outcome.ts'

@@ -39,7 +39,7 @@ export interface EndedRun {
   readonly verdict: Verdict
   readonly facts: Omit<RunFacts, 'nowMs'>
   /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
-  readonly overrun: Promise<void> | undefined
+  readonly overrun: Promise<unknown> | undefined
 }
 
 interface Rest {
@@ -84,7 +84,7 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
   }
 
   /** A turn whose function goes on after its time holds the key until the function ends; its slot is free meanwhile. */
-  function settleAfter(overrun: Promise<void>, turn: Turn): void {
+  function settleAfter(overrun: Promise<unknown>, turn: Turn): void {
     void overrun.then(() => turn.settle()).catch((error: unknown) => notEnded(turn, error))
   }
 

@@ -3,6 +3,7 @@ import { eventKind } from '../resources/built-in-kinds.ts'
 import type { Controller } from './controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
 import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
+import { createFanOut, fanOutName } from './fan-out.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from './reconcile-key.ts'
 import { createRelay, type Relay } from './relay.ts'
 
@@ -10,7 +11,7 @@ import { createRelay, type Relay } from './relay.ts'
 export interface ControlLoop {
   /** Names the queue. */
   readonly name: string
-  /** Whose timers and resync it is for; the garbage collector has none of its own. */
+  /** Whose timers and resync it is for; the garbage collector and fan-out have none of their own. */
   readonly kind?: { readonly group: string; readonly kind: string }
   readonly resyncMs: number
   readonly concurrency: number
@@ -27,6 +28,13 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
   const { store, index, resources, catalog, clock } = options
   return [
     ...allControllers(options).map((controller) => ({ ...controller, run: createReconcileKey(controller, options) })),
+    ...options.controllers.filter(fansOut).map((controller) => ({
+      name: fanOutName(controller),
+      resyncMs: 0,
+      concurrency: 10,
+      timeoutMs: 60_000,
+      run: createFanOut(store),
+    })),
     {
       name: garbageCollectorName,
       resyncMs: 0,
@@ -55,8 +63,14 @@ export function createControlRelay(
     queueOf,
     store: options.store,
     index: options.index,
+    clock: options.clock,
+    logger: options.logger,
     builtIn: [garbageRoute(options.index)],
   })
+}
+
+function fansOut({ references, maps }: Controller): boolean {
+  return references.length + maps.length > 0
 }
 
 function allControllers(options: ControlLoopsOptions): readonly Controller[] {

@@ -3,18 +3,23 @@ import type { ApiObject } from '../model/object.ts'
 import type { Context } from './context.ts'
 import type { Kind } from './kind.ts'
 import type { Outcome } from './outcome.ts'
+import type { Predicate } from './predicates.ts'
 
-/** A reconciler as the engine runs it: every default filled in, types of spec and status left behind. */
+/** A reconciler as the engine runs it: every default filled in, types of spec and status left behind. Frozen. */
 export interface Controller {
   /** Names the queue, the metrics and the field manager. */
   readonly name: string
   /** The one primary kind. */
   readonly kind: Kind
-  readonly owns: readonly Kind[]
-  readonly watches: readonly Watch[]
+  /** Which changes of a primary wake it. */
+  readonly when: Predicate
+  readonly owns: readonly Watched[]
+  readonly references: readonly ReferenceWatch[]
+  readonly maps: readonly MappedWatch[]
   /** Held while `cleanup` has work to do; absent without `cleanup`. */
   readonly finalizer?: string
   readonly resyncMs: number
+  readonly debounceMs: number
   readonly concurrency: number
   readonly timeoutMs: number
   /** False for the engine's own controllers of built-in kinds, whose status has other fields. */
@@ -23,9 +28,18 @@ export interface Controller {
   readonly cleanup?: (object: ApiObject, ctx: Context) => Promise<Outcome>
 }
 
-/** Objects of another kind whose changes wake the primaries that refer to them. */
-export interface Watch {
+/** Objects of another kind whose changes wake primaries. */
+export interface Watched {
   readonly kind: Kind
-  /** What the primary refers to; names without a namespace are in the primary's own. */
+  readonly when: Predicate
+}
+
+/** Primaries name the objects. */
+export interface ReferenceWatch extends Watched {
   readonly targets: (primary: ApiObject) => readonly ObjectKey[]
+}
+
+/** The objects name the primaries. */
+export interface MappedWatch extends Watched {
+  readonly primaries: (object: ApiObject) => readonly ObjectKey[]
 }

@@ -1,22 +1,27 @@
 import { durationMs, type Duration } from '../model/duration.ts'
-import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
+import { isQualifiedName } from '../resources/metadata.ts'
 import type { Context } from './context.ts'
-import type { Controller, Watch } from './controller.ts'
+import type { Controller } from './controller.ts'
 import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
-import { isQualifiedName } from '../resources/metadata.ts'
+import type { Predicate } from './predicates.ts'
+import { mappedWatch, ownedWatch, referenceWatch, type MappedFrom, type Owned, type ReferenceTo } from './watches.ts'
 
 /** What a user writes: one function that makes the world match one object, and how it is woken. */
 export interface ReconcilerOptions<Read> {
   /** Default: the kind in lower case. */
   readonly name?: string
+  /** Which changes of an object wake it. Default: all but those of its status. */
+  readonly when?: Predicate<Read>
   /** Kinds of which `ctx.apply` makes children: their changes wake the owner. */
-  readonly owns?: readonly Kind<unknown, unknown>[]
-  /** Kinds that objects refer to: their changes wake those who do. */
-  readonly watches?: readonly ReferenceTo<Read>[]
-  /** Every object runs at least this often, whatever happens. Default 10 h. */
-  readonly resync?: Duration
+  readonly owns?: readonly (Kind<unknown, unknown> | Owned)[]
+  /** Kinds that objects refer to, or that map to objects: their changes wake those. */
+  readonly watches?: readonly (ReferenceTo<Read> | MappedFrom)[]
+  /** Every object runs at least this often, whatever happens; `false` or 0: never without a cause. Default 10 h. */
+  readonly resync?: Duration | false
+  /** Changes within this time of the first one cause one run, at its end. Default 0: at once. */
+  readonly debounce?: Duration
   /** How many objects run at once. One object never runs twice at once. Default 10. */
   readonly concurrency?: number
   /** A run is aborted and counts as failed after this long. Default 1 m. */
@@ -29,44 +34,19 @@ export interface ReconcilerOptions<Read> {
   readonly finalizer?: string
 }
 
-/** A watch by reference, made by `reference`. */
-export interface ReferenceTo<Read> {
-  readonly kind: Kind<unknown, unknown>
-  readonly names: (primary: Read) => readonly Reference[]
-}
-
-/** The name of another object; in the namespace of whoever refers to it unless it says another. */
-export interface Reference {
-  readonly name: string
-  readonly namespace?: string
-}
-
-/** Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary. */
-export function reference<Read>(
-  kind: Kind<unknown, unknown>,
-  names: (primary: Read) => Reference | readonly Reference[] | undefined,
-): ReferenceTo<Read> {
-  return { kind, names: (primary) => listed(names(primary)) }
-}
-
-function listed(found: Reference | readonly Reference[] | undefined): readonly Reference[] {
-  if (found === undefined) return []
-  return Array.isArray(found) ? (found as readonly Reference[]) : [found as Reference]
-}
-
 /** A reconciler for one kind. Throws a TypeError for a definition that cannot work. */
 export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: ReconcilerOptions<Read>): Controller {
-  const { name = kind.kind.toLowerCase(), owns = [], concurrency = 10, reconcile, cleanup } = options
+  const { name = kind.kind.toLowerCase(), concurrency = 10, reconcile, cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new TypeError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   if (options.finalizer !== undefined && cleanup === undefined)
     throw new TypeError(`${name}: a finalizer without cleanup would never be removed`)
-  return {
+  return Object.freeze({
     name,
     kind: kind as Kind,
-    owns: owns as readonly Kind[],
-    watches: (options.watches ?? []).map((watch) => watchOf(watch as ReferenceTo<ApiObject>)),
-    resyncMs: durationMs(options.resync ?? '10h'),
+    ...wokenBy(kind as Kind, options),
+    resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
+    debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),
     concurrency,
     reportsStatus: true,
@@ -75,6 +55,19 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
       cleanup: cleanup as unknown as NonNullable<Controller['cleanup']>,
       finalizer: finalizerOf(kind, name, options.finalizer),
     }),
+  })
+}
+
+type Wakers = Pick<Controller, 'when' | 'owns' | 'references' | 'maps'>
+
+function wokenBy<Read>(kind: Kind, { when, owns = [], watches = [] }: ReconcilerOptions<Read>): Wakers {
+  return {
+    when: (when ?? (() => true)) as Predicate,
+    owns: owns.map(ownedWatch),
+    references: watches.flatMap((watch) =>
+      'references' in watch ? [referenceWatch(watch as ReferenceTo<ApiObject>)] : [],
+    ),
+    maps: watches.flatMap((watch) => ('primaries' in watch ? [mappedWatch(kind, watch)] : [])),
   }
 }
 
@@ -82,15 +75,4 @@ function finalizerOf({ group }: Kind<unknown, unknown>, name: string, given?: st
   const finalizer = given ?? `${group || 'setpoint.dev'}/${name}`
   if (isQualifiedName(finalizer)) return finalizer
   throw new TypeError(`${name}: ${finalizer} is no name for a finalizer; give one such as example.com/${name}`)
-}
-
-function watchOf({ kind, names }: ReferenceTo<ApiObject>): Watch {
-  const targets = (primary: ApiObject): readonly ObjectKey[] =>
-    names(primary).map(({ name, namespace = primary.metadata.namespace ?? '' }) => ({
-      group: kind.group,
-      kind: kind.kind,
-      namespace: kind.namespaced ? namespace : '',
-      name,
-    }))
-  return { kind: kind as Kind, targets }
 }

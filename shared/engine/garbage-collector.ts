@@ -7,7 +7,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 import type { TurnRunner } from './reconcile-key.ts'
-import type { Route } from './relay.ts'
+import type { Route } from './routes.ts'
 
 /**
  * Children go with their owners. Keys are the children's: one is looked at when an owner of it was removed or when it gets
@@ -26,6 +26,7 @@ export const garbageCollectorName = 'garbage-collector'
 export function garbageRoute(index: ObjectIndex): Route {
   return {
     name: garbageCollectorName,
+    debounceMs: 0,
     targets: async ({ type, touched, stored }) => {
       const { object } = stored
       const key = keyOf(object)

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { Condition } from '../model/conditions.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import { parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 
 /**
@@ -18,6 +18,11 @@ export interface Kind<Read = ApiObject, Body = JsonObject> {
   readonly definition?: CustomResourceDefinition
   /** Never set: carries the types. */
   readonly types?: { readonly read: Read; readonly body: Body }
+}
+
+/** Whether an object is of a kind, in whatever version. */
+export function isOf(object: ApiObject, kind: Pick<Kind, 'group' | 'kind'>): boolean {
+  return object.kind === kind.kind && parseApiVersion(object.apiVersion).group === kind.group
 }
 
 /** The type of a kind's objects. */

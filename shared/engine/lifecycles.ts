@@ -56,8 +56,11 @@ function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObj
   return {
     name: `${kind.singular}-lifecycle`,
     kind,
+    when: () => true,
     owns: [],
-    watches: [],
+    references: [],
+    maps: [],
+    debounceMs: 0,
     finalizer,
     resyncMs: 0,
     concurrency: 4,

@@ -96,11 +96,13 @@ interface Run {
 
 /**
  * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change and for a resync;
- * a timer's message is a hint: the object knows when it wants to run.
+ * a timer's message is a hint: the object knows when it wants to run. If one comes back ahead of its hold, somebody woke it.
  */
 function timeToGo({ wakeUps }: Turn, engine: EngineState, nowMs: number): number {
-  if (wakeUps.some(({ origin }) => origin !== 'timer')) return 0
-  return Math.max(0, (dueAtMs(engine) ?? Infinity) - nowMs)
+  const now = wakeUps.filter(({ origin }) => origin !== 'timer')
+  if (now.length === 0 && engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
+  const atMs = now.length > 0 ? Math.min(...now.map(({ notBeforeMs = 0 }) => notBeforeMs)) : dueAtMs(engine)
+  return Math.max(0, (atMs ?? Infinity) - nowMs)
 }
 
 function isPaused({ object }: StoredObject): boolean {

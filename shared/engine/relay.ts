@@ -1,153 +1,96 @@
-import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
-import { controllerOf, parseApiVersion, type ApiObject } from '../model/object.ts'
-import { wakesItself, type StoredObject, type Touched } from '../model/stored-object.ts'
+import { keyText } from '../model/object-key.ts'
 import type { Change } from '../ports/change-feed.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import type { Lane, WakeUp, WorkQueue } from '../ports/work-queue.ts'
+import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import type { Controller } from './controller.ts'
-import type { Kind } from './kind.ts'
+import { fanOutMax, fanOutName, spread } from './fan-out.ts'
+import { guarded } from './guarded.ts'
+import { createReferences } from './references.ts'
+import { routesOf, type Route, type Target } from './routes.ts'
 
 /**
- * From changes to wake-ups. For each controller: its own objects when their desired state or metadata changed, the owner
- * when a child of an owned kind changed, those who refer when an object of a watched kind changed. A wake-up carries the
- * key only; and if its object's message is held back for a wait, the hold is ended, so that a change waits for no backoff.
+ * From changes to wake-ups. A wake-up carries the key only; and if its object's message is held back for a wait, the hold is
+ * ended, so that a change waits for no backoff.
  */
 export interface RelayOptions {
   readonly controllers: readonly Controller[]
   readonly queueOf: (controller: { readonly name: string }) => WorkQueue
   readonly store: ObjectStore
   readonly index: ObjectIndex
+  readonly clock: Clock
+  readonly logger: Logger
   /** Routes of the engine's own controllers, whose keys follow other rules. */
   readonly builtIn?: readonly Route[]
-}
-
-/** Wake-ups for one queue that a change gives rise to. */
-export interface Route {
-  readonly name: string
-  targets(change: Change): Promise<readonly Target[]>
-}
-
-export interface Target {
-  readonly key: ObjectKey
-  readonly lane: Lane
-  readonly reason: string
-  /** The target's state if the change carries it, so that it need not be read. */
-  readonly stored?: StoredObject
 }
 
 /** Sends the wake-ups of changes, in their order; resolves when all of them are in the queues. */
 export type Relay = (changes: readonly Change[]) => Promise<void>
 
-export function createRelay(options: RelayOptions): Relay {
-  const { queueOf, store, index } = options
-  const routes = [
-    ...options.controllers.flatMap((controller) => routesOf(controller, index)),
-    ...(options.builtIn ?? []),
-  ]
+export function createRelay({ queueOf, store, index, clock, ...options }: RelayOptions): Relay {
+  const controllers = options.controllers.map((controller) => guarded(controller, options.logger))
+  const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...(options.builtIn ?? [])]
+  const references = createReferences(controllers, index)
 
   return async (changes) => {
-    const woken: Woken[] = []
+    const sends: Send[] = []
+    const forgets: (() => Promise<void>)[] = []
     for (const change of changes) {
-      for (const { name, targets } of routes) {
-        for (const target of await targets(change)) woken.push({ name, target, wakeUp: wakeUpOf(target, change) })
+      const { dropped, forget } = await references.note(change)
+      forgets.push(forget)
+      for (const route of routes) {
+        const targets = unique(await route.targets(change, dropped))
+        sends.push(...(targets.length > fanOutMax ? paced(route, targets, change) : direct(route, targets, change)))
       }
     }
-    const byQueue = Map.groupBy(woken, ({ name }) => name)
+    const byQueue = Map.groupBy(sends, ({ name }) => name)
     await Promise.all([...byQueue].map(([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
     // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
-    const targets = new Map(woken.map((one) => [`${one.name} ${keyText(one.target.key)}`, one]))
-    for (const one of targets.values()) await endHold(one)
+    await endHolds(sends)
+    for (const forget of forgets) await forget()
   }
 
-  async function endHold({ name, target: { key, stored } }: Woken): Promise<void> {
-    const hold = (stored ?? (await store.get(key)))?.engine.hold
-    if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
+  function direct({ name, debounceMs }: Route, targets: readonly Target[], change: Change): readonly Send[] {
+    const later = debounceMs > 0 ? { notBeforeMs: clock.nowMs() + debounceMs } : {}
+    return targets.map((target) => ({ name, wakes: target, wakeUp: { ...wakeUpOf(target, change), ...later } }))
+  }
+
+  function paced(route: Route, targets: readonly Target[], change: Change): readonly Send[] {
+    const wakeUps = spread(
+      targets.map((target) => wakeUpOf(target, change)),
+      clock.nowMs(),
+    )
+    return wakeUps.map((wakeUp) => ({ name: fanOutName(route), wakeUp }))
+  }
+
+  async function endHolds(sends: readonly Send[]): Promise<void> {
+    const woken = new Map(
+      sends.flatMap(({ name, wakes }) =>
+        wakes === undefined ? [] : [[`${name} ${keyText(wakes.key)}`, { name, ...wakes }]],
+      ),
+    )
+    for (const { name, key, stored } of woken.values()) {
+      const hold = (stored ?? (await store.get(key)))?.engine.hold
+      if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
+    }
   }
 }
 
-interface Woken {
+interface Send {
+  /** The queue. */
   readonly name: string
-  readonly target: Target
   readonly wakeUp: WakeUp
+  /** Whose hold it ends. */
+  readonly wakes?: Target
+}
+
+function unique(targets: readonly Target[]): readonly Target[] {
+  return targets.length < 2 ? targets : [...new Map(targets.map((target) => [keyText(target.key), target])).values()]
 }
 
 function wakeUpOf({ key, lane, reason }: Target, { stored }: Change): WakeUp {
   const { uid, resourceVersion } = stored.object.metadata
   return { key, origin: 'change', dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane, reason }
-}
-
-function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
-  return [
-    ownRoute(controller, index),
-    ...(controller.owns.length > 0 ? [ownerRoute(controller)] : []),
-    ...(controller.watches.length > 0 ? [referrerRoute(controller, index)] : []),
-  ]
-}
-
-function ownRoute({ name, kind, watches }: Controller, index: ObjectIndex): Route {
-  return {
-    name,
-    targets: async ({ type, touched, stored }) => {
-      if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
-      const key = keyOf(stored.object)
-      if (watches.length > 0)
-        await index.setReferences(
-          key,
-          watches.flatMap((watch) => watch.targets(stored.object)),
-        )
-      return [{ key, stored, lane: 'urgent', reason: `${touched.join(', ')} of ${describe(stored.object)} changed` }]
-    },
-  }
-}
-
-function ownerRoute({ name, kind, owns }: Controller): Route {
-  return {
-    name,
-    targets: async ({ touched, stored: { object } }) => {
-      const owner = controllerOf(object)
-      if (
-        owner === undefined ||
-        !wakesOthers(touched) ||
-        owner.kind !== kind.kind ||
-        parseApiVersion(owner.apiVersion).group !== kind.group
-      )
-        return []
-      if (!owns.some((owned) => isOf(object, owned))) return []
-      const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : ''
-      return [
-        {
-          key: { group: kind.group, kind: kind.kind, namespace, name: owner.name },
-          lane: 'background',
-          reason: `child ${describe(object)} changed`,
-        },
-      ]
-    },
-  }
-}
-
-function referrerRoute({ name, kind, watches }: Controller, index: ObjectIndex): Route {
-  return {
-    name,
-    targets: async ({ touched, stored: { object } }) => {
-      if (!wakesOthers(touched) || !watches.some((watch) => isOf(object, watch.kind))) return []
-      const referrers = await index.referrers(keyOf(object))
-      return referrers
-        .filter((key) => key.group === kind.group && key.kind === kind.kind)
-        .map((key) => ({ key, lane: 'background', reason: `${describe(object)}, which it refers to, changed` }))
-    },
-  }
-}
-
-function wakesOthers(touched: Touched): boolean {
-  return touched.some((part) => part !== 'engine')
-}
-
-/** Whether an object is of a kind, in whatever version. */
-export function isOf(object: ApiObject, kind: Pick<Kind, 'group' | 'kind'>): boolean {
-  return object.kind === kind.kind && parseApiVersion(object.apiVersion).group === kind.group
-}
-
-function describe({ kind, metadata }: ApiObject): string {
-  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
 }

@@ -25,7 +25,7 @@ export interface RunOptions {
 export interface RunResult {
   readonly verdict: Verdict
   /** The end of a function that still runs though its time is over. */
-  readonly overrun: Promise<void> | undefined
+  readonly overrun: Promise<unknown> | undefined
 }
 
 /**
@@ -49,7 +49,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, runSignal)])
     if (signal.aborted && !succeeded(verdict)) throw givenUp()
     if (verdict !== undefined) return { verdict, overrun: undefined }
-    return { verdict: tooLong(controller), overrun: running.then(() => {}) }
+    return { verdict: tooLong(controller), overrun: running }
   } finally {
     over.abort(ended)
   }

@@ -29,10 +29,8 @@ export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue): read
   )
 }
 
-/** One of the messages stands for all while they are held: a wake ends one hold, and a second one would block the group. */
 function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
-  // What a hold keeps. A change rather than a timer, which would be looked at again and not run.
-  const kept = deliveries.find(({ wakeUp }) => wakeUp.notBeforeMs === undefined) ?? (deliveries[0] as Delivery)
+  const kept = strongest(deliveries)
   let rest = deliveries.filter((delivery) => delivery !== kept)
   return {
     key: kept.wakeUp.key,
@@ -50,4 +48,10 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
     isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
     settle: () => queue.settle([kept, ...rest]),
   }
+}
+
+/** What a hold keeps. A change rather than a timer, which would be looked at again and not run. */
+function strongest(deliveries: readonly Delivery[]): Delivery {
+  const rank = ({ wakeUp: { origin } }: Delivery): number => ['change', 'resync', 'timer'].indexOf(origin)
+  return deliveries.reduce((kept, other) => (rank(other) < rank(kept) ? other : kept))
 }

@@ -11,6 +11,9 @@ export interface ObjectIndex {
   /** Keys of the objects that refer to this one, as recorded by `setReferences`. */
   referrers(target: ObjectKey): Promise<readonly ObjectKey[]>
 
+  /** What `referrer` refers to, as recorded. */
+  references(referrer: ObjectKey): Promise<readonly ObjectKey[]>
+
   /** Replaces what `referrer` refers to. Ends by itself when the referrer is removed. */
   setReferences(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void>
 

@@ -46,6 +46,8 @@ export interface WakeUp {
   readonly reason: string
   /** Not to be handed out before this time: a timer found ahead of its time. */
   readonly notBeforeMs?: number
+  /** For a queue that sets timers: when the object is to run. */
+  readonly timerAtMs?: number
 }
 
 /**

@@ -13,8 +13,8 @@ export async function installBasics(options: {
   readonly controllers: readonly Controller[]
 }): Promise<void> {
   await createIfAbsent(options.resources, 'default')
-  for (const { kind, owns, watches } of options.controllers) {
-    for (const { definition } of [kind, ...owns, ...watches.map((watch) => watch.kind)]) {
+  for (const { kind, owns, references, maps } of options.controllers) {
+    for (const { definition } of [kind, ...[...owns, ...references, ...maps].map((watch) => watch.kind)]) {
       if (definition !== undefined) await installDefinition(options.resources, definition)
     }
   }

@@ -189,6 +189,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   }
 
   const close = async (): Promise<void> => {
+    await settle()
     const stopped = core.stop(0)
     await advanceTo(clock.nowMs())
     await stopped

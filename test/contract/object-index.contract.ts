@@ -90,6 +90,13 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         expect(await referring({ ...target, namespace: 'elsewhere' })).toEqual([])
       })
 
+      it('tells what somebody was said to refer to', async () => {
+        const { object } = await store.create(storedWidget('a'))
+        expect(await index.references(keyOf(object))).toEqual([])
+        await index.setReferences(keyOf(object), [target, other])
+        expect((await index.references(keyOf(object))).map(keyText).toSorted()).toEqual([other, target].map(keyText))
+      })
+
       it('finds referrers of what does not exist', async () => {
         const a = await store.create(storedWidget('a'))
         const absent = { ...widgetKind, namespace: 'default', name: 'absent' }
@@ -102,6 +109,7 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         await index.setReferences(keyOf(object), [target])
         await index.setReferences(keyOf(object), [other, other])
         expect(await Promise.all([target, other].map(referring))).toEqual([[], [keyText(keyOf(object))]])
+        expect(await index.references(keyOf(object))).toEqual([other])
         await index.setReferences(keyOf(object), [])
         expect(await referring(other)).toEqual([])
       })
@@ -120,6 +128,7 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         expect(await referring(target)).toEqual([])
         await store.create(storedWidget('a', { uid: 'next' }))
         expect(await referring(target)).toEqual([])
+        expect(await index.references(keyOf(stored.object))).toEqual([])
       })
     })
 

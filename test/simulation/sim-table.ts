@@ -53,7 +53,11 @@ export function createSimTable({ world, streamLagMsMax, indexLagMsMax }: SimTabl
 
   const tell = (type: Change['type'], touched: Touched, stored: StoredObject): void => {
     const key = keyOf(stored.object)
-    stream.push({ change: { type, touched, stored }, key, visibleAtMs: world.nowMs() + Math.floor(lags.next() * streamLagMsMax) })
+    stream.push({
+      change: { type, touched, stored },
+      key,
+      visibleAtMs: world.nowMs() + Math.floor(lags.next() * streamLagMsMax),
+    })
     void indexLater(keyText(key), type === 'removed' ? undefined : stored)
     for (const wake of waiting.splice(0)) wake()
   }
@@ -69,8 +73,10 @@ export function createSimTable({ world, streamLagMsMax, indexLagMsMax }: SimTabl
 
   const current = (stored: StoredObject): StoredObject => {
     const live = items.get(keyText(keyOf(stored.object)))
-    if (live === undefined || live.object.metadata.uid !== stored.object.metadata.uid) throw new OperatingError('NOT_FOUND', 'no such item')
-    if (live.object.metadata.resourceVersion !== stored.object.metadata.resourceVersion) throw new OperatingError('VERSION_CONFLICT', 'the condition failed')
+    if (live === undefined || live.object.metadata.uid !== stored.object.metadata.uid)
+      throw new OperatingError('NOT_FOUND', 'no such item')
+    if (live.object.metadata.resourceVersion !== stored.object.metadata.resourceVersion)
+      throw new OperatingError('VERSION_CONFLICT', 'the condition failed')
     return live
   }
 
@@ -154,7 +160,10 @@ export function createSimTable({ world, streamLagMsMax, indexLagMsMax }: SimTabl
   return { store, index, stream, items, grown }
 }
 
-function isOf(object: StoredObject['object'], { group, kind }: { readonly group: string; readonly kind: string }): boolean {
+function isOf(
+  object: StoredObject['object'],
+  { group, kind }: { readonly group: string; readonly kind: string },
+): boolean {
   const key = keyOf(object)
   return key.group === group && key.kind === kind
 }

@@ -10,6 +10,7 @@ const reasonLengthMax = 300
 export function mergeWakeUps(earlier: WakeUp, later: WakeUp): WakeUp {
   const resourceVersion = laterVersion(earlier.resourceVersion, later.resourceVersion)
   const notBeforeMs = earlierTime(earlier.notBeforeMs, later.notBeforeMs)
+  const timerAtMs = earlierTime(earlier.timerAtMs, later.timerAtMs)
   return {
     key: earlier.key,
     origin: strongerOrigin(earlier.origin, later.origin),
@@ -18,6 +19,7 @@ export function mergeWakeUps(earlier: WakeUp, later: WakeUp): WakeUp {
     reason: bothReasons(earlier.reason, later.reason),
     ...(resourceVersion !== undefined && { resourceVersion }),
     ...(notBeforeMs !== undefined && { notBeforeMs }),
+    ...(timerAtMs !== undefined && { timerAtMs }),
   }
 }
 

@@ -10,6 +10,9 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
     'SELECT k.api_group, k.kind, o.namespace, o.name, o.next_run_at_ms FROM objects o JOIN kinds k ON k.id = o.kind'
   const children = database.prepare(`${objects} JOIN owners w ON w.object_id = o.id WHERE w.owner_uid = ?`)
   const referring = database.prepare(`${objects} JOIN refs r ON r.referrer_id = o.id WHERE r.target = ?`)
+  const referred = database.prepare(
+    'SELECT r.target FROM refs r JOIN objects o ON o.id = r.referrer_id WHERE o.kind = ? AND o.namespace = ? AND o.name = ?',
+  )
   const timers = database.prepare(
     `${objects} WHERE o.kind = ? AND o.next_run_at_ms <= ? ORDER BY o.next_run_at_ms LIMIT ?`,
   )
@@ -18,6 +21,12 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
   return {
     ownedBy: (uid) => database.read(() => children.all(uid).map(keyOfRow)),
     referrers: (target) => database.read(() => referring.all(keyText(target)).map(keyOfRow)),
+    references: (referrer) =>
+      database.read(() =>
+        referred
+          .all(kinds.find(referrer) ?? null, referrer.namespace, referrer.name)
+          .map((row) => parseKeyText(String(row['target']))),
+      ),
     setReferences: createSetReferences(database),
     due: (kind, untilMs, limit) =>
       database.read(() => timers.all(kinds.find(kind) ?? null, untilMs, limit).map(timerOfRow)),

@@ -1,0 +1,46 @@
+import { hasCode } from '../model/errors.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { WakeUp } from '../ports/work-queue.ts'
+import type { TurnRunner } from './reconcile-key.ts'
+
+/**
+ * One change that concerns very many objects must not stand before the next user's change. So their wake-ups go to a queue
+ * of their own, where each becomes a timer in its object, spread over time; the sweep finds those like all other timers, and
+ * a restart loses none.
+ */
+export const fanOutMax = 100
+
+/** 10,000 objects take not quite two minutes. */
+const spacingMs = 10
+
+/** The queue in which a controller's wake-ups become timers. */
+export function fanOutName({ name }: { readonly name: string }): string {
+  return `${name}-fan-out`
+}
+
+/** The same wake-ups, each with a time of its own. */
+export function spread(wakeUps: readonly WakeUp[], nowMs: number): readonly WakeUp[] {
+  return wakeUps.map((wakeUp, i) => ({ ...wakeUp, timerAtMs: nowMs + (i + 1) * spacingMs }))
+}
+
+/** Writes the timers. An earlier one that is there already serves as well. */
+export function createFanOut(store: ObjectStore): TurnRunner {
+  return async (turn) => {
+    const atMs = Math.min(...turn.wakeUps.flatMap(({ timerAtMs }) => timerAtMs ?? []))
+    let stored = await store.get(turn.key)
+    while (stored !== undefined && !((stored.engine.wakeAtMs ?? Infinity) <= atMs)) stored = await write(stored, atMs)
+    await turn.settle()
+
+    /** Undefined once it is written, or gone; the newest state if another write came first. */
+    async function write(live: StoredObject, wakeAtMs: number): Promise<StoredObject | undefined> {
+      try {
+        await store.replace({ ...live, engine: { ...live.engine, wakeAtMs } }, ['engine'])
+        return undefined
+      } catch (error) {
+        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
+        return store.get(turn.key)
+      }
+    }
+  }
+}

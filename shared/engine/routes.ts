@@ -1,0 +1,103 @@
+import { keyOf, type ObjectKey } from '../model/object-key.ts'
+import { controllerOf, parseApiVersion, type ApiObject } from '../model/object.ts'
+import { touches, wakesItself, type StoredObject } from '../model/stored-object.ts'
+import type { Change } from '../ports/change-feed.ts'
+import type { ObjectIndex } from '../ports/object-index.ts'
+import type { Lane } from '../ports/work-queue.ts'
+import type { Controller, Watched } from './controller.ts'
+import { isOf } from './kind.ts'
+import type { Predicate } from './predicates.ts'
+
+/** Whose keys a change wakes, by one rule of one controller. */
+export interface Route {
+  /** Names the queue. */
+  readonly name: string
+  /** Nothing is handed out sooner after the first wake-up. */
+  readonly debounceMs: number
+  /** `dropped`: what the changed object referred to before, and does no more. */
+  targets(change: Change, dropped: readonly ObjectKey[]): Promise<readonly Target[]> | readonly Target[]
+}
+
+export interface Target {
+  readonly key: ObjectKey
+  readonly lane: Lane
+  readonly reason: string
+  /** The target's state if the change carries it, so that it need not be read. */
+  readonly stored?: StoredObject
+}
+
+/**
+ * The routes of a controller: its own objects when their desired state or metadata changed, the owner when a child of an
+ * owned kind changed, those who refer when an object of a watched kind changed, those it maps to or did before. A change of the
+ * object itself is somebody's wish and goes ahead; the rest is consequence.
+ */
+export function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
+  const { name, debounceMs, owns, references, maps } = controller
+  const route = (targets: Route['targets']): Route => ({ name, debounceMs, targets })
+  return [
+    route(ownTargets(controller)),
+    ...(owns.length > 0 ? [route(ownerTargets(controller))] : []),
+    ...(references.length > 0 ? [route(referrerTargets(controller, index))] : []),
+    ...(maps.length > 0 ? [route(mappedTargets(controller))] : []),
+  ]
+}
+
+function ownTargets({ kind, when }: Controller): Route['targets'] {
+  return (change) => {
+    const { type, touched, stored } = change
+    if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
+    if (!touches(touched, 'control', 'delete') && !passes(when, change)) return []
+    const reason = `${touched.join(', ')} of ${describe(stored.object)} changed`
+    return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason }]
+  }
+}
+
+function ownerTargets({ kind, owns }: Controller): Route['targets'] {
+  return (change) => {
+    const { object } = change.stored
+    const owner = controllerOf(object)
+    if (owner?.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group) return []
+    if (!isWatched(owns, change)) return []
+    const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : ''
+    const key = { group: kind.group, kind: kind.kind, namespace, name: owner.name }
+    return [{ key, lane: 'background', reason: `child ${describe(object)} changed` }]
+  }
+}
+
+function referrerTargets({ kind, references }: Controller, index: ObjectIndex): Route['targets'] {
+  return async (change) => {
+    if (!isWatched(references, change)) return []
+    const { object } = change.stored
+    const reason = `${describe(object)}, which it refers to, changed`
+    const referrers = await index.referrers(keyOf(object))
+    return referrers.filter(isOfKind(kind)).map((key) => ({ key, lane: 'background', reason }))
+  }
+}
+
+function mappedTargets({ kind, maps }: Controller): Route['targets'] {
+  return (change, dropped) => {
+    const { object } = change.stored
+    const watching = maps.filter((map) => isWatched([map], change))
+    if (watching.length === 0) return []
+    const reason = `${describe(object)}, which maps to it, changed`
+    const keys = [...watching.flatMap(({ primaries }) => primaries(object)), ...dropped.filter(isOfKind(kind))]
+    return keys.map((key) => ({ key, lane: 'background', reason }))
+  }
+}
+
+function isWatched(watches: readonly Watched[], change: Change): boolean {
+  if (change.touched.every((part) => part === 'engine')) return false
+  return watches.some(({ kind, when }) => isOf(change.stored.object, kind) && passes(when, change))
+}
+
+function passes(when: Predicate, { type, touched, stored: { object } }: Change): boolean {
+  return when({ type, touched, object })
+}
+
+function isOfKind(kind: Pick<ObjectKey, 'group' | 'kind'>): (key: ObjectKey) => boolean {
+  return (key) => key.kind === kind.kind && key.group === kind.group
+}
+
+function describe({ kind, metadata }: ApiObject): string {
+  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
+}

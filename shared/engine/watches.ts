@@ -1,0 +1,98 @@
+import type { ObjectKey } from '../model/object-key.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { MappedWatch, ReferenceWatch, Watched } from './controller.ts'
+import type { Kind } from './kind.ts'
+import type { Predicate } from './predicates.ts'
+
+/** How a reconciler says which other objects wake its own: children it owns, objects it refers to, objects that map to it. */
+
+/** The name of another object; in the namespace of the object at hand unless it says another. */
+export interface Reference {
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** No, one or several references. */
+export type References = Reference | readonly Reference[] | undefined
+
+export interface WatchOptions<Read> {
+  /** Which changes wake. Default: all but those of the engine's own memory. */
+  readonly when?: Predicate<Read>
+}
+
+/** A kind of children, made by `owned`. */
+export interface Owned {
+  readonly watched: Watched
+}
+
+/** A watch by reference, made by `reference`. */
+export interface ReferenceTo<Read> {
+  readonly references: (primary: Read) => References
+  readonly watched: Watched
+}
+
+/** A watch by a map function, made by `mapped`. */
+export interface MappedFrom {
+  readonly primaries: (object: ApiObject) => References
+  readonly watched: Watched
+}
+
+/** Children of this kind, not all of whose changes wake the owner: `owns: [owned(Secret, { when: generationChanged })]`. */
+export function owned<Read>(kind: Kind<Read, unknown>, options: WatchOptions<Read> = {}): Owned {
+  return { watched: watched(kind, options) }
+}
+
+/** Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary. */
+export function reference<Read, Target = ApiObject>(
+  kind: Kind<Target, unknown>,
+  names: (primary: Read) => References,
+  options: WatchOptions<Target> = {},
+): ReferenceTo<Read> {
+  return { references: names, watched: watched(kind, options) }
+}
+
+/**
+ * Wakes the primaries that an object of `kind` maps to when it changes, and those that it mapped to before. `primaries`
+ * must be a pure function of the object; a name without a namespace is in the object's own. More than a hundred are not
+ * woken at once but over seconds to minutes, behind everybody else's work.
+ */
+export function mapped<Target>(
+  kind: Kind<Target, unknown>,
+  primaries: (object: Target) => References,
+  options: WatchOptions<Target> = {},
+): MappedFrom {
+  return { primaries: primaries as MappedFrom['primaries'], watched: watched(kind, options) }
+}
+
+function watched<Read>(kind: Kind<Read, unknown>, { when = () => true }: WatchOptions<Read>): Watched {
+  return { kind: kind as Kind, when: when as Predicate }
+}
+
+/** The watch as the engine runs it. */
+export function ownedWatch(given: Kind<unknown, unknown> | Owned): Watched {
+  return 'watched' in given ? given.watched : watched(given, {})
+}
+
+/** The watch as the engine runs it. */
+export function referenceWatch({ references, watched: { kind, when } }: ReferenceTo<ApiObject>): ReferenceWatch {
+  return { kind, when, targets: (primary) => keysOf(kind, primary, references(primary)) }
+}
+
+/** The watch as the engine runs it, for primaries of this kind. */
+export function mappedWatch(primaryKind: Kind, { primaries, watched: { kind, when } }: MappedFrom): MappedWatch {
+  return { kind, when, primaries: (object) => keysOf(primaryKind, object, primaries(object)) }
+}
+
+function keysOf(kind: Kind, { metadata }: ApiObject, references: References): readonly ObjectKey[] {
+  return listed(references).map(({ name, namespace = metadata.namespace ?? '' }) => ({
+    group: kind.group,
+    kind: kind.kind,
+    namespace: kind.namespaced ? namespace : '',
+    name,
+  }))
+}
+
+function listed(found: References): readonly Reference[] {
+  if (found === undefined) return []
+  return Array.isArray(found) ? (found as readonly Reference[]) : [found as Reference]
+}
