@@ -40,7 +40,16 @@ export interface Weather {
 export const calm: Weather = { throttle: 0, unknown: 0, crash: 0 }
 
 /** The port as one life sees it through the network: every call takes time, and may fail. */
-export function through<Port extends object>(port: Port, name: string, how: { readonly world: World; readonly life: Life; readonly weather: () => Weather; readonly writes: readonly string[] }): Port {
+export function through<Port extends object>(
+  port: Port,
+  name: string,
+  how: {
+    readonly world: World
+    readonly life: Life
+    readonly weather: () => Weather
+    readonly writes: readonly string[]
+  },
+): Port {
   const { world, life, weather, writes } = how
 
   async function call(method: string, work: () => unknown): Promise<unknown> {
@@ -50,7 +59,8 @@ export function through<Port extends object>(port: Port, name: string, how: { re
     if (world.chance(throttle)) throw new OperatingError('THROTTLED', `${name}.${method} was throttled`)
     const result: unknown = await work()
     if (world.chance(crash)) return die(`after ${name}.${method}`)
-    if (writes.includes(method) && world.chance(unknown)) throw new OperatingError('WRITE_UNKNOWN', `the answer of ${name}.${method} was lost`)
+    if (writes.includes(method) && world.chance(unknown))
+      throw new OperatingError('WRITE_UNKNOWN', `the answer of ${name}.${method} was lost`)
     await pass(life, world)
     return result
   }

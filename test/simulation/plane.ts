@@ -22,6 +22,8 @@ import type { World } from './world.ts'
 /** How the functions of this seed behave. Small limits and rough weather come from the seed. */
 export interface Climate {
   readonly weather: Weather
+  /** The longest a call takes. */
+  readonly latencyMsMax: number
   /** Records of one stream batch. */
   readonly streamBatch: number
   /** A record is told again so often. */

@@ -40,14 +40,21 @@ export interface SimulationOptions {
 
 /** One seed: trouble first, with safety checked all along; then calm, and everything must come to rest as it was wished. */
 export async function simulate({ seed, edits = 25 }: SimulationOptions): Promise<SimulationResult> {
-  const world = createWorld({ seed, latencyMsMax: [2, 20, 200, 2_000][seed % 4] ?? 20 })
-  const climate = climateOf(world)
+  const latencyMsMax = [2, 20, 200, 2_000][seed % 4] ?? 20
+  const world = createWorld({ seed, latencyMsMax })
+  const climate = climateOf(world, latencyMsMax)
   const violations: string[] = []
-  const report = (violation: string): void => void violations.push(`${((world.nowMs() - beginMs) / 1000).toFixed(3)} s: ${violation}`)
+  const report = (violation: string): void =>
+    void violations.push(`${((world.nowMs() - beginMs) / 1000).toFixed(3)} s: ${violation}`)
   let failure = world.chance(0.5) ? world.random.next() * 0.5 : 0
   const outside = createOutside(world, () => failure)
   const holder = createSingleHolder(report)
-  const latency = createLatencyChecker({ world, climate, report, isThere: (key) => plane.table.items.get(key)?.object.metadata })
+  const latency = createLatencyChecker({
+    world,
+    climate,
+    report,
+    isThere: (key) => plane.table.items.get(key)?.object.metadata,
+  })
   let runs = 0
 
   const watcherOf = (life: Life): RunWatcher => ({
@@ -63,7 +70,9 @@ export async function simulate({ seed, edits = 25 }: SimulationOptions): Promise
 
   plane.trouble(true)
   const expectations = new Map<string, Expectation>()
-  const users = Array.from({ length: 2 }, (_, user) => workload({ world, plane, kind, expectations, user, edits, latency }))
+  const users = Array.from({ length: 2 }, (_, user) =>
+    workload({ world, plane, kind, expectations, user, edits, latency }),
+  )
   await world.runUntil(world.nowMs() + 3_600_000)
   let working = true
   void Promise.all(users).then(() => (working = false))
@@ -82,10 +91,12 @@ export async function simulate({ seed, edits = 25 }: SimulationOptions): Promise
 const calmMs = 3_600_000
 
 /** Which faults this seed knows, and how strong: some know none. */
-function climateOf(world: World): Climate {
+function climateOf(world: World, latencyMsMax: number): Climate {
   const strength = (most: number): number => (world.chance(0.5) ? world.random.next() * most : 0)
-  const pick = <Value>(...values: readonly Value[]): Value => values[Math.floor(world.random.next() * values.length)] as Value
+  const pick = <Value>(...values: readonly Value[]): Value =>
+    values[Math.floor(world.random.next() * values.length)] as Value
   return {
+    latencyMsMax,
     weather: { throttle: strength(0.1), unknown: strength(0.1), crash: strength(0.03) },
     streamBatch: pick(1, 3, 100),
     streamRepeats: strength(0.3),
@@ -102,11 +113,18 @@ async function installKind(plane: Plane, world: World): Promise<ServedKind> {
   const { resources } = plane.request('setup')
   const setup = insist(async () => {
     await createOnce(() => resources.create(namespaceKind, { metadata: { name: 'default' } }, manager))
-    await resources.patch(customResourceDefinitionKind, definition.metadata, { type: 'apply', body: definition as unknown as JsonObject, force: true }, manager)
+    await resources.patch(
+      customResourceDefinitionKind,
+      definition.metadata,
+      { type: 'apply', body: definition as unknown as JsonObject, force: true },
+      manager,
+    )
   }, world)
   await world.runUntil(world.nowMs() + 600_000)
   await setup
-  const [kind] = servedKinds((plane.table.items.get(keyText(crdKey(definition)))?.object ?? {}) as unknown as CustomResourceDefinition)
+  const [kind] = servedKinds(
+    (plane.table.items.get(keyText(crdKey(definition)))?.object ?? {}) as unknown as CustomResourceDefinition,
+  )
   return kind as ServedKind
 }
 
@@ -161,7 +179,11 @@ async function workload({ world, plane, kind, expectations, user, edits, latency
       const mood = ['plain', 'plain', 'plain', 'poll', 'nap', 'stop'][Math.floor(world.random.next() * 6)] ?? 'plain'
       const body = { metadata: { name, namespace: 'default' }, spec: { value, mood } }
       const { resources, life } = plane.request(`user${user}`)
-      const result = await life.live(attempt(() => resources.patch(kind, { name, namespace: 'default' }, { type: 'apply', body, force: true }, manager)))
+      const result = await life.live(
+        attempt(() =>
+          resources.patch(kind, { name, namespace: 'default' }, { type: 'apply', body, force: true }, manager),
+        ),
+      )
       world.note(`user applies ${name} = ${value} ${mood}: ${describe(result)}`)
       if (typeof result === 'object' && 'value' in result) {
         const { metadata } = result.value.stored.object
@@ -180,7 +202,8 @@ async function workload({ world, plane, kind, expectations, user, edits, latency
       const result = await life.live(attempt(() => resources.delete(kind, { name, namespace: 'default' })))
       world.note(`user deletes ${name}: ${describe(result)}`)
       const isGone = typeof result === 'object' && ('value' in result || hasCode(result.error, 'NOT_FOUND'))
-      const isUnknown = result === 'dead' || (typeof result === 'object' && 'error' in result && hasCode(result.error, 'WRITE_UNKNOWN'))
+      const isUnknown =
+        result === 'dead' || (typeof result === 'object' && 'error' in result && hasCode(result.error, 'WRITE_UNKNOWN'))
       if (isGone || isUnknown) expectation.mustExist = false
       if (isGone) await untilGone()
       if (isGone) expectation.mayExist = false
@@ -189,7 +212,8 @@ async function workload({ world, plane, kind, expectations, user, edits, latency
     /** As `kubectl delete` does: an object of the same name comes only after this one has gone. */
     async function untilGone(): Promise<void> {
       const { group, kind: kindName } = kind
-      while (plane.table.items.has(keyText({ group, kind: kindName, namespace: 'default', name }))) await world.sleep(1_000)
+      while (plane.table.items.has(keyText({ group, kind: kindName, namespace: 'default', name })))
+        await world.sleep(1_000)
     }
   }
 }

@@ -8,7 +8,8 @@ export function createSingleHolder(report: (violation: string) => void) {
       const acting = holders.get(uid) ?? new Set()
       holders.set(uid, acting)
       const others = [...acting].filter((other) => !other.isDead())
-      if (others.length > 0) report(`promise 2: ${life.name} runs ${name} while ${others.map((other) => other.name).join(', ')} does`)
+      if (others.length > 0)
+        report(`promise 2: ${life.name} runs ${name} while ${others.map((other) => other.name).join(', ')} does`)
       acting.add(life)
       return () => acting.delete(life)
     },
