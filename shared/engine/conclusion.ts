@@ -8,8 +8,9 @@ import {
 import { reconcileRequestAnnotation } from '../model/control-annotations.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { EngineState, StoredObject, Waiting } from '../model/stored-object.ts'
+import type { Deadlines, EngineState, StoredObject, Waiting } from '../model/stored-object.ts'
 import { backoffMs } from './backoff.ts'
+import { expectationsField, expecting } from './expecting.ts'
 import type { Report } from './outcome.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -27,6 +28,8 @@ export interface RunFacts {
   readonly generation: number
   /** Somebody else's wish for a run when this one began. */
   readonly wakeAtMs?: number | undefined
+  /** What is expected when the run has ended. */
+  readonly expectations?: Deadlines
   /** The kind keeps a status. */
   readonly hasStatus: boolean
 }
@@ -117,7 +120,7 @@ function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
 }
 
 function engineAfter(live: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
-  return { ...remembered(live, facts), ...waitAfter(live, verdict, facts) }
+  return expecting({ ...remembered(live, facts), ...waitAfter(live, verdict, facts) }, facts)
 }
 
 /** What a run leaves as it is: a wish for a run that came after this one had begun. */
@@ -197,5 +200,5 @@ export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion 
   const object = facts.hasStatus
     ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
     : live.object
-  return { object, engine: {} }
+  return { object, engine: expectationsField(live.engine.expectations) }
 }

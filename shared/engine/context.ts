@@ -50,6 +50,12 @@ export interface Context {
   /** Tells people: `kubectl describe` shows it. Equal events are counted, not repeated. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>
 
+  /**
+   * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the run ends,
+   * however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
+   */
+  readonly expectations: Map<string, number>
+
   readonly log: Logger
   /** Aborts when the run's time is over or the process stops. */
   readonly signal: AbortSignal

@@ -19,10 +19,12 @@ export interface ContextOptions {
   readonly engine: EngineOptions
   readonly signal: AbortSignal
   readonly attempt: number
+  readonly expectations: Map<string, number>
 }
 
 /** The context of one run. */
-export function createContext({ controller, object, engine, signal, attempt }: ContextOptions): Context {
+export function createContext(options: ContextOptions): Context {
+  const { controller, object, engine, signal, attempt, expectations } = options
   const { resources, catalog, clock, events, logger } = engine
   const manager = { manager: controller.name }
   const log = logger.with({
@@ -52,6 +54,7 @@ export function createContext({ controller, object, engine, signal, attempt }: C
     log,
     signal,
     attempt,
+    expectations,
     now: () => clock.nowMs(),
     sleep: (duration) => clock.sleep(durationMs(duration), signal),
     event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),

@@ -70,9 +70,9 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Run): Promise<void> {
     const phase = isDeleting(stored.object) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
-    const { verdict, overrun } = await runWithDeadline({ controller, stored, engine, signal, phase })
+    const { verdict, expectations, overrun } = await runWithDeadline({ controller, stored, engine, signal, phase })
     if (phase === 'cleanup' && verdict.kind === 'done') return commit.released(stored, turn, controller.finalizer ?? '')
-    await commit.verdict({ turn, controller, stored, verdict, facts, overrun })
+    await commit.verdict({ turn, controller, stored, verdict, facts: { ...facts, expectations }, overrun })
   }
 
   function holdsFinalizer({ object }: StoredObject): boolean {

@@ -1,7 +1,7 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { StoredObject } from '../model/stored-object.ts'
+import type { Deadlines, StoredObject } from '../model/stored-object.ts'
 import { failuresOf } from './conclusion.ts'
 import type { Context } from './context.ts'
 import type { Controller } from './controller.ts'
@@ -24,6 +24,8 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly verdict: Verdict
+  /** What is expected now that the run is over. */
+  readonly expectations: Deadlines
   /** The end of a function that still runs though its time is over. */
   readonly overrun: Promise<unknown> | undefined
 }
@@ -43,13 +45,15 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     engine,
     signal: runSignal,
     attempt: failuresOf(stored.engine, object.metadata.generation),
+    expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
   })
   const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, runSignal)])
     if (signal.aborted && !succeeded(verdict)) throw givenUp()
-    if (verdict !== undefined) return { verdict, overrun: undefined }
-    return { verdict: tooLong(controller), overrun: running }
+    const expectations = Object.fromEntries(context.expectations)
+    if (verdict !== undefined) return { verdict, expectations, overrun: undefined }
+    return { verdict: tooLong(controller), expectations, overrun: running }
   } finally {
     over.abort(ended)
   }

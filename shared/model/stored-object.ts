@@ -30,11 +30,16 @@ export type EngineState = {
   readonly sameErrors?: number
   /** The change of the desired state that is not observed yet. For people and metrics only: no run learns of it. */
   readonly change?: AcceptedChange
+  /** When what the reconciler expects must have come true, by name; see engine/expectation.ts. */
+  readonly expectations?: Deadlines
   /** The queue message that is held back for the wait; whoever changes the object can wake it. */
   readonly hold?: Hold
 }
 
-export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'Stopped'
+export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'Stopped' | 'Expectation'
+
+/** Milliseconds since the epoch, by name. */
+export type Deadlines = { readonly [name: string]: number }
 
 /** When the object wants to run, for whatever reason. */
 export function dueAtMs({ nextRunAtMs, wakeAtMs }: EngineState): number | undefined {
