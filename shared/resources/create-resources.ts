@@ -14,7 +14,7 @@ import { listObjects } from './listing.ts'
 import { jsonPatch, mergePatch } from './patching.ts'
 import { checkPreconditions } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
-import { firstState, prepared } from './states.ts'
+import { checkDeletion, firstState, prepared } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
 import { takenIn, type Surroundings } from './strategies.ts'
 import { born, marked, replaced, withStatus } from './transitions.ts'
@@ -129,6 +129,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       const nowMs = clock.nowMs()
       const markedFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})
+        checkDeletion(kind, before)
         return prepared(marked(before, nowMs, propagationFinalizer(asked)), { nowMs })
       }
       return shown(

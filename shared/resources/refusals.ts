@@ -21,6 +21,12 @@ export function alreadyExists(kind: ServedKind, name: string): OperatingError {
   })
 }
 
+export function forbiddenFor(kind: ServedKind, name: string, why: string): OperatingError {
+  return new OperatingError('FORBIDDEN', `${resourceName(kind)} "${name}" is forbidden: ${why}`, {
+    details: { name, group: kind.group, kind: kind.plural },
+  })
+}
+
 const outOfDate = 'the object has been modified; please apply your changes to the latest version and try again'
 
 /** VERSION_CONFLICT: the writer worked from a state that has passed. */

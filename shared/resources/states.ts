@@ -3,6 +3,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import { checkSchema, refuse, withDefaults } from './admission.ts'
 import { checkMetadata, checkNoNewFinalizers } from './metadata.ts'
+import { forbiddenFor } from './refusals.ts'
 import { strategyOf, type Surroundings } from './strategies.ts'
 
 /** Complete states: what a kind adds to an object, and what must hold before it is stored. */
@@ -39,6 +40,12 @@ export function completed(
 /** The next state with what its kind adds, unchecked: deletion must not fail because a schema has changed meanwhile. */
 export function prepared(next: ApiObject, around: Surroundings): ApiObject {
   return strategyOf(next).prepare?.(next, around) ?? next
+}
+
+/** Throws FORBIDDEN for what has to stay. */
+export function checkDeletion(kind: ServedKind, object: ApiObject): void {
+  const why = strategyOf(object).refuseDeletion?.(object)
+  if (why !== undefined) throw forbiddenFor(kind, object.metadata.name, why)
 }
 
 /** Marked for deletion, and nobody holds it any more. */

@@ -20,6 +20,8 @@ interface Strategy {
   /** Completes the next state. */
   prepare?(next: ApiObject, around: Surroundings): ApiObject
   check?(next: ApiObject, live: ApiObject | undefined): readonly FieldError[]
+  /** Why the object may not be deleted. */
+  refuseDeletion?(object: ApiObject): string | undefined
   /** On creation: a finalizer that one of the engine's own controllers removes. */
   readonly finalizer?: string
   /** On creation: the engine's own fields. */
@@ -33,6 +35,9 @@ export const eventLifetimeMs = 3_600_000
 const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
     finalizer: namespaceFinalizer,
+    check: checkNamespaceName,
+    // Where objects go that name no namespace; the next start would make it again.
+    refuseDeletion: ({ metadata: { name } }) => (name === 'default' ? 'this namespace may not be deleted' : undefined),
     prepare: (next) => ({
       ...next,
       metadata: {
@@ -70,6 +75,14 @@ export function strategyOf(object: ApiObject): Strategy {
 /** The body as its kind takes it in. */
 export function takenIn({ group, kind }: Pick<ServedKind, 'group' | 'kind'>, body: JsonObject): JsonObject {
   return strategies[`${group}/${kind}`]?.intake?.(body) ?? body
+}
+
+/** Of one label, unlike the names of other objects: it is part of host names. */
+function checkNamespaceName({ metadata: { name } }: ApiObject): readonly FieldError[] {
+  if (/^[^.]{0,63}$/.test(name)) return []
+  const rule =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', 63 characters at most"
+  return [invalid('metadata.name', name, rule)]
 }
 
 /** `stringData` is for writing only: it is merged into `data`, encoded. */

@@ -141,6 +141,12 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
     })
   })
 
+  it('of the default namespace is refused', async () => {
+    expect(await kubectl.fails('delete ns default')).toBe(
+      'Error from server (Forbidden): namespaces "default" is forbidden: this namespace may not be deleted\n',
+    )
+  })
+
   it('of a namespace removes everything in it', async () => {
     await kubectl.ok('create ns doomed')
     await kubectl.apply(

@@ -75,6 +75,10 @@ describe.skipIf(newest === undefined)('what kubectl says when it is refused', op
 
   describe('for its metadata', () => {
     it.each([
+      {
+        text: '{apiVersion: v1, kind: Namespace, metadata: {name: a.b}}',
+        says: /"a\.b" is invalid: metadata\.name: Invalid value: "a\.b": a lowercase RFC 1123 label/,
+      },
       { text: widget('Bad_Name'), says: /metadata\.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain/ },
       { text: widget('bad', { labels: '{"a b": c}' }), says: /metadata\.labels: Invalid value: "a b": name part must/ },
       {
