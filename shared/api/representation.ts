@@ -59,6 +59,6 @@ export function mediaRange(range: string): MediaRange {
 }
 
 /** NOT_ACCEPTABLE in Kubernetes' words. */
-export function notAcceptable(): OperatingError {
+function notAcceptable(): OperatingError {
   return new OperatingError('NOT_ACCEPTABLE', 'only the following media types are accepted: application/json')
 }

@@ -6,9 +6,9 @@ import { decodeObject } from './protobuf/messages.ts'
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
 
 /** Kubernetes' own limit. Objects have a lower one, the store's. */
-export const bodyBytesMax = 3 * 1024 * 1024
+const bodyBytesMax = 3 * 1024 * 1024
 /** No schema is near it, and everything that walks an object recursively is safe below it. */
-export const bodyDepthMax = 200
+const bodyDepthMax = 200
 
 /** The media type of the body, without parameters and in lower case; JSON if the request names none. */
 export function mediaType(request: HttpRequest): string {

@@ -71,8 +71,3 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
-
-/** Throws an InvariantError when a belief of ours does not hold. Stays on in production. */
-export function assert(holds: boolean, belief: string): asserts holds {
-  if (!holds) throw new InvariantError(belief)
-}

@@ -61,7 +61,7 @@ export const namespaceKind = coreKind('Namespace', 'namespaces', {
   }),
 })
 
-export const configMapKind = coreKind('ConfigMap', 'configmaps', {
+const configMapKind = coreKind('ConfigMap', 'configmaps', {
   shortNames: ['cm'],
   schema: objectSchema('Configuration data for others to read.', {
     data: textMap,
@@ -70,7 +70,7 @@ export const configMapKind = coreKind('ConfigMap', 'configmaps', {
   }),
 })
 
-export const secretKind = coreKind('Secret', 'secrets', {
+const secretKind = coreKind('Secret', 'secrets', {
   columns: [{ name: 'Type', type: 'string', jsonPath: '.type', description: 'What the secret is for' }],
   selectableFields: ['type'],
   schema: objectSchema('Confidential data: never in logs, never in messages.', {

@@ -5,7 +5,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 /** What clients are told when a verb is refused, in Kubernetes' words. */
 
 /** `plural.group`, as messages name a resource; the plural alone in the core group. */
-export function resourceName(kind: ServedKind): string {
+function resourceName(kind: ServedKind): string {
   return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`
 }
 

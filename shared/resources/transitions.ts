@@ -93,7 +93,7 @@ export function marked(live: ApiObject, nowMs: number, addFinalizer?: string): A
 }
 
 /** The finalizers by which a delete request asks the garbage collector for another order; an object has one at most. */
-export const propagationFinalizers: readonly string[] = ['foregroundDeletion', 'orphan']
+const propagationFinalizers: readonly string[] = ['foregroundDeletion', 'orphan']
 
 /** What a write touched: nothing if the two states are equal. */
 export function touchedBy(live: ApiObject, next: ApiObject): Touched {

@@ -4,7 +4,9 @@ import { createPrometheusTelemetry, type PrometheusTelemetry } from '../adapters
 import { createApi } from '../api/api.ts'
 import { metrics } from '../model/metrics.ts'
 import type { Page } from '../api/call.ts'
+import { allControllers } from '../engine/control-loops.ts'
 import type { Controller } from '../engine/controller.ts'
+import { createExplain } from '../engine/explain/explain.ts'
 import { createEventRecorder } from '../engine/event-recorder.ts'
 import type { Authenticator } from '../ports/authenticator.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -79,6 +81,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       clock,
       logger,
       telemetry,
+      explain: createExplain({ ...engine, controllers: allControllers(engine) }),
       pages: pagesOf(telemetry),
       authenticate: options.authenticate,
       version: setpointVersion,
@@ -112,4 +115,4 @@ function pagesOf(telemetry: PrometheusTelemetry): ReadonlyMap<string, Page> {
   return new Map([['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }]])
 }
 
-export const setpointVersion = '0.1.0'
+const setpointVersion = '0.1.0'

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 
 /** What the documents show is what is run: every block of TypeScript stands, line by line, in a file that the tests run. */
 
-const documents = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', ...globSync('docs/**/*.md')].filter((file) => existsSync(file))
+const documents = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', ...globSync('docs/**/*.md')].filter((file) =>
+  existsSync(file),
+)
 const sources = globSync('{examples,functions}/**/*.{ts,yaml}').map((file) => readFileSync(file, 'utf8'))
 
 function blocks(document: string, language: string): readonly string[] {
@@ -15,7 +17,9 @@ function blocks(document: string, language: string): readonly string[] {
 /** Paths of the repository that a shell line or a link names. */
 function pathsIn(document: string): readonly string[] {
   const text = readFileSync(document, 'utf8')
-  const inShell = [...text.matchAll(/(?:-f|node) ((?:examples|test|functions)\/[\w./-]+)/g)].map((match) => match[1] ?? '')
+  const inShell = [...text.matchAll(/(?:-f|node) ((?:examples|test|functions)\/[\w./-]+)/g)].map(
+    (match) => match[1] ?? '',
+  )
   const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => join(dirname(document), match[1] ?? ''))
   return [...inShell, ...links]
 }
@@ -24,7 +28,10 @@ describe.each(documents)('%s', (document) => {
   it('shows code that is run', () => {
     for (const language of ['ts', 'yaml']) {
       for (const block of blocks(document, language)) {
-        expect(sources.some((source) => source.includes(block)), `not in any file of examples/:\n${block}`).toBe(true)
+        expect(
+          sources.some((source) => source.includes(block)),
+          `not in any file of examples/:\n${block}`,
+        ).toBe(true)
       }
     }
   })

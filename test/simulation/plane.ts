@@ -120,7 +120,7 @@ export function startPlane({ world, climate, controllers }: PlaneOptions): Plane
         { queue: queueOf(life)({ name }), run: loop.run, logger: silent, concurrency: 10 },
         life.signal,
       )
-      void invoke(life, work, timeoutMs + 5_000).then(() => {
+      void invoke(life, work, timeoutMs + 5_000).finally(() => {
         running--
         freed.resolve()
       })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { equal } from '../../../shared/model/json.ts'
 
 describe('equal', () => {
-  it.each([
+  it.each<{ a: unknown; b: unknown; same: boolean; because: string }>([
     { a: { x: 1, y: [2] }, b: { y: [2], x: 1 }, same: true, because: 'the order of fields does not count' },
     { a: { x: undefined }, b: {}, same: true, because: 'an undefined field is absent' },
     { a: [1, 2], b: [2, 1], same: false, because: 'the order of items counts' },
