@@ -50,7 +50,8 @@ export interface RunWatcher {
 export function gadgetController(outside: Outside, watcher: RunWatcher): Controller {
   return defineReconciler(Gadget, {
     owns: [ConfigMap],
-    resync: '1h',
+    // Longer than the simulation: nothing may lean on it.
+    resync: '240h',
     timeout: '30s',
 
     async reconcile({ metadata, spec }, ctx) {

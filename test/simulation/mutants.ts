@@ -91,12 +91,17 @@ function copyTree(): string {
 /** The first violation that a mutant leads to, or undefined. */
 function hunt({ file, find, replace }: Mutant, directory: string): string | undefined {
   const path = join(directory, file)
-  const source = readFileSync(join(root, file), 'utf8')
+  const source = readFileSync(path, 'utf8')
   if (source.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`)
   writeFileSync(path, source.replace(find, replace))
   const program = ['test/simulation/main.ts', '--seeds', `1..${seeds}`, '--first']
-  const { stdout } = spawnSync(process.execPath, program, { cwd: directory, encoding: 'utf8', timeout: 600_000 })
+  const { stdout, stderr } = spawnSync(process.execPath, program, {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: 600_000,
+  })
   writeFileSync(path, source)
+  if (!/seeds broken$/m.test(stdout)) throw new Error(`the simulation broke down: ${stderr}`)
   return /^seed \d+: .*$/m.exec(stdout)?.[0]
 }
 

@@ -9,6 +9,7 @@ import { createEventRecorder } from '../../shared/engine/event-recorder.ts'
 import { sweepTimers, sweepWheel, type SweepOptions } from '../../shared/engine/sweep.ts'
 import { processBatch } from '../../shared/engine/worker.ts'
 import { keyText, type ObjectKey } from '../../shared/model/object-key.ts'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { Logger } from '../../shared/ports/logger.ts'
 import type { WorkQueue } from '../../shared/ports/work-queue.ts'
 import { createResources } from '../../shared/resources/create-resources.ts'
@@ -54,13 +55,14 @@ export interface PlaneOptions {
   readonly climate: Climate
   /** The reconcilers as one life runs them. */
   readonly controllers: (life: Life) => readonly Controller[]
+  readonly onWrite: (before: StoredObject | undefined, after: StoredObject) => void
 }
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => silent }
 
 /** The control plane as it stands on AWS: every piece of work a function invocation with a life of its own. */
-export function startPlane({ world, climate, controllers }: PlaneOptions): Plane {
-  const table = createSimTable({ world, ...climate })
+export function startPlane({ world, climate, controllers, onWrite }: PlaneOptions): Plane {
+  const table = createSimTable({ world, ...climate, onWrite })
   const catalog = createKindCatalog({ store: table.store, clock: world, maxAgeMs: 600_000 })
   let isCalm = true
   let stopped = false

@@ -33,9 +33,11 @@ export interface SimTableOptions {
   readonly world: World
   readonly streamLagMsMax: number
   readonly indexLagMsMax: number
+  /** Told of every write as it is made. */
+  readonly onWrite?: (before: StoredObject | undefined, after: StoredObject) => void
 }
 
-export function createSimTable({ world, streamLagMsMax, indexLagMsMax }: SimTableOptions): SimTable {
+export function createSimTable({ world, streamLagMsMax, indexLagMsMax, onWrite }: SimTableOptions): SimTable {
   const items = new Map<string, StoredObject>()
   const indexed = new Map<string, StoredObject>()
   const references = new Map<string, readonly string[]>()
@@ -101,8 +103,9 @@ export function createSimTable({ world, streamLagMsMax, indexLagMsMax }: SimTabl
       return next
     },
     replace: async (stored, touched) => {
-      current(stored)
+      const before = current(stored)
       const next = numbered(stored)
+      onWrite?.(before, next)
       items.set(keyText(keyOf(stored.object)), next)
       tell('modified', touched, next)
       return next

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../shared/model/json.ts'
 import type { ServedKind } from '../../shared/model/served-kind.ts'
 import { checkEnd } from './checkers/end-state.ts'
 import { createLatencyChecker, type LatencyChecker } from './checkers/change-latency.ts'
+import { createObservedChecker } from './checkers/observed.ts'
 import { createSingleHolder } from './checkers/single-holder.ts'
 import { createOutside, Gadget, gadgetController, type Outside, type RunWatcher } from './gadget.ts'
 import type { Life } from './life.ts'
@@ -65,7 +66,12 @@ export async function simulate({ seed, edits = 25 }: SimulationOptions): Promise
       return holder.begins(run, life)
     },
   })
-  const plane = startPlane({ world, climate, controllers: (life) => [gadgetController(outside, watcherOf(life))] })
+  const plane = startPlane({
+    world,
+    climate,
+    onWrite: createObservedChecker(outside, report),
+    controllers: (life) => [gadgetController(outside, watcherOf(life))],
+  })
   const kind = await installKind(plane, world)
 
   plane.trouble(true)
