@@ -14,6 +14,7 @@ import { isReview, reviewKindOf } from './reviews/review-kinds.ts'
 import { createCreate } from './verbs/create.ts'
 import { createDeleteCollection } from './verbs/delete-collection.ts'
 import { createDelete } from './verbs/delete.ts'
+import { createExplain } from './verbs/explain.ts'
 import { createGet } from './verbs/get.ts'
 import { createList } from './verbs/list.ts'
 import { createPatch } from './verbs/patch.ts'
@@ -65,8 +66,12 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
     delete: measured('delete', createDelete(services)),
     deletecollection: measured('deletecollection', createDeleteCollection(services)),
   }
+  const explain = measured('get', createExplain(services))
   const review = measured('create', answerReview)
-  return ({ verb }, kind) => (isReview(kind) ? review : verbs[verb])
+  return ({ verb, subresource }, kind) => {
+    if (isReview(kind)) return review
+    return subresource === 'explain' ? explain : verbs[verb]
+  }
 }
 
 async function known(request: HttpRequest, authenticate: Authenticator): Promise<User> {
@@ -90,6 +95,7 @@ async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<Serv
 
 /** What can be done with a subresource; `undefined` if objects of the kind have none of this name. */
 function subresourceVerbs(subresource: string, { hasStatus }: ServedKind): readonly Verb[] | undefined {
+  if (subresource === 'explain') return ['get']
   return subresource === 'status' && hasStatus ? ['get', 'update', 'patch'] : undefined
 }
 

@@ -1,4 +1,5 @@
 import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
 import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -18,6 +19,7 @@ export interface ApiServices {
   readonly authenticate: Authenticator
   readonly logger: Logger
   readonly telemetry: Telemetry
+  readonly explain: Explain
   /** Served at `/<name>`, to whoever is known. */
   readonly pages: ReadonlyMap<string, Page>
   /** Of Setpoint, such as `0.1.0`. */
@@ -25,6 +27,9 @@ export interface ApiServices {
   /** Watches open at a time; more are told to come back. Default 1000. */
   readonly watchesMax?: number
 }
+
+/** What the control plane knows and intends about an object, in words for people. */
+export type Explain = (kind: ServedKind, stored: StoredObject) => Promise<string>
 
 /** A text about the whole control plane, made when it is asked for. */
 export interface Page {

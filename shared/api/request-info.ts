@@ -64,7 +64,7 @@ function placeOf(parts: readonly string[]): Place {
   return { namespace, resource, name, subresource: rest.join('/') }
 }
 
-const namespaceSubresources: readonly string[] = ['status', 'finalize']
+const namespaceSubresources: readonly string[] = ['status', 'finalize', 'explain']
 
 function verbOf({ method, query }: Pick<HttpRequest, 'method' | 'query'>, name: string): Verb {
   switch (method) {

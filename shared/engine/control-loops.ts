@@ -73,7 +73,10 @@ function fansOut({ references, maps }: Controller): boolean {
   return references.length + maps.length > 0
 }
 
-function allControllers(options: ControlLoopsOptions): readonly Controller[] {
+/** The users' controllers and the engine's own. */
+export function allControllers(
+  options: Pick<ControlLoopsOptions, 'controllers' | 'resources' | 'catalog'>,
+): readonly Controller[] {
   const all = [...options.controllers, namespaceController(options), definitionController(options)]
   for (const [kind, same] of Map.groupBy(all, (controller) => `${controller.kind.kind}.${controller.kind.group}`)) {
     if (same.length > 1)

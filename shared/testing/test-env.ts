@@ -66,6 +66,10 @@ export interface TestEnv extends AsyncDisposable {
   readonly logs: readonly LogLine[]
   /** Ends the process as kill -9 does, and starts it again over what was stored. Other reconcilers may come with the restart. */
   crash(reconcilers?: readonly Controller[]): Promise<void>
+  /** The six questions about an object, answered in text: desired, observed, difference, action, requeue, status. */
+  explain(kind: Kind<unknown, unknown>, at: string | At): Promise<string>
+  /** What the API answers to a GET, as text; for pages such as `/metrics`. */
+  page(path: string): Promise<string>
   /** The HTTP API. */
   readonly api: HttpHandler
   close(): Promise<void>
@@ -188,6 +192,25 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     return Promise.race([request(), life.ended])
   }
 
+  const page = async (path: string): Promise<string> => {
+    const { body } = await core.api({
+      method: 'GET',
+      path,
+      query: new URLSearchParams(),
+      header: () => undefined,
+      body: async () => new Uint8Array(),
+      signal: new AbortController().signal,
+    })
+    return String(body)
+  }
+
+  const explain = async (kind: Kind<unknown, unknown>, at: string | At): Promise<string> => {
+    const { group, version, namespaced, plural } = await served(kind)
+    const { namespace = 'default', name } = typeof at === 'string' ? { name: at } : at
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+    return page(`${root}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}/${name}/explain`)
+  }
+
   const close = async (): Promise<void> => {
     await settle()
     const stopped = core.stop(0)
@@ -231,7 +254,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       )
       return present(stored) as unknown as Read
     },
-    delete: (kind, at, asked) => answered(async () => core.resources.delete(await served(kind), placeOf(at), asked)),
+    delete: (kind, at, asked) =>
+      answered(async () => core.resources.delete(await served(kind), placeOf(at), { ...manager, ...asked })),
 
     settle,
     advance: (by) => advanceTo(clock.nowMs() + durationMs(by)),
@@ -257,6 +281,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       reconcilers = others ?? reconcilers
       await (restart ??= recover())
     },
+    explain,
+    page,
     api: (request) => core.api(request),
     close,
     [Symbol.asyncDispose]: close,

@@ -95,6 +95,7 @@ const api: HttpHandler = createApi({
   version: '0.0.0',
   logger,
   telemetry: createPrometheusTelemetry(),
+  explain: async () => '',
   pages: new Map(),
 })
 

@@ -93,6 +93,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
     logger,
     authenticate: createTokenAuthenticator('token', user),
     telemetry,
+    explain: async (kind, { object }) => `${kind.kind} ${object.metadata.name}`,
     pages: new Map([['metrics', { type: 'text/plain; version=0.0.4', text: telemetry.exposition }]]),
     version: '0.1.0',
     ...overrides,
