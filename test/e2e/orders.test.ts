@@ -260,8 +260,29 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     await eventually(async () => expect((await client.send(`GET ${secrets}/orders-connection`)).status).toBe(404))
   })
 
+  it('is found again, with what is in it, after it was retained', async () => {
+    await apply(orders)
+    await canLogIn()
+    await query(await url(), 'CREATE TABLE retained (id int)')
+    const pid = serverPid(dataDirectory, 'default_main') as number
+    for (const path of [database, cluster]) {
+      const options = { body: { spec: { deletionPolicy: 'Retain' } }, contentType: 'application/merge-patch+json' }
+      expect((await client.send(`PATCH ${path}`, options)).status).toBe(200)
+    }
+    for (const path of [database, cluster]) expect((await client.send(`DELETE ${path}`)).status).toBe(200)
+    await eventually(async () => {
+      for (const path of [cluster, database, `${secrets}/orders-connection`, `${secrets}/main-superuser`])
+        expect((await client.send(`GET ${path}`)).status).toBe(404)
+    }, 20_000)
+    await eventually(async () => expect(isAlive(pid)).toBe(false))
+    await apply(orders)
+    await canLogIn(20_000)
+    expect(await query(await url(), 'SELECT count(*)::int FROM retained')).toEqual([0])
+  })
+
   it('takes everything with it when its cluster is deleted', async () => {
     await apply(orders)
+    await eventually(() => expectReady(database))
     await canLogIn()
     const pid = serverPid(dataDirectory, 'default_main') as number
     if (kubectl === undefined)

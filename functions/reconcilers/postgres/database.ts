@@ -17,11 +17,11 @@ import { keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
 import { withConnection, type Endpoint } from './sql/connection.ts'
-import { dropDatabase, ensureDatabase, releaseDatabase } from './sql/databases.ts'
+import { dropDatabase, ensureDatabase } from './sql/databases.ts'
 import { ensureExtensions } from './sql/extensions.ts'
 import { ensureGrants } from './sql/grants.ts'
-import type { Released } from './sql/mark.ts'
-import { dropRole, ensureRole, releaseRole } from './sql/roles.ts'
+import type { Owned } from './sql/mark.ts'
+import { dropRole, ensureRole } from './sql/roles.ts'
 
 type Database = ObjectOf<typeof PostgresDatabase>
 
@@ -48,22 +48,15 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
 
   cleanup: (database, ctx) =>
     asOutcome(async () => {
+      if (database.spec.deletionPolicy === 'Retain') return done()
       const cluster = await ctx.get(PostgresCluster, database.spec.clusterRef.name)
       if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return done()
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return waitForCluster(admin)
-      await (database.spec.deletionPolicy === 'Retain' ? release(database, admin, ctx) : drop(database, admin, ctx))
+      await drop(database, admin, ctx)
       return done()
     }),
 })
-
-async function release(database: Database, admin: Endpoint, ctx: Context): Promise<void> {
-  const { ownedDatabase, ownedRole } = ownedBy(database)
-  await withConnection(admin, ctx.signal, async (sql) => {
-    await releaseDatabase(sql, ownedDatabase)
-    await releaseRole(sql, ownedRole)
-  })
-}
 
 async function drop(database: Database, admin: Endpoint, ctx: Context): Promise<void> {
   const { ownedDatabase, ownedRole } = ownedBy(database)
@@ -135,8 +128,8 @@ async function ensureAll(
   return [...roleAndDatabase, ...inside]
 }
 
-/** What is marked as this object's; released, it waits for the next object of this namespace and name. */
-function ownedBy(database: Database): { readonly ownedDatabase: Released; readonly ownedRole: Released } {
+/** What is marked as this object's; left behind, it waits for the next object of this namespace and name. */
+function ownedBy(database: Database): { readonly ownedDatabase: Owned; readonly ownedRole: Owned } {
   const { uid, namespace = '', name } = database.metadata
   const { databaseName, roleName } = namesOf(database)
   const owner = { uid, key: `${namespace}/${name}` }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
 import { type Endpoint, type Sql, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
-import { dropDatabase, ensureDatabase, releaseDatabase } from '../../../functions/reconcilers/postgres/sql/databases.ts'
+import { dropDatabase, ensureDatabase } from '../../../functions/reconcilers/postgres/sql/databases.ts'
 import { ensureExtensions } from '../../../functions/reconcilers/postgres/sql/extensions.ts'
 import { ensureGrants } from '../../../functions/reconcilers/postgres/sql/grants.ts'
-import { dropRole, ensureRole, releaseRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
+import { dropRole, ensureRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from './temporary-server.ts'
 
 let bench: Workbench
@@ -136,9 +136,8 @@ describe('a role', () => {
     expect(owner).toEqual([{ tableowner: 'postgres' }])
   })
 
-  it('that was released waits for the next object of its key, and for no other', async () => {
+  it('that an object left behind waits for the next one of its key, and for no other', async () => {
     await roleNow()
-    await asAdmin((sql) => releaseRole(sql, role))
     role.uid = 'a-new-uid'
     await expect(asAdmin((sql) => ensureRole(sql, { ...role, key: 'shop/other' }))).rejects.toMatchObject({
       kind: 'conflict',
@@ -225,11 +224,10 @@ describe('a database', () => {
     expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([])
   })
 
-  it('that was released waits for the next object of its key', async () => {
+  it('that an object left behind waits for the next one of its key', async () => {
     await databaseNow()
-    await asAdmin((sql) => releaseDatabase(sql, database))
-    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([])
     database.uid = 'a-new-uid'
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([])
     expect(await databaseNow()).toEqual([])
     expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
   })

@@ -1,6 +1,6 @@
 import { PostgresFailure } from '../failure.ts'
 import { identifier, literal, type Sql } from './connection.ts'
-import { claimOf, foreign, markOf, type Owned, type Released, releasedMarkOf } from './mark.ts'
+import { claimOf, foreign, markOf, type Owned } from './mark.ts'
 import type { Changes } from './roles.ts'
 
 /** A database as declared. */
@@ -15,7 +15,7 @@ export interface WantedDatabase extends Owned {
 
 /**
  * Makes the database what is wanted. It appears under its name with its mark or not at all: it is made and marked under
- * a name of its uid first. Throws a conflict when one of this name is somebody else's, and terminally when the encoding
+ * a name of its uid first. One that an earlier object of the same key left is taken over. Throws a conflict when one of this name is somebody else's, and terminally when the encoding
  * differs.
  */
 export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
@@ -28,16 +28,8 @@ export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<
     return createDatabase(sql, wanted)
   }
   requireEncoding(found, wanted)
-  if (claim === 'released') await comment(sql, wanted.name, markOf(wanted))
+  if (claim === 'left') await comment(sql, wanted.name, markOf(wanted))
   return alterDatabase(sql, found, wanted)
-}
-
-/** Gives the database up without dropping it: the next object of the same key takes it over. */
-export async function releaseDatabase(sql: Sql, owned: Released): Promise<void> {
-  const found = await findDatabase(sql, owned.name)
-  if (found !== undefined && claimOf(found.comment, owned) === 'ours') {
-    await comment(sql, owned.name, releasedMarkOf(owned.key))
-  }
 }
 
 /** Drops the database with the sessions in it. One that is not the owner's is left alone. */

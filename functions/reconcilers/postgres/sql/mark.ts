@@ -5,33 +5,26 @@ export interface Owned {
   readonly name: string
   /** The object that declares it. */
   readonly uid: string
-  /** That object's namespace and name, which a released role or database waits for; without it none is taken over. */
-  readonly key?: string | undefined
+  /** That object's namespace and name. What an object leaves behind, the next one of its key takes over. */
+  readonly key: string
 }
 
-/** What a role or database says about its owner: it is this one's, it waits for an object of this key, or neither. */
-export type Claim = 'ours' | 'released' | 'foreign'
+/** What a role or database says about its owner: it is this one's, it was left by an earlier object of its key, or neither. */
+export type Claim = 'ours' | 'left' | 'foreign'
 
 /**
  * The comment of what this object declares. Comments are the only thing that decides: we never change or drop a role or
  * database that does not carry the mark, whatever its name.
  */
-export function markOf({ uid }: Owned): string {
-  return `setpoint:${uid}`
+export function markOf({ uid, key }: Owned): string {
+  return `setpoint:${uid}:${key}`
 }
 
-/** The comment of what outlives the object that declared it, for the next object of the same key. */
-export function releasedMarkOf(key: string): string {
-  return `setpoint:released:${key}`
-}
-
-/** What `release` needs to know: a key is a must there. */
-export type Released = Owned & { readonly key: string }
-
-/** Reads the comment found on something of the owner's name. */
-export function claimOf(comment: string | null, owned: Owned): Claim {
-  if (comment === markOf(owned)) return 'ours'
-  return owned.key !== undefined && comment === releasedMarkOf(owned.key) ? 'released' : 'foreign'
+/** Reads the comment found on something of the owner's name. There is one object of a key at a time, so another one of it is gone. */
+export function claimOf(comment: string | null, { uid, key }: Owned): Claim {
+  const [, itsUid, itsKey] = /^setpoint:([^:]*):(.*)$/s.exec(comment ?? '') ?? []
+  if (itsUid === uid) return 'ours'
+  return itsKey === key ? 'left' : 'foreign'
 }
 
 /** The refusal to touch what somebody else has. */

@@ -1,6 +1,6 @@
 import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
-import { claimOf, foreign, markOf, type Owned, type Released, releasedMarkOf } from './mark.ts'
+import { claimOf, foreign, markOf, type Owned } from './mark.ts'
 
 /** A role as declared. */
 export interface WantedRole extends Owned {
@@ -15,7 +15,7 @@ export type Changes = readonly string[]
 
 /**
  * Makes the role what is wanted: one without any of the rights that reach beyond its databases,
- * whatever was done to it by hand. The password is set only when the stored one is another. Throws a conflict when a
+ * whatever was done to it by hand. One that an earlier object of the same key left is taken over. The password is set only when the stored one is another. Throws a conflict when a
  * role of this name is somebody else's.
  */
 export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
@@ -23,19 +23,11 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
   if (found === undefined) return createRole(sql, wanted)
   const claim = claimOf(found.comment, wanted)
   if (claim === 'foreign') throw foreign('role', found.comment, wanted)
-  if (claim === 'released') await comment(sql, wanted.name, markOf(wanted))
+  if (claim === 'left') await comment(sql, wanted.name, markOf(wanted))
   const differences = await compareRole(found, wanted)
   if (differences.length === 0) return []
   await sql.query(`ALTER ROLE ${identifier(wanted.name)} ${differences.map(({ clause }) => clause).join(' ')}`)
   return [`changed role "${wanted.name}": ${differences.map(({ name }) => name).join(', ')}`]
-}
-
-/** Gives the role up without dropping it: the next object of the same key takes it over. */
-export async function releaseRole(sql: Sql, owned: Released): Promise<void> {
-  const found = await findRole(sql, owned.name)
-  if (found !== undefined && claimOf(found.comment, owned) === 'ours') {
-    await comment(sql, owned.name, releasedMarkOf(owned.key))
-  }
 }
 
 /**
