@@ -37,24 +37,28 @@ export interface RunResult {
  */
 export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<RunResult> {
   const over = new AbortController()
-  const runSignal = AbortSignal.any([signal, over.signal])
+  // AbortSignal.any would leave a weak reference at `signal` for every run, until garbage is collected.
+  const giveUp = (): void => over.abort(signal.reason)
+  signal.addEventListener('abort', giveUp)
+  if (signal.aborted) giveUp()
   const { object } = stored
   const context = createContext({
     controller,
     object,
     engine,
-    signal: runSignal,
+    signal: over.signal,
     attempt: failuresOf(stored.engine, object.metadata.generation),
     expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
   })
   const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
   try {
-    const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, runSignal)])
+    const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
     if (signal.aborted && !succeeded(verdict)) throw givenUp()
     const expectations = Object.fromEntries(context.expectations)
     if (verdict !== undefined) return { verdict, expectations, overrun: undefined }
     return { verdict: tooLong(controller), expectations, overrun: running }
   } finally {
+    signal.removeEventListener('abort', giveUp)
     over.abort(ended)
   }
 }
