@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, globSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, readdirSync, statSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiClient, pathOf, readManifests, type ApiClient, type Manifest } from '../support/api-client.ts'
 import { root, startControlPlane, type ControlPlaneProcess } from '../support/control-plane-process.ts'
@@ -294,6 +295,22 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     }, 20_000)
     await eventually(async () => expect(isAlive(pid)).toBe(false))
     expect(existsSync(join(dataDirectory, 'postgres', 'default_main'))).toBe(false)
+  })
+
+  it('comes to be though the control plane is killed again and again meanwhile', async () => {
+    await apply(orders)
+    for (const momentMs of [300, 900, 1_500]) {
+      await sleep(momentMs)
+      client[Symbol.dispose]()
+      await plane.stop('SIGKILL')
+      plane = await startControlPlane({ dataDirectory, port: Number(new URL(plane.url).port) })
+      client = openApiClient(plane.kubeconfig)
+    }
+    await canLogIn(30_000)
+    await eventually(() => expectReady(database))
+    for (const manifest of readManifests(orders)) await client.send(`DELETE ${pathOf(manifest)}`)
+    await eventually(async () => expect((await client.send(`GET ${cluster}`)).status).toBe(404), 20_000)
+    expect(readdirSync(join(dataDirectory, 'postgres'))).toEqual([])
   })
 
   const others = globSync('**/*.yaml', { cwd: examples }).filter((name) => name !== 'orders.yaml')
