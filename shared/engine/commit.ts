@@ -7,6 +7,7 @@ import { dueAtMs, wakesItself, type EngineState, type StoredObject, type Touched
 import { touchedBy } from '../resources/transitions.ts'
 import { conclude, concludePaused, type Conclusion, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
+import { postponed, type Postponement } from './postponement.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 import type { Verdict } from './verdict.ts'
@@ -27,6 +28,8 @@ export interface Commit {
   released(stored: StoredObject, turn: Turn, finalizer: string): Promise<void>
   /** Nothing to do any more: no timer stays behind. */
   resting(stored: StoredObject, turn: Turn): Promise<void>
+  /** The object may not run now. */
+  postponed(stored: StoredObject, turn: Turn, how: PostponedTurn): Promise<void>
   /** The object's timer is not due yet: the turn is held until then. */
   early(stored: StoredObject, turn: Turn, untilMs: number): Promise<void>
 }
@@ -40,6 +43,11 @@ export interface EndedRun {
   readonly facts: Omit<RunFacts, 'nowMs'>
   /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
   readonly overrun: Promise<unknown> | undefined
+}
+
+export interface PostponedTurn {
+  readonly postponement: Postponement
+  readonly facts: Omit<RunFacts, 'nowMs'>
 }
 
 interface Rest {
@@ -114,14 +122,6 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
   async function report({ object }: StoredObject, how: Verdict, { name }: Controller): Promise<void> {
     if (how.kind === 'done' || how.kind === 'again' || (how.kind === 'failed' && how.quiet)) return
     const reason = how.kind === 'retryAfter' ? 'RetryAfter' : how.reason
-    logger.warn('reconcile did not succeed', {
-      controller: name,
-      namespace: object.metadata.namespace ?? '',
-      name: object.metadata.name,
-      outcome: how.kind,
-      reason,
-      error: how.message,
-    })
     await events.record(object, { type: 'Warning', reason, message: how.message, component: name })
   }
 
@@ -144,6 +144,13 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     resting: async (stored, turn) => {
       await write(stored, (live) => changed(live, { object: live.object, engine: {} }))
       await turn.settle()
+    },
+    postponed: async (stored, turn, { postponement, facts }) => {
+      const nowMs = clock.nowMs()
+      await write(stored, (live) => changed(live, postponed(live, postponement, { ...facts, nowMs })))
+      // No handle is recorded: whoever wakes the key could not make it run sooner.
+      const isShort = postponement.waiting === 'RateLimited' && postponement.untilMs - nowMs <= shortWaitMsMax
+      await (isShort ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
     },
     early: (stored, turn, untilMs) => rest(turn, { stored, live: stored, untilMs, engine: ({ engine }) => engine }),
   }

@@ -7,8 +7,8 @@ import {
 } from '../model/conditions.ts'
 import { reconcileRequestAnnotation } from '../model/control-annotations.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { ApiObject } from '../model/object.ts'
-import type { Deadlines, EngineState, StoredObject, Waiting } from '../model/stored-object.ts'
+import { isDeleting, type ApiObject } from '../model/object.ts'
+import type { Deadlines, EngineState, StoredObject, RunWindow, Waiting } from '../model/stored-object.ts'
 import { backoffMs } from './backoff.ts'
 import { expectationsField, expecting } from './expecting.ts'
 import type { Report } from './outcome.ts'
@@ -28,6 +28,10 @@ export interface RunFacts {
   readonly generation: number
   /** Somebody else's wish for a run when this one began. */
   readonly wakeAtMs?: number | undefined
+  /** The runs that count for the rate limit, this one included. */
+  readonly window?: RunWindow | undefined
+  /** The object is in a hot loop: no run before then. */
+  readonly probeAtMs?: number | undefined
   /** What is expected when the run has ended. */
   readonly expectations?: Deadlines
   /** The kind keeps a status. */
@@ -52,7 +56,11 @@ function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): JsonOb
   const current = live.status ?? {}
   const conditions = patchConditions(
     conditionsOf(live),
-    { ...conditionsAfter(verdict), ...reported(verdict)?.conditions },
+    {
+      ...(facts.probeAtMs === undefined && { HotLoop: null }),
+      ...conditionsAfter(verdict),
+      ...reported(verdict)?.conditions,
+    },
     facts,
   )
   return {
@@ -120,17 +128,27 @@ function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
 }
 
 function engineAfter(live: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
-  return expecting({ ...remembered(live, facts), ...waitAfter(live, verdict, facts) }, facts)
+  const wait = waitAfter(live, verdict, facts)
+  return expecting({ ...remembered(live, facts), ...slowedDown(wait, facts) }, facts)
 }
 
-/** What a run leaves as it is: a wish for a run that came after this one had begun. */
-function remembered({ wakeAtMs }: EngineState, begun: RunFacts): EngineState {
-  return wakeAtMs === undefined || wakeAtMs === begun.wakeAtMs ? {} : { wakeAtMs }
+/** What a run leaves to the next: a wish for a run that came after this one had begun, and the runs that were. */
+function remembered({ wakeAtMs }: EngineState, { window, wakeAtMs: before }: RunFacts): EngineState {
+  return {
+    ...(wakeAtMs === undefined || wakeAtMs === before ? {} : { wakeAtMs }),
+    ...(window === undefined ? {} : { window }),
+  }
 }
 
-/** The note of a change stays until a run has observed the change. */
+/** In a hot loop the next run is a probe, whatever this one asked for. */
+function slowedDown(wait: EngineState, { probeAtMs = 0, generation }: RunFacts): EngineState {
+  if (probeAtMs <= (wait.nextRunAtMs ?? 0)) return wait
+  return { ...wait, generation, waiting: 'HotLoop', nextRunAtMs: probeAtMs }
+}
+
+/** The note of a change stays until a run has observed the change; that of a deletion as long as the object. */
 function unobserved({ object, engine: { change } }: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {
-  const isObserved = object.metadata.generation === facts.generation && observes(verdict)
+  const isObserved = !isDeleting(object) && object.metadata.generation === facts.generation && observes(verdict)
   return change === undefined || isObserved ? {} : { change }
 }
 
@@ -200,5 +218,13 @@ export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion 
   const object = facts.hasStatus
     ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
     : live.object
-  return { object, engine: expectationsField(live.engine.expectations) }
+  const { window, change } = live.engine
+  return {
+    object,
+    engine: {
+      ...expectationsField(live.engine.expectations),
+      ...(window === undefined ? {} : { window }),
+      ...(change === undefined ? {} : { change }),
+    },
+  }
 }

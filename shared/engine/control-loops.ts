@@ -4,6 +4,7 @@ import type { Controller } from './controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
 import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
 import { createFanOut, fanOutName } from './fan-out.ts'
+import type { ControllerLimit } from './rate-limit.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from './reconcile-key.ts'
 import { createRelay, type Relay } from './relay.ts'
 
@@ -16,6 +17,7 @@ export interface ControlLoop {
   readonly resyncMs: number
   readonly concurrency: number
   readonly timeoutMs: number
+  readonly controllerLimit?: ControllerLimit | undefined
   readonly run: TurnRunner
 }
 

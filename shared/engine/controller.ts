@@ -4,6 +4,7 @@ import type { Context } from './context.ts'
 import type { Kind } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
+import type { ControllerLimit, ObjectLimit } from './rate-limit.ts'
 
 /** A reconciler as the engine runs it: every default filled in, types of spec and status left behind. Frozen. */
 export interface Controller {
@@ -22,6 +23,8 @@ export interface Controller {
   readonly debounceMs: number
   readonly concurrency: number
   readonly timeoutMs: number
+  readonly objectLimit: ObjectLimit | undefined
+  readonly controllerLimit: ControllerLimit | undefined
   /** False for the engine's own controllers of built-in kinds, whose status has other fields. */
   readonly reportsStatus: boolean
   readonly reconcile: (object: ApiObject, ctx: Context) => Promise<Outcome>

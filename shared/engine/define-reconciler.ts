@@ -6,6 +6,7 @@ import type { Controller } from './controller.ts'
 import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
+import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
 import { mappedWatch, ownedWatch, referenceWatch, type MappedFrom, type Owned, type ReferenceTo } from './watches.ts'
 
 /** What a user writes: one function that makes the world match one object, and how it is woken. */
@@ -24,6 +25,8 @@ export interface ReconcilerOptions<Read> {
   readonly debounce?: Duration
   /** How many objects run at once. One object never runs twice at once. Default 10. */
   readonly concurrency?: number
+  /** How often objects run at most. Default: no limit but that of hot loops. */
+  readonly rateLimit?: RateLimit
   /** A run is aborted and counts as failed after this long. Default 1 m. */
   readonly timeout?: Duration
   /** Reads, compares, acts; may run at any time, any number of times, and is never told why. */
@@ -49,6 +52,8 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),
     concurrency,
+    objectLimit: objectLimit(name, options.rateLimit?.object),
+    controllerLimit: controllerLimit(name, options.rateLimit?.controller),
     reportsStatus: true,
     reconcile: reconcile as unknown as Controller['reconcile'],
     ...(cleanup && {

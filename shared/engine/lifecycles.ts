@@ -61,6 +61,8 @@ function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObj
     references: [],
     maps: [],
     debounceMs: 0,
+    objectLimit: undefined,
+    controllerLimit: undefined,
     finalizer,
     resyncMs: 0,
     concurrency: 4,

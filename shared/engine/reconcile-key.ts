@@ -1,6 +1,6 @@
 import { pausedAnnotation } from '../model/control-annotations.ts'
 import { hasCode } from '../model/errors.ts'
-import { isDeleting } from '../model/object.ts'
+import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { dueAtMs, type EngineState, type StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -8,13 +8,16 @@ import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 import { createCommit } from './commit.ts'
-import type { RunFacts } from './conclusion.ts'
+import { conclude, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
 import type { EventRecorder } from './event-recorder.ts'
+import { createGate } from './gate.ts'
 import { runWithDeadline } from './run.ts'
+import { createRunObserver } from './telemetry/run-observer.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
 /**
@@ -29,6 +32,7 @@ export interface EngineOptions {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+  readonly telemetry: Telemetry
   readonly events: EventRecorder
 }
 
@@ -38,6 +42,8 @@ export type TurnRunner = (turn: Turn, signal: AbortSignal) => Promise<void>
 export function createReconcileKey(controller: Controller, engine: EngineOptions): TurnRunner {
   const { store, catalog, clock } = engine
   const commit = createCommit(engine)
+  const observe = createRunObserver(controller, engine)
+  const gate = createGate(controller)
 
   return async function reconcileKey(turn, signal): Promise<void> {
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
@@ -48,6 +54,9 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored)) return commit.paused(stored, turn, kind)
     if (isDeleting(stored.object) && !holdsFinalizer(stored)) return commit.resting(stored, turn)
+    const postponement = gate.postponement(stored, turn, clock.nowMs())
+    if (postponement !== undefined)
+      return commit.postponed(stored, turn, { postponement, facts: factsOf(stored, kind) })
     const ready = isDeleting(stored.object) ? stored : await withFinalizer(stored)
     return ready === undefined ? reconcileKey(turn, signal) : run(ready, kind, { turn, signal })
   }
@@ -68,11 +77,27 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   }
 
   async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Run): Promise<void> {
+    const seen = observe(stored, turn)
     const phase = isDeleting(stored.object) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
-    const { verdict, expectations, overrun } = await runWithDeadline({ controller, stored, engine, signal, phase })
-    if (phase === 'cleanup' && verdict.kind === 'done') return commit.released(stored, turn, controller.finalizer ?? '')
-    await commit.verdict({ turn, controller, stored, verdict, facts: { ...facts, expectations }, overrun })
+    const { verdict, expectations, overrun } = await runWithDeadline({
+      controller,
+      stored,
+      engine: seen.engine,
+      signal,
+      phase,
+    })
+    if (phase === 'cleanup' && verdict.kind === 'done') {
+      await commit.released(stored, turn, controller.finalizer ?? '')
+      return seen.ended(verdict)
+    }
+    const nowMs = clock.nowMs()
+    const ended = { ...facts, expectations }
+    const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
+    const after = (): ApiObject => conclude(stored, verdict, { ...ended, nowMs }).object
+    const limits = gate.ended(stored, { againMs, after }, nowMs)
+    await commit.verdict({ turn, controller, stored, verdict, facts: { ...ended, ...limits }, overrun })
+    seen.ended(verdict)
   }
 
   function holdsFinalizer({ object }: StoredObject): boolean {

@@ -1,6 +1,7 @@
 import type { Logger } from '../ports/logger.ts'
 import type { Delivery, WorkQueue } from '../ports/work-queue.ts'
 import { backoffMs } from './backoff.ts'
+import { unlimited, type Pace } from './pace.ts'
 import type { TurnRunner } from './reconcile-key.ts'
 import { turnsOf, type Turn } from './turn.ts'
 
@@ -10,6 +11,8 @@ export interface WorkerOptions {
   readonly logger: Logger
   /** How many keys run at once. */
   readonly concurrency: number
+  /** How fast keys are taken. */
+  readonly pace?: Pace
 }
 
 export interface WorkerSignals {
@@ -21,7 +24,7 @@ export interface WorkerSignals {
 
 /** Takes keys off a queue and runs them until told to stop; resolves when the last run has ended. */
 export async function work(options: WorkerOptions, { stop, abandon }: WorkerSignals): Promise<void> {
-  const { queue, concurrency } = options
+  const { queue, concurrency, pace = unlimited } = options
   let running = 0
   let freed = Promise.withResolvers<void>()
   const run = async (turn: Turn): Promise<void> => {
@@ -36,8 +39,10 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
   }
 
   while (!stop.aborted) {
-    const deliveries = await queue.receive(Math.min(batchMax, concurrency - running), stop)
-    for (const turn of turnsOf(deliveries, queue)) void run(turn)
+    const max = Math.min(batchMax, concurrency - running, await pace.allowed(stop))
+    const turns = max > 0 ? turnsOf(await queue.receive(max, stop), queue) : []
+    pace.taken(turns.length)
+    for (const turn of turns) void run(turn)
     if (running >= concurrency) await untilOneEnds()
   }
   while (running > 0) await untilOneEnds()

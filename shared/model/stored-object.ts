@@ -22,6 +22,8 @@ export type EngineState = {
   readonly nextRunAtMs?: number
   /** A run that somebody else has asked for, at the latest; kept until a run has begun that knew of it. */
   readonly wakeAtMs?: number
+  /** Runs within the time of the controller's rate limit. */
+  readonly window?: RunWindow
   /** Why it waits. */
   readonly waiting?: Waiting
   /** Message of the last failure, without times and ids, so that equal failures stay equal. */
@@ -36,7 +38,7 @@ export type EngineState = {
   readonly hold?: Hold
 }
 
-export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'Stopped' | 'Expectation'
+export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'HotLoop' | 'Stopped' | 'Expectation'
 
 /** Milliseconds since the epoch, by name. */
 export type Deadlines = { readonly [name: string]: number }
@@ -59,6 +61,9 @@ export type AcceptedChange = {
   /** Paths of fields that it changed, the first few. */
   readonly fields?: string[]
 }
+
+/** How often the object has run since a moment. */
+export type RunWindow = { readonly startMs: number; readonly runs: number }
 
 export type Hold = { readonly handle: string; readonly untilMs: number }
 

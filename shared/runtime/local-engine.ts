@@ -12,6 +12,7 @@ import {
   type ControlLoopsOptions,
 } from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
+import { createPace, unlimited } from '../engine/pace.ts'
 import type { Relay } from '../engine/relay.ts'
 import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
 import { sweepTimers, sweepWheel, wakeAll, type SweepOptions } from '../engine/sweep.ts'
@@ -58,9 +59,15 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   await Promise.all([
     followFeed(engine, signals.stop),
     tick({ ...engine, saving }, signals.stop),
-    ...loops.map(({ name, run, concurrency }) =>
+    ...loops.map(({ name, run, concurrency, controllerLimit }) =>
       work(
-        { queue: queueOf({ name }), run: turns.ending(name, changes.ending(name, run)), logger, concurrency },
+        {
+          queue: queueOf({ name }),
+          run: turns.ending(name, changes.ending(name, run)),
+          logger,
+          concurrency,
+          pace: controllerLimit === undefined ? unlimited : createPace(controllerLimit, clock),
+        },
         signals,
       ),
     ),

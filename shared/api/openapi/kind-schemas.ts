@@ -55,7 +55,7 @@ const reconcileSchema: JsonObject = {
   properties: {
     waiting: {
       type: 'string',
-      enum: ['Backoff', 'Requeue', 'RetryAfter', 'RateLimited', 'Stopped'],
+      enum: ['Backoff', 'Requeue', 'RetryAfter', 'RateLimited', 'HotLoop', 'Stopped', 'Expectation', 'Resync'],
       description:
         'What is waited for: Backoff after a failure, Requeue and RetryAfter as the reconciler or the far side asked, RateLimited for a turn, Stopped for a change.',
     },

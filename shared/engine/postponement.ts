@@ -1,0 +1,32 @@
+import { asJson, conditionsOf, patchConditions, type ConditionPatch } from '../model/conditions.ts'
+import type { EngineState, StoredObject } from '../model/stored-object.ts'
+import type { Conclusion, RunFacts } from './conclusion.ts'
+
+/** Why a run is put off. */
+export interface Postponement {
+  readonly waiting: 'RateLimited' | 'HotLoop'
+  readonly untilMs: number
+  /** What people are told of a hot loop. */
+  readonly hotLoop?: ConditionPatch
+}
+
+/** The next state of an object whose run is put off: what it knew stays, failures of its generation included. */
+export function postponed(
+  live: StoredObject,
+  { waiting, untilMs, hotLoop }: Postponement,
+  facts: RunFacts,
+): Conclusion {
+  const conditions = hotLoop && patchConditions(conditionsOf(live.object), { HotLoop: hotLoop }, facts)
+  const object =
+    conditions !== undefined && facts.hasStatus
+      ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
+      : live.object
+  const { generation } = facts
+  return { object, engine: { ...known(live.engine, generation), generation, waiting, nextRunAtMs: untilMs } }
+}
+
+function known({ hold: _, ...engine }: EngineState, generation: number): EngineState {
+  if (engine.generation === generation) return engine
+  const { attempt: __, lastError: ___, sameErrors: ____, ...rest } = engine
+  return rest
+}

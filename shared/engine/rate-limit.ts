@@ -1,0 +1,56 @@
+import { durationMs, type Duration } from '../model/duration.ts'
+import type { EngineState, RunWindow } from '../model/stored-object.ts'
+
+/** How often things may run. What runs more often is postponed: nothing is dropped, and no failure is counted. */
+export interface RateLimit {
+  /** Each object by itself: at most so many runs within this time of the first. Costs a write per run. */
+  readonly object?: { readonly runs: number; readonly within: Duration }
+  /** All objects of the controller together: a token bucket. Users' changes go first. */
+  readonly controller?: { readonly perSecond: number; readonly burst?: number }
+}
+
+/** The limit per object as the engine applies it. */
+export interface ObjectLimit {
+  readonly runs: number
+  readonly withinMs: number
+}
+
+/** The limit per controller as the engine applies it. */
+export interface ControllerLimit {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** Throws a TypeError for limits by which nothing would ever run. */
+export function objectLimit(name: string, given: RateLimit['object']): ObjectLimit | undefined {
+  if (given === undefined) return undefined
+  const limit = { runs: given.runs, withinMs: durationMs(given.within) }
+  if (!Number.isInteger(limit.runs) || limit.runs < 1 || limit.withinMs <= 0)
+    throw new TypeError(`${name}: rateLimit.object must allow at least one run within a time above 0`)
+  return limit
+}
+
+/** Throws a TypeError for limits by which nothing would ever run. */
+export function controllerLimit(name: string, given: RateLimit['controller']): ControllerLimit | undefined {
+  if (given === undefined) return undefined
+  const { perSecond, burst = Math.max(1, Math.ceil(perSecond)) } = given
+  if (!(perSecond > 0) || burst < 1)
+    throw new TypeError(`${name}: rateLimit.controller must allow at least a burst of one and a rate above 0`)
+  return { perSecond, burst }
+}
+
+/** When the object may run again, if not now. */
+export function limitedUntilMs(limit: ObjectLimit, engine: EngineState, nowMs: number): number | undefined {
+  const { startMs, runs } = windowAt(limit, engine, nowMs)
+  return runs < limit.runs ? undefined : startMs + limit.withinMs
+}
+
+/** The window with one more run. */
+export function counted(limit: ObjectLimit, engine: EngineState, nowMs: number): RunWindow {
+  const { startMs, runs } = windowAt(limit, engine, nowMs)
+  return { startMs, runs: runs + 1 }
+}
+
+function windowAt({ withinMs }: ObjectLimit, { window }: EngineState, nowMs: number): RunWindow {
+  return window !== undefined && nowMs < window.startMs + withinMs ? window : { startMs: nowMs, runs: 0 }
+}
