@@ -4,7 +4,7 @@
  * Source: "equal jitter" in "Exponential Backoff And Jitter", AWS Architecture Blog; the cap is client-go's.
  */
 const backoffBaseMs = 1_000
-const backoffMsMax = 1_000_000
+export const backoffMsMax = 1_000_000
 
 /** The wait after the `attempt`th failure in a row (1 is the first); `chance` is uniform in [0, 1). */
 export function backoffMs(attempt: number, chance: number): number {

@@ -27,12 +27,6 @@ export function createContext(options: ContextOptions): Context {
   const { controller, object, engine, signal, attempt, expectations } = options
   const { resources, catalog, clock, events, logger } = engine
   const manager = { manager: controller.name }
-  const log = logger.with({
-    controller: controller.name,
-    namespace: object.metadata.namespace ?? '',
-    name: object.metadata.name,
-  })
-
   /** Every verb passes here: a run whose time is over has no say any more. */
   const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
     signal.throwIfAborted()
@@ -51,7 +45,7 @@ export function createContext(options: ContextOptions): Context {
   })
 
   return {
-    log,
+    log: logger,
     signal,
     attempt,
     expectations,

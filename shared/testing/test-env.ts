@@ -197,7 +197,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       method: 'GET',
       path,
       query: new URLSearchParams(),
-      header: () => undefined,
+      header: () => {},
       body: async () => new Uint8Array(),
       signal: new AbortController().signal,
     })

@@ -5,6 +5,7 @@ import {
   type ControlLoopsOptions,
 } from '../../shared/engine/control-loops.ts'
 import type { Controller } from '../../shared/engine/controller.ts'
+import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
 import { createEventRecorder } from '../../shared/engine/event-recorder.ts'
 import { sweepTimers, sweepWheel, type SweepOptions } from '../../shared/engine/sweep.ts'
 import { processBatch } from '../../shared/engine/worker.ts'
@@ -83,6 +84,7 @@ export function startPlane({ world, climate, controllers, onWrite }: PlaneOption
       clock: world,
       random,
       logger: silent,
+      telemetry: createPrometheusTelemetry(),
       events: createEventRecorder({ resources, clock: world, logger: silent }),
       controllers: controllers(life),
     }

@@ -14,6 +14,7 @@ export type Situation =
   | 'failing'
   | 'toldToWait'
   | 'slowedDown'
+  | 'inCircles'
   | 'deleting'
   | 'changed'
   | 'notReady'
@@ -39,6 +40,7 @@ const troubles: Readonly<Partial<Record<string, Situation>>> = {
   Backoff: 'failing',
   RetryAfter: 'toldToWait',
   RateLimited: 'slowedDown',
+  HotLoop: 'inCircles',
 }
 
 /** Why the object waits; a wait that a newer generation has ended does not count. */

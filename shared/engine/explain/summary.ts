@@ -9,12 +9,14 @@ import { agoText, kubectlName, until, withMessage } from './words.ts'
 export function summary(facts: Facts): readonly string[] {
   const { lastError } = facts.stored.engine
   const ready = conditionOf(facts.stored.object, 'Ready')
+  const circle = conditionOf(facts.stored.object, 'HotLoop')
   switch (situationOf(facts)) {
     case 'stopped':
     case 'failing':
     case 'toldToWait':
-    case 'slowedDown':
       return [sentence(facts), ...(lastError === undefined ? [] : [`  ${lastError}`])]
+    case 'inCircles':
+      return [sentence(facts), ...(circle === undefined ? [] : [`  ${withMessage(circle.reason, circle.message)}`])]
     case 'notReady':
       return [sentence(facts), ...(ready === undefined ? [] : [`  ${withMessage(ready.reason, ready.message)}`])]
     default:
@@ -41,7 +43,9 @@ function sentence(facts: Facts): string {
     case 'toldToWait':
       return `The far side asked to wait; it is tried again ${next}:`
     case 'slowedDown':
-      return `It runs too often and is slowed down; it runs again ${next}:`
+      return `It has run as often as its rate limit lets it; it runs again ${next}.`
+    case 'inCircles':
+      return `It runs in circles and is slowed down; it runs again ${next}:`
     case 'deleting':
       return `It is being deleted: ${controller?.name ?? ''} cleans up, and looks again ${next}.`
     case 'changed':
@@ -75,8 +79,9 @@ export function advice(facts: Facts): readonly string[] {
       return ['Mend what it says: an edit of the spec runs it at once.', `Try all the same:  ${runNow}`]
     case 'failing':
       return [...repeated(facts), `Try at once:  ${runNow}`]
+    case 'inCircles':
+      return ['Find out what changes it so often, and who: it heals by itself once that ends.']
     case 'slowedDown':
-      return ['Find out what changes it so often, and who: its fields and events are below.']
     case 'changed':
       return ['If it stays so, the workers are busy or stuck: see setpoint_queue_oldest_seconds at /metrics.']
     case 'toldToWait':

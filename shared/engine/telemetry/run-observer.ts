@@ -1,0 +1,133 @@
+import { isConverged } from '../../model/convergence.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { metrics } from '../../model/metrics.ts'
+import { keyText } from '../../model/object-key.ts'
+import { isDeleting, type ApiObject } from '../../model/object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { backoffMsMax } from '../backoff.ts'
+import { observes } from '../conclusion.ts'
+import type { Controller } from '../controller.ts'
+import type { EngineOptions } from '../reconcile-key.ts'
+import type { Turn } from '../turn.ts'
+import type { Verdict } from '../verdict.ts'
+import { noEffects, notingEffects, type RunEffects } from './run-effects.ts'
+import { createRunMetrics } from './run-metrics.ts'
+import { createUnconverged } from './unconverged.ts'
+
+/**
+ * Sees runs for people: their log lines carry the run's identity, what they read and write is counted, and at the end it is
+ * said why they ran and how it went. Nothing of it reaches the reconcile function, and nothing is decided by it.
+ */
+export type RunObserver = (stored: StoredObject, turn: Turn) => ObservedRun
+
+export interface ObservedRun {
+  /** The engine as this run is to use it. */
+  readonly engine: EngineOptions
+  /** The run is over, and what it changed is written. */
+  ended(verdict: Verdict): void
+}
+
+export function createRunObserver(controller: Controller, engine: EngineOptions): RunObserver {
+  const { clock, random } = engine
+  const count = createRunMetrics(controller.name, engine.telemetry)
+  const unconverged = observeUnconverged(controller, engine)
+
+  return (stored, turn) => {
+    const startMs = clock.nowMs()
+    const effects = noEffects()
+    const logger = engine.logger.with(identity(controller, stored, random.uuid()))
+    const wasConverged = isConverged(stored)
+    const noting = { effects, manager: controller.name, wasConverged, logger }
+    unconverged.began(turn, stored)
+    return {
+      engine: { ...engine, logger, resources: notingEffects(engine.resources, noting) },
+      ended: (verdict) => {
+        const nowMs = clock.nowMs()
+        const ms = Math.max(0, nowMs - startMs)
+        const { change, waiting } = stored.engine
+        const isObserved = change !== undefined && settles(stored.object, verdict)
+        unconverged.ended(turn, isObserved, verdict)
+        count({
+          verdict,
+          ms,
+          effects,
+          wasSteady: wasConverged && isUnprompted(turn),
+          convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
+          isRepair: isObserved && waiting === undefined && isUnprompted(turn),
+          isRepeated: isRepeated(stored, verdict),
+        })
+        log(logger, { turn, verdict, ms, effects })
+      },
+    }
+  }
+}
+
+/** The age of the oldest change that a run has met and none has observed. */
+function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry }: EngineOptions) {
+  const changes = createUnconverged()
+  telemetry.read(metrics.oldestUnconverged, { controller: name }, () => changes.oldestMs(clock.nowMs()) / 1_000)
+  return {
+    began: ({ key }: Turn, { engine: { change } }: StoredObject): void => {
+      if (change === undefined) return
+      changes.met(keyText(key), {
+        sinceMs: change.sinceMs ?? change.atMs,
+        untilMs: clock.nowMs() + backoffMsMax + timeoutMs + graceMs,
+      })
+    },
+    ended: ({ key }: Turn, isObserved: boolean, verdict: Verdict): void => {
+      if (isObserved) changes.observed(keyText(key))
+      else if (verdict.kind === 'retryAfter') changes.waits(keyText(key), clock.nowMs() + verdict.afterMs + graceMs)
+    },
+  }
+}
+
+/** Whether the change that the object carries is dealt with. A deletion is when the object goes. */
+function settles(object: ApiObject, verdict: Verdict): boolean {
+  return isDeleting(object) ? verdict.kind === 'done' : observes(verdict)
+}
+
+/** For queues and clocks, before an object that has been silent counts as gone. */
+const graceMs = 60_000
+
+function identity({ name: controller, kind: { kind } }: Controller, { object }: StoredObject, id: string): JsonObject {
+  const { namespace = '', name } = object.metadata
+  return { controller, kind, namespace, name, reconcileID: id }
+}
+
+/** Only time has passed. */
+function isUnprompted({ wakeUps }: Turn): boolean {
+  return wakeUps.every(({ origin }) => origin !== 'change')
+}
+
+/** So many failures with one message are a matter for people. */
+const repeatedMin = 5
+
+function isRepeated({ engine: { lastError, sameErrors = 1 } }: StoredObject, verdict: Verdict): boolean {
+  return verdict.kind === 'failed' && verdict.message === lastError && sameErrors + 1 >= repeatedMin
+}
+
+interface EndedRun {
+  readonly turn: Turn
+  readonly verdict: Verdict
+  readonly ms: number
+  readonly effects: RunEffects
+}
+
+function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }: EndedRun): void {
+  const fields: JsonObject = {
+    outcome: verdict.kind,
+    durationMs: ms,
+    reasons: turn.wakeUps.map(({ reason }) => reason),
+    reads,
+    writes: written.created + written.updated + written.deleted,
+  }
+  if (verdict.kind === 'done') return logger.debug('reconciled', fields)
+  if (verdict.kind === 'again') return logger.debug('reconciled', { ...fields, afterMs: verdict.afterMs })
+  if (verdict.kind === 'failed' && verdict.quiet) return logger.debug('reconcile met a conflict', fields)
+  logger.warn('reconcile did not succeed', { ...fields, reason: reasonOf(verdict), error: verdict.message })
+}
+
+function reasonOf(verdict: Exclude<Verdict, { readonly kind: 'done' | 'again' }>): string {
+  return verdict.kind === 'retryAfter' ? 'RetryAfter' : verdict.reason
+}
