@@ -155,10 +155,9 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     expect(await query(await url(), 'SELECT extname FROM pg_extension ORDER BY 1')).toEqual(['pg_trgm', 'plpgsql'])
   })
 
-  const long = { timeout: 120_000, meta: { skipped: 'waits for the resync, a minute: SETPOINT_LONG_TESTS=1 npm test' } }
   it.skipIf(process.env['SETPOINT_LONG_TESTS'] === undefined)(
     'is put back within its resync period',
-    long,
+    { timeout: 120_000, meta: { skipped: 'waits a minute for the resync: SETPOINT_LONG_TESTS=1 npm test' } },
     async () => {
       await dropByHand()
       const startMs = performance.now()

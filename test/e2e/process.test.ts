@@ -221,12 +221,15 @@ describe('the process behind npm start', () => {
       )
     })
 
-    const asRoot = { meta: { skipped: 'root may write everywhere' } }
-    it.skipIf(process.getuid?.() === 0)('where it may not write', asRoot, async () => {
-      const dataDirectory = fresh('sealed')
-      mkdirSync(dataDirectory)
-      chmodSync(dataDirectory, 0o500)
-      expect(await refused({ dataDirectory })).toMatch(/^setpoint: /)
-    })
+    it.skipIf(process.getuid?.() === 0)(
+      'where it may not write',
+      { meta: { skipped: 'root may write everywhere' } },
+      async () => {
+        const dataDirectory = fresh('sealed')
+        mkdirSync(dataDirectory)
+        chmodSync(dataDirectory, 0o500)
+        expect(await refused({ dataDirectory })).toMatch(/^setpoint: /)
+      },
+    )
   })
 })

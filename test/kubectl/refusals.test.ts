@@ -9,202 +9,209 @@ const [newest] = await findKubectls()
 let session: KubectlSession
 let kubectl: Kubectl
 
-const options = { meta: { skipped: noKubectl }, concurrent: true }
+describe.skipIf(newest === undefined)(
+  'what kubectl says when it is refused',
+  { meta: { skipped: noKubectl }, concurrent: true },
+  () => {
+    beforeAll(async () => {
+      session = await openKubectlSession(newest as NonNullable<typeof newest>)
+      kubectl = session.kubectl
+      await kubectl.apply(widgetDefinition)
+      await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
+    })
+    afterAll(() => session?.[Symbol.asyncDispose]())
 
-describe.skipIf(newest === undefined)('what kubectl says when it is refused', options, () => {
-  beforeAll(async () => {
-    session = await openKubectlSession(newest as NonNullable<typeof newest>)
-    kubectl = session.kubectl
-    await kubectl.apply(widgetDefinition)
-    await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-  })
-  afterAll(() => session?.[Symbol.asyncDispose]())
+    const refusal = (input: string, command = 'create -f -'): Promise<string> => kubectl.fails(command, { input })
 
-  const refusal = (input: string, command = 'create -f -'): Promise<string> => kubectl.fails(command, { input })
+    describe('for what does not fit the schema', () => {
+      it('names every field that is wrong', async () => {
+        const complaint = await refusal(widget('bad', { spec: '{size: 101, color: pink, note: 7}' }))
+        expect(complaint).toMatch(/^The Widget "bad" is invalid: *\n/)
+        expect(complaint).toContain(
+          '* spec.size: Invalid value: 101: spec.size in body should be less than or equal to 100',
+        )
+        expect(complaint).toContain('* spec.color: Unsupported value: "pink": supported values: ')
+        expect(complaint).toMatch(
+          /\* spec\.note: Invalid value: "integer": spec\.note in body must be of type string: "integer"/,
+        )
+      })
 
-  describe('for what does not fit the schema', () => {
-    it('names every field that is wrong', async () => {
-      const complaint = await refusal(widget('bad', { spec: '{size: 101, color: pink, note: 7}' }))
-      expect(complaint).toMatch(/^The Widget "bad" is invalid: *\n/)
-      expect(complaint).toContain(
-        '* spec.size: Invalid value: 101: spec.size in body should be less than or equal to 100',
-      )
-      expect(complaint).toContain('* spec.color: Unsupported value: "pink": supported values: ')
-      expect(complaint).toMatch(
-        /\* spec\.note: Invalid value: "integer": spec\.note in body must be of type string: "integer"/,
-      )
+      it('names the one field that is wrong', async () => {
+        expect(await refusal(widget('bad', { spec: '{size: -1}' }))).toContain(
+          'The Widget "bad" is invalid: spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
+        )
+      })
+
+      it('names what is missing', async () => {
+        expect(await refusal(widget('bad').replace(/spec: .*/, ''))).toContain(
+          'The Widget "bad" is invalid: spec: Required value',
+        )
+      })
+
+      it('names a duplicate', async () => {
+        expect(await refusal(widget('bad', { spec: '{tags: [a, a]}' }))).toContain('spec.tags[1]: Duplicate value: "a"')
+      })
+
+      it('names an unknown field', async () => {
+        expect(await refusal(widget('bad', { spec: '{weight: 1}' }))).toContain(
+          'Error from server (BadRequest): error when creating "STDIN": Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.weight"',
+        )
+      })
+
+      it('warns of an unknown field, or lets it go, when told to', async () => {
+        const input = widget('lenient', { spec: '{size: 2, weight: 1}' })
+        const warned = await kubectl.run('create -f - --validate=warn', { input })
+        expect(warned).toMatchObject({ code: 0, stderr: 'Warning: unknown field "spec.weight"\n' })
+        expect((await kubectl.json('get wd lenient')).spec).toEqual({ size: 2 })
+        expect(await kubectl.run('apply -f - --validate=ignore', { input })).toMatchObject({ code: 0 })
+      })
+
+      it('names what is wrong with a change', async () => {
+        await kubectl.apply(widget('good'))
+        expect(await kubectl.fails(`patch wd good --type=merge -p '{"spec":{"size":"big"}}'`)).toContain(
+          'The Widget "good" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+        )
+      })
     })
 
-    it('names the one field that is wrong', async () => {
-      expect(await refusal(widget('bad', { spec: '{size: -1}' }))).toContain(
-        'The Widget "bad" is invalid: spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
-      )
+    describe('for its metadata', () => {
+      it.each([
+        {
+          text: '{apiVersion: v1, kind: Namespace, metadata: {name: a.b}}',
+          says: /"a\.b" is invalid: metadata\.name: Invalid value: "a\.b": a lowercase RFC 1123 label/,
+        },
+        { text: widget('Bad_Name'), says: /metadata\.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain/ },
+        {
+          text: widget('bad', { labels: '{"a b": c}' }),
+          says: /metadata\.labels: Invalid value: "a b": name part must/,
+        },
+        {
+          text: widget('bad', { labels: '{a: "b c"}' }),
+          says: /metadata\.labels: Invalid value: "b c": a valid label must/,
+        },
+        {
+          text: widget('bad').replace('metadata:', 'metadata:\n  finalizers: ["a b"]'),
+          says: /metadata\.finalizers: Invalid value: "a b": must be a qualified name/,
+        },
+        {
+          text: widget('bad').replace(
+            'metadata:',
+            'metadata:\n  ownerReferences: [{kind: A, name: b, apiVersion: v1, uid: ""}]',
+          ),
+          says: /metadata\.ownerReferences\S*: (Invalid value|Required value)/,
+        },
+        { text: widget('bad').replace('name: bad', ''), says: /name or generateName is required/ },
+      ])('says $says', async ({ text, says }) => {
+        expect(await refusal(text)).toMatch(says)
+      })
     })
 
-    it('names what is missing', async () => {
-      expect(await refusal(widget('bad').replace(/spec: .*/, ''))).toContain(
-        'The Widget "bad" is invalid: spec: Required value',
-      )
+    describe('for a definition', () => {
+      const definition = (from: string, to: string): string =>
+        widgetDefinition.replaceAll('widget', 'gizmo').replace('kind: Widget', 'kind: Gizmo').replace(from, to)
+
+      it.each([
+        {
+          because: 'the name is not that of the plural',
+          text: definition('name: gizmos.test.setpoint.dev', 'name: gizmos'),
+          says: /metadata\.name: Invalid value: "gizmos": must be spec\.names\.plural\+"\."\+spec\.group/,
+        },
+        {
+          because: 'there is no schema',
+          text: definition('openAPIV3Schema:', 'other:'),
+          says: /unknown field|Required value: schemas are required/,
+        },
+        {
+          because: 'the schema is not structural',
+          text: definition('size: { type: integer,', 'size: {'),
+          says: /spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\[spec\]\.properties\[size\]\.type: Required value/,
+        },
+        {
+          because: 'no version is stored',
+          text: definition('storage: true', 'storage: false'),
+          says: /must have exactly one version marked as storage version/,
+        },
+      ])('when $because', async ({ text, says }) => {
+        expect(await refusal(text, 'create -f -')).toMatch(says)
+      })
+
+      it('when another has its names', async () => {
+        await kubectl.apply(widget('kept'))
+        await kubectl.apply(widgetDefinition.replaceAll('widgets', 'widgetz').replace('[wd]', '[wz]'))
+        const condition = `{.status.conditions[?(@.type=="NamesAccepted")].message}`
+        expect(await kubectl.ok(`get crd widgetz.test.setpoint.dev -o jsonpath='${condition}'`)).toMatch(
+          /"Widget(List)?" is already in use/,
+        )
+        expect(await kubectl.fails('get widgetz')).toContain(`the server doesn't have a resource type "widgetz"`)
+        await kubectl.ok('delete crd widgetz.test.setpoint.dev --timeout=10s')
+        expect(await kubectl.ok('get widgets -o name')).toContain('widget.test.setpoint.dev/kept')
+      })
     })
 
-    it('names a duplicate', async () => {
-      expect(await refusal(widget('bad', { spec: '{tags: [a, a]}' }))).toContain('spec.tags[1]: Duplicate value: "a"')
-    })
-
-    it('names an unknown field', async () => {
-      expect(await refusal(widget('bad', { spec: '{weight: 1}' }))).toContain(
-        'Error from server (BadRequest): error when creating "STDIN": Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.weight"',
-      )
-    })
-
-    it('warns of an unknown field, or lets it go, when told to', async () => {
-      const input = widget('lenient', { spec: '{size: 2, weight: 1}' })
-      const warned = await kubectl.run('create -f - --validate=warn', { input })
-      expect(warned).toMatchObject({ code: 0, stderr: 'Warning: unknown field "spec.weight"\n' })
-      expect((await kubectl.json('get wd lenient')).spec).toEqual({ size: 2 })
-      expect(await kubectl.run('apply -f - --validate=ignore', { input })).toMatchObject({ code: 0 })
-    })
-
-    it('names what is wrong with a change', async () => {
-      await kubectl.apply(widget('good'))
-      expect(await kubectl.fails(`patch wd good --type=merge -p '{"spec":{"size":"big"}}'`)).toContain(
-        'The Widget "good" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
-      )
-    })
-  })
-
-  describe('for its metadata', () => {
-    it.each([
-      {
-        text: '{apiVersion: v1, kind: Namespace, metadata: {name: a.b}}',
-        says: /"a\.b" is invalid: metadata\.name: Invalid value: "a\.b": a lowercase RFC 1123 label/,
-      },
-      { text: widget('Bad_Name'), says: /metadata\.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain/ },
-      { text: widget('bad', { labels: '{"a b": c}' }), says: /metadata\.labels: Invalid value: "a b": name part must/ },
-      {
-        text: widget('bad', { labels: '{a: "b c"}' }),
-        says: /metadata\.labels: Invalid value: "b c": a valid label must/,
-      },
-      {
-        text: widget('bad').replace('metadata:', 'metadata:\n  finalizers: ["a b"]'),
-        says: /metadata\.finalizers: Invalid value: "a b": must be a qualified name/,
-      },
-      {
-        text: widget('bad').replace(
-          'metadata:',
-          'metadata:\n  ownerReferences: [{kind: A, name: b, apiVersion: v1, uid: ""}]',
-        ),
-        says: /metadata\.ownerReferences\S*: (Invalid value|Required value)/,
-      },
-      { text: widget('bad').replace('name: bad', ''), says: /name or generateName is required/ },
-    ])('says $says', async ({ text, says }) => {
-      expect(await refusal(text)).toMatch(says)
-    })
-  })
-
-  describe('for a definition', () => {
-    const definition = (from: string, to: string): string =>
-      widgetDefinition.replaceAll('widget', 'gizmo').replace('kind: Widget', 'kind: Gizmo').replace(from, to)
-
-    it.each([
-      {
-        because: 'the name is not that of the plural',
-        text: definition('name: gizmos.test.setpoint.dev', 'name: gizmos'),
-        says: /metadata\.name: Invalid value: "gizmos": must be spec\.names\.plural\+"\."\+spec\.group/,
-      },
-      {
-        because: 'there is no schema',
-        text: definition('openAPIV3Schema:', 'other:'),
-        says: /unknown field|Required value: schemas are required/,
-      },
-      {
-        because: 'the schema is not structural',
-        text: definition('size: { type: integer,', 'size: {'),
-        says: /spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\[spec\]\.properties\[size\]\.type: Required value/,
-      },
-      {
-        because: 'no version is stored',
-        text: definition('storage: true', 'storage: false'),
-        says: /must have exactly one version marked as storage version/,
-      },
-    ])('when $because', async ({ text, says }) => {
-      expect(await refusal(text, 'create -f -')).toMatch(says)
-    })
-
-    it('when another has its names', async () => {
-      await kubectl.apply(widget('kept'))
-      await kubectl.apply(widgetDefinition.replaceAll('widgets', 'widgetz').replace('[wd]', '[wz]'))
-      const condition = `{.status.conditions[?(@.type=="NamesAccepted")].message}`
-      expect(await kubectl.ok(`get crd widgetz.test.setpoint.dev -o jsonpath='${condition}'`)).toMatch(
-        /"Widget(List)?" is already in use/,
-      )
-      expect(await kubectl.fails('get widgetz')).toContain(`the server doesn't have a resource type "widgetz"`)
-      await kubectl.ok('delete crd widgetz.test.setpoint.dev --timeout=10s')
-      expect(await kubectl.ok('get widgets -o name')).toContain('widget.test.setpoint.dev/kept')
-    })
-  })
-
-  describe('for who asks', () => {
-    const kubeconfig = (name: string, change: (text: string) => string): string => {
-      const path = join(session.directory, name)
-      writeFileSync(path, change(readFileSync(session.plane.kubeconfig, 'utf8')))
-      return path
-    }
-
-    it('with a wrong token', async () => {
-      const path = kubeconfig('wrong-token', (text) => text.replace(/token: .*/, 'token: wrong'))
-      for (const command of [
-        'get ns',
-        'get --raw /api',
-        'get --raw /openapi/v3',
-        'get --raw /version',
-        'api-resources',
-      ]) {
-        expect(await kubectl.fails(`${command} --kubeconfig ${path}`)).toContain('You must be logged in to the server')
+    describe('for who asks', () => {
+      const kubeconfig = (name: string, change: (text: string) => string): string => {
+        const path = join(session.directory, name)
+        writeFileSync(path, change(readFileSync(session.plane.kubeconfig, 'utf8')))
+        return path
       }
+
+      it('with a wrong token', async () => {
+        const path = kubeconfig('wrong-token', (text) => text.replace(/token: .*/, 'token: wrong'))
+        for (const command of [
+          'get ns',
+          'get --raw /api',
+          'get --raw /openapi/v3',
+          'get --raw /version',
+          'api-resources',
+        ]) {
+          expect(await kubectl.fails(`${command} --kubeconfig ${path}`)).toContain(
+            'You must be logged in to the server',
+          )
+        }
+      })
+
+      it('from a server it does not trust', async () => {
+        const path = kubeconfig('no-authority', (text) => text.replace(/certificate-authority-data: .*/, ''))
+        expect(await kubectl.fails(`get ns --kubeconfig ${path}`)).toContain('certificate signed by unknown authority')
+      })
     })
 
-    it('from a server it does not trust', async () => {
-      const path = kubeconfig('no-authority', (text) => text.replace(/certificate-authority-data: .*/, ''))
-      expect(await kubectl.fails(`get ns --kubeconfig ${path}`)).toContain('certificate signed by unknown authority')
+    it('for too much', async () => {
+      const path = join(session.directory, 'big')
+      writeFileSync(path, 'x'.repeat(4_000_000))
+      expect(await kubectl.fails(`create cm big --from-file=${path}`)).toMatch(/Request entity too large|too large/i)
+      expect(await kubectl.run('get --raw /healthz')).toMatchObject({ code: 0 })
     })
-  })
 
-  it('for too much', async () => {
-    const path = join(session.directory, 'big')
-    writeFileSync(path, 'x'.repeat(4_000_000))
-    expect(await kubectl.fails(`create cm big --from-file=${path}`)).toMatch(/Request entity too large|too large/i)
-    expect(await kubectl.run('get --raw /healthz')).toMatchObject({ code: 0 })
-  })
+    it('for a strategic merge', async () => {
+      await kubectl.apply(widget('strategic'))
+      expect(await kubectl.fails(`patch wd strategic -p '{"spec":{"size":2}}'`)).toMatch(
+        /415|UnsupportedMediaType|does not support|--type/,
+      )
+    })
 
-  it('for a strategic merge', async () => {
-    await kubectl.apply(widget('strategic'))
-    expect(await kubectl.fails(`patch wd strategic -p '{"spec":{"size":2}}'`)).toMatch(
-      /415|UnsupportedMediaType|does not support|--type/,
-    )
-  })
+    it('for a change of what is immutable', async () => {
+      await kubectl.apply(
+        '{apiVersion: v1, kind: ConfigMap, metadata: {name: fixed, namespace: default}, data: {a: "1"}, immutable: true}',
+      )
+      expect(await kubectl.fails(`patch cm fixed --type=merge -p '{"data":{"a":"2"}}'`)).toContain(
+        'data: Forbidden: field is immutable when `immutable` is set',
+      )
+    })
 
-  it('for a change of what is immutable', async () => {
-    await kubectl.apply(
-      '{apiVersion: v1, kind: ConfigMap, metadata: {name: fixed, namespace: default}, data: {a: "1"}, immutable: true}',
-    )
-    expect(await kubectl.fails(`patch cm fixed --type=merge -p '{"data":{"a":"2"}}'`)).toContain(
-      'data: Forbidden: field is immutable when `immutable` is set',
-    )
-  })
+    it('for a secret that is no base64', async () => {
+      expect(
+        await refusal('{apiVersion: v1, kind: Secret, metadata: {name: bad, namespace: default}, data: {a: "%%"}}'),
+      ).toMatch(/data|base64/)
+    })
 
-  it('for a secret that is no base64', async () => {
-    expect(
-      await refusal('{apiVersion: v1, kind: Secret, metadata: {name: bad, namespace: default}, data: {a: "%%"}}'),
-    ).toMatch(/data|base64/)
-  })
-
-  it('for a kind that nobody defined', async () => {
-    expect(await refusal(widget('x').replace('kind: Widget', 'kind: Nothing'))).toContain(
-      'no matches for kind "Nothing" in version "test.setpoint.dev/v1"',
-    )
-    expect(await refusal(widget('x').replace('test.setpoint.dev/v1', 'test.setpoint.dev/v9'))).toContain(
-      'no matches for kind',
-    )
-  })
-})
+    it('for a kind that nobody defined', async () => {
+      expect(await refusal(widget('x').replace('kind: Widget', 'kind: Nothing'))).toContain(
+        'no matches for kind "Nothing" in version "test.setpoint.dev/v1"',
+      )
+      expect(await refusal(widget('x').replace('test.setpoint.dev/v1', 'test.setpoint.dev/v9'))).toContain(
+        'no matches for kind',
+      )
+    })
+  },
+)
