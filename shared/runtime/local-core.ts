@@ -72,6 +72,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       wrapQueue(createMeasuredQueue(name, { clock, random, visibilityMs, telemetry }), name),
     tickMs: options.tickMs ?? 1_000,
   }
+  // Refuses controllers that cannot stand together, before anything runs.
+  const explain = createExplain({ ...engine, controllers: allControllers(engine) })
   const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
   return {
     api: createApi({
@@ -81,7 +83,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       clock,
       logger,
       telemetry,
-      explain: createExplain({ ...engine, controllers: allControllers(engine) }),
+      explain,
       pages: pagesOf(telemetry),
       authenticate: options.authenticate,
       version: setpointVersion,
