@@ -5,10 +5,11 @@ import {
   type ConditionPatch,
   type ConditionPatches,
 } from '../model/conditions.ts'
-import { reconcileRequestAnnotation } from '../model/control-annotations.ts'
+import { ownResyncMs, reconcileRequestAnnotation } from '../model/control-annotations.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { Deadlines, EngineState, StoredObject, RunWindow, Waiting } from '../model/stored-object.ts'
+import { nextPassMs } from '../model/wheel.ts'
 import { backoffMs } from './backoff.ts'
 import { expectationsField, expecting } from './expecting.ts'
 import type { Report } from './outcome.ts'
@@ -44,7 +45,7 @@ export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts):
     object: facts.hasStatus
       ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) }
       : live.object,
-    engine: { ...engineAfter(live.engine, verdict, facts), ...unobserved(live, verdict, facts) },
+    engine: { ...engineAfter(live, verdict, facts), ...unobserved(live, verdict, facts) },
   }
 }
 
@@ -127,8 +128,8 @@ function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
   return ready === true ? { status: 'True', reason: 'Reconciled' } : { status: 'False', ...ready }
 }
 
-function engineAfter(live: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
-  const wait = waitAfter(live, verdict, facts)
+function engineAfter({ object, engine: live }: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {
+  const wait = resynced(waitAfter(live, verdict, facts), object, facts)
   return expecting({ ...remembered(live, facts), ...slowedDown(wait, facts) }, facts)
 }
 
@@ -138,6 +139,18 @@ function remembered({ wakeAtMs }: EngineState, { window, wakeAtMs: before }: Run
     ...(wakeAtMs === undefined || wakeAtMs === before ? {} : { wakeAtMs }),
     ...(window === undefined ? {} : { window }),
   }
+}
+
+/**
+ * An object with a resync period of its own has a timer where others have the wheel, at the time when the hand of its period
+ * passes its slot. What failed, or was told when to come, keeps its own time.
+ */
+function resynced(wait: EngineState, object: ApiObject, { nowMs, generation }: RunFacts): EngineState {
+  const periodMs = ownResyncMs(object) ?? 0
+  if (periodMs === 0 || wait.waiting === 'Backoff' || wait.waiting === 'RetryAfter') return wait
+  const nextRunAtMs = nextPassMs(object.metadata.uid, nowMs, periodMs)
+  if (nextRunAtMs >= (wait.nextRunAtMs ?? Infinity)) return wait
+  return { ...wait, generation, waiting: wait.waiting === 'Stopped' ? 'Stopped' : 'Resync', nextRunAtMs }
 }
 
 /** In a hot loop the next run is a probe, whatever this one asked for. */

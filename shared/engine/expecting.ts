@@ -8,7 +8,7 @@ import type { RunFacts } from './conclusion.ts'
 export function expecting(engine: EngineState, { expectations = {}, nowMs, generation }: RunFacts): EngineState {
   const kept = { ...engine, ...expectationsField(expectations) }
   const nextRunAtMs = Math.min(...Object.values(expectations).filter((untilMs) => untilMs > nowMs))
-  const isFree = engine.waiting === undefined || engine.waiting === 'Requeue'
+  const isFree = engine.waiting === undefined || engine.waiting === 'Requeue' || engine.waiting === 'Resync'
   if (!isFree || nextRunAtMs >= (engine.nextRunAtMs ?? Infinity)) return kept
   return { ...kept, generation, waiting: 'Expectation', nextRunAtMs }
 }

@@ -1,8 +1,8 @@
-import { pausedAnnotation } from '../model/control-annotations.ts'
+import { ownResyncMs, pausedAnnotation } from '../model/control-annotations.ts'
 import { hasCode } from '../model/errors.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import { dueAtMs, type EngineState, type StoredObject } from '../model/stored-object.ts'
+import { dueAtMs, type StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
@@ -49,7 +49,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
     const stored = await store.get(turn.key)
     if (kind === undefined || stored === undefined) return turn.settle()
-    const waitMs = timeToGo(turn, stored.engine, clock.nowMs())
+    const waitMs = timeToGo(turn, stored, clock.nowMs())
     if (waitMs > shortWaitMsMax) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored)) return commit.paused(stored, turn, kind)
@@ -120,11 +120,13 @@ interface Run {
 }
 
 /**
- * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change and for a resync;
- * a timer's message is a hint: the object knows when it wants to run. If one comes back ahead of its hold, somebody woke it.
+ * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change, and for a resync
+ * unless it has a period of its own; a timer's message is a hint: the object knows when it wants to run. If one comes
+ * back ahead of its hold, somebody woke it.
  */
-function timeToGo({ wakeUps }: Turn, engine: EngineState, nowMs: number): number {
-  const now = wakeUps.filter(({ origin }) => origin !== 'timer')
+function timeToGo({ wakeUps }: Turn, { object, engine }: StoredObject, nowMs: number): number {
+  const isHint = { change: false, resync: ownResyncMs(object) !== undefined, timer: true }
+  const now = wakeUps.filter(({ origin }) => !isHint[origin])
   if (now.length === 0 && engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
   const atMs = now.length > 0 ? Math.min(...now.map(({ notBeforeMs = 0 }) => notBeforeMs)) : dueAtMs(engine)
   return Math.max(0, (atMs ?? Infinity) - nowMs)

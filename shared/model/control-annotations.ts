@@ -1,3 +1,6 @@
+import { tryDurationMs } from './duration.ts'
+import type { ApiObject } from './object.ts'
+
 /**
  * Annotations that speak to the engine. Whoever may write an object may set them, and a write of one always wakes the
  * object's controller, whatever its predicates say.
@@ -9,6 +12,19 @@ export const pausedAnnotation = `${prefix}paused`
 
 /** "Reconcile now": a new value runs the object; the value that was answered is in `status.lastHandledReconcileAt`. */
 export const reconcileRequestAnnotation = `${prefix}reconcile-requested-at`
+
+/** The object's own resync period, `5m`; `0` for never. In place of the kind's, whether longer or shorter. */
+export const resyncAnnotation = `${prefix}resync`
+
+/** Shorter periods count as this long. */
+const resyncMsMin = 1_000
+
+/** The object's own resync period, 0 for never; undefined if it has none, or none that can be read. */
+export function ownResyncMs({ metadata: { annotations } }: ApiObject): number | undefined {
+  const given = annotations?.[resyncAnnotation]
+  const ms = given === undefined ? undefined : given === '0' ? 0 : tryDurationMs(given)
+  return ms === undefined || ms === 0 ? ms : Math.max(resyncMsMin, ms)
+}
 
 type Annotations = Readonly<Record<string, string>>
 

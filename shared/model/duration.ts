@@ -9,9 +9,15 @@ const term = /(\d+(?:\.\d+)?)(ms|s|m|h)/y
 
 /** Milliseconds of a duration. Throws BAD_REQUEST for anything that is not one, negative lengths included. */
 export function durationMs(duration: Duration): number {
-  const ms = typeof duration === 'number' ? duration : parse(duration)
-  if (!Number.isFinite(ms) || ms < 0) throw notADuration(duration)
+  const ms = tryDurationMs(duration)
+  if (ms === undefined) throw notADuration(duration)
   return ms
+}
+
+/** Milliseconds of a duration, or undefined for anything that is not one. */
+export function tryDurationMs(duration: Duration): number | undefined {
+  const ms = typeof duration === 'number' ? duration : parse(duration)
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
 }
 
 function parse(text: string): number {
@@ -19,7 +25,7 @@ function parse(text: string): number {
   term.lastIndex = 0
   for (let at = 0; at < text.length; at = term.lastIndex) {
     const match = term.exec(text)
-    if (match === null) throw notADuration(text)
+    if (match === null) return Number.NaN
     total += Number(match[1]) * unitMs[match[2] as Unit]
   }
   return text === '' ? Number.NaN : total

@@ -38,7 +38,8 @@ export type EngineState = {
   readonly hold?: Hold
 }
 
-export type Waiting = 'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'HotLoop' | 'Stopped' | 'Expectation'
+export type Waiting =
+  'Backoff' | 'Requeue' | 'RetryAfter' | 'RateLimited' | 'HotLoop' | 'Stopped' | 'Expectation' | 'Resync'
 
 /** Milliseconds since the epoch, by name. */
 export type Deadlines = { readonly [name: string]: number }

@@ -36,7 +36,7 @@ export function slotsBetween(fromMs: number, toMs: number, periodMs: number): re
 /** When the hand of a period next passes the slot of a uid, after this time. */
 export function nextPassMs(uid: string, nowMs: number, periodMs: number): number {
   const slotMs = (wheelSlot(uid) * periodMs) / wheelSlots
-  return slotMs + (Math.floor((nowMs - slotMs) / periodMs) + 1) * periodMs
+  return Math.ceil(slotMs + (Math.floor((nowMs - slotMs) / periodMs) + 1) * periodMs)
 }
 
 function slotsPassed(ms: number, periodMs: number): number {
