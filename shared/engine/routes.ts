@@ -1,5 +1,5 @@
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
-import { controllerOf, parseApiVersion, type ApiObject } from '../model/object.ts'
+import { controllerOf, parseApiVersion } from '../model/object.ts'
 import { touches, wakesItself, type StoredObject } from '../model/stored-object.ts'
 import type { Change } from '../ports/change-feed.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
@@ -7,6 +7,7 @@ import type { Lane } from '../ports/work-queue.ts'
 import type { Controller, Watched } from './controller.ts'
 import { isOf } from './kind.ts'
 import type { Predicate } from './predicates.ts'
+import { childReason, mapReason, ownReason, referenceReason } from './wake-reasons.ts'
 
 /** Whose keys a change wakes, by one rule of one controller. */
 export interface Route {
@@ -47,8 +48,7 @@ function ownTargets({ kind, when }: Controller): Route['targets'] {
     const { type, touched, stored } = change
     if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
     if (!touches(touched, 'control', 'delete') && !passes(when, change)) return []
-    const reason = `${touched.join(', ')} of ${describe(stored.object)} changed`
-    return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason }]
+    return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason: ownReason(change) }]
   }
 }
 
@@ -60,16 +60,15 @@ function ownerTargets({ kind, owns }: Controller): Route['targets'] {
     if (!isWatched(owns, change)) return []
     const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : ''
     const key = { group: kind.group, kind: kind.kind, namespace, name: owner.name }
-    return [{ key, lane: 'background', reason: `child ${describe(object)} changed` }]
+    return [{ key, lane: 'background', reason: childReason(change) }]
   }
 }
 
 function referrerTargets({ kind, references }: Controller, index: ObjectIndex): Route['targets'] {
   return async (change) => {
     if (!isWatched(references, change)) return []
-    const { object } = change.stored
-    const reason = `${describe(object)}, which it refers to, changed`
-    const referrers = await index.referrers(keyOf(object))
+    const reason = referenceReason(change)
+    const referrers = await index.referrers(keyOf(change.stored.object))
     return referrers.filter(isOfKind(kind)).map((key) => ({ key, lane: 'background', reason }))
   }
 }
@@ -79,7 +78,7 @@ function mappedTargets({ kind, maps }: Controller): Route['targets'] {
     const { object } = change.stored
     const watching = maps.filter((map) => isWatched([map], change))
     if (watching.length === 0) return []
-    const reason = `${describe(object)}, which maps to it, changed`
+    const reason = mapReason(change)
     const keys = [...watching.flatMap(({ primaries }) => primaries(object)), ...dropped.filter(isOfKind(kind))]
     return keys.map((key) => ({ key, lane: 'background', reason }))
   }
@@ -96,8 +95,4 @@ function passes(when: Predicate, { type, touched, stored: { object } }: Change):
 
 function isOfKind(kind: Pick<ObjectKey, 'group' | 'kind'>): (key: ObjectKey) => boolean {
   return (key) => key.kind === kind.kind && key.group === kind.group
-}
-
-function describe({ kind, metadata }: ApiObject): string {
-  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
 }
