@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import { objectText } from '../model/object-text.ts'
 import { present } from '../model/present.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -47,7 +48,7 @@ function createView(options: ViewOptions): View {
 }
 
 function objectView(kind: ServedKind): View {
-  const one = (stored: StoredObject): string => JSON.stringify(present(stored))
+  const one = (stored: StoredObject): string => objectText(present(stored))
   const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const list = (page: ObjectList): string =>
     `${head}${JSON.stringify(listMeta(page))},"items":[${page.items.map(one).join(',')}]}`

@@ -123,7 +123,7 @@ interface ChangeRow extends ObjectRow {
  */
 function selectStretch(database: SqliteDatabase): (stretch: Stretch) => Change[] {
   const ofAll = `
-    SELECT c.touched, c.removed, o.rv, o.created_rv = c.rv AS is_creation, o.engine, o.doc
+    SELECT c.touched, c.removed, o.created_rv = c.rv AS is_creation, o.engine, o.doc
     FROM changes c LEFT JOIN objects o
       ON o.id = c.object_id AND o.created_rv <= c.rv AND (o.rv = c.rv OR c.touched <> 'engine')
     WHERE c.rv > ? AND c.rv <= ? AND (c.removed IS NOT NULL OR o.id IS NOT NULL)`

@@ -50,7 +50,7 @@ const start: Place = { namespace: '', name: '' }
 function selectRows(
   database: SqliteDatabase,
 ): (kindId: number, query: ListQuery & { readonly after: Place }, count: number) => PlacedRow[] {
-  const columns = 'SELECT namespace, name, rv, engine, doc FROM objects WHERE kind = ?'
+  const columns = 'SELECT namespace, name, engine, doc FROM objects WHERE kind = ?'
   const everywhere = database.prepare(`${columns} AND (namespace, name) > (?, ?) ORDER BY namespace, name LIMIT ?`)
   const inNamespace = database.prepare(`${columns} AND namespace = ? AND name > ? ORDER BY name LIMIT ?`)
   return (kindId, { namespace, after }, count) => {

@@ -20,7 +20,7 @@ interface NewRow {
 
 /** The rows of objects: one by one, by name or by number. Whoever changes one is inside a write. */
 export function createSqliteObjects(database: SqliteDatabase) {
-  const select = database.prepare('SELECT rv, engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
+  const select = database.prepare('SELECT engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
   const selectVersion = database.prepare(
     'SELECT id, owners FROM objects WHERE kind = ? AND namespace = ? AND name = ? AND uid = ? AND rv = ?',
   )

@@ -1,10 +1,10 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { objectText, parseObjectText } from '../../model/object-text.ts'
 import { dueAtMs, type EngineState, type StoredObject } from '../../model/stored-object.ts'
 
-/** The columns that hold an object's state. `doc` is the object, under a resourceVersion that `rv` overrules. */
+/** The columns that hold an object's state. */
 export interface ObjectRow {
-  readonly rv: number
   readonly engine: string | null
   readonly doc: string
 }
@@ -22,7 +22,7 @@ const bytesMax = 350 * 1024
 
 /** Throws TOO_LARGE above 350 KiB. */
 export function columnsOf({ object, engine }: StoredObject): ObjectColumns {
-  const doc = JSON.stringify(object)
+  const doc = objectText(object)
   const state = JSON.stringify(engine)
   checkSize(doc, state, object)
   const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
@@ -34,10 +34,8 @@ export function columnsOf({ object, engine }: StoredObject): ObjectColumns {
   }
 }
 
-export function storedOf({ rv, engine, doc }: ObjectRow): StoredObject {
-  const object = JSON.parse(doc) as ApiObject
-  object.metadata.resourceVersion = String(rv)
-  return { object, engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+export function storedOf({ engine, doc }: ObjectRow): StoredObject {
+  return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
 }
 
 const atRest: EngineState = {}

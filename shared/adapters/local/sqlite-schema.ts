@@ -3,7 +3,7 @@ import { OperatingError } from '../../model/errors.ts'
 
 /** Marks a file as ours in its header, so that another program's database is refused instead of written into. */
 const applicationId = 0x5e7901
-const schemaVersion = 1
+const schemaVersion = 2
 
 /**
  * Objects are addressed by a small integer and updated in place; no index holds a column that an ordinary write changes.
@@ -60,7 +60,7 @@ export function prepareSchema(connection: DatabaseSync, file: string): void {
   if (version !== schemaVersion) {
     throw new OperatingError(
       'UNAVAILABLE',
-      `${file} has layout ${version}, this version knows layout ${schemaVersion}: start a newer version`,
+      `${file} has layout ${version}, this version knows layout ${schemaVersion}: ${Number(version) > schemaVersion ? 'start a newer version' : 'choose another file'}`,
     )
   }
 }

@@ -22,9 +22,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
   const kinds = createSqliteKinds(database)
   const rows = createSqliteObjects(database)
 
-  /** Numbers a write that is under way, and logs it. */
-  const log = (entry: Omit<ChangeEntry, 'removed'>, type: Change['type'], given: StoredObject): PublishedChange => {
-    const stored = withVersion(given, entry.rv)
+  const log = (entry: Omit<ChangeEntry, 'removed'>, type: Change['type'], stored: StoredObject): PublishedChange => {
     changeLog.append(type === 'removed' ? { ...entry, removed: JSON.stringify(stored) } : entry)
     return { rv: entry.rv, kindId: entry.kindId, change: { type, touched: entry.touched, stored } }
   }
@@ -37,26 +35,26 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
 
   const create: ObjectStore['create'] = async (stored) => {
     const key = keyOf(stored.object)
-    const columns = columnsOf(stored)
     const kindId = kinds.intern(key)
     const written = await database.write(() => {
       const rv = changeLog.nextVersion()
-      const objectId = rows.insert({ kindId, key, rv, uid: stored.object.metadata.uid }, columns)
-      return log({ rv, objectId, kindId, touched: ['spec'] }, 'added', stored)
+      const numbered = withVersion(stored, rv)
+      const objectId = rows.insert({ kindId, key, rv, uid: stored.object.metadata.uid }, columnsOf(numbered))
+      return log({ rv, objectId, kindId, touched: ['spec'] }, 'added', numbered)
     }, changeLog.publish)
     return written.change.stored
   }
 
   const replace: ObjectStore['replace'] = async (stored, touched) => {
     const key = keyOf(stored.object)
-    const columns = columnsOf(stored)
     const kindId = kinds.find(key)
     if (kindId === undefined) throw notFound(key)
     const written = await database.write(() => {
       const current = rows.current(kindId, key, stored)
       const rv = changeLog.nextVersion()
-      rows.update(current, rv, columns)
-      return log({ rv, objectId: current.id, kindId, touched }, 'modified', stored)
+      const numbered = withVersion(stored, rv)
+      rows.update(current, rv, columnsOf(numbered))
+      return log({ rv, objectId: current.id, kindId, touched }, 'modified', numbered)
     }, changeLog.publish)
     return written.change.stored
   }
@@ -68,7 +66,8 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
     const written = await database.write(() => {
       const current = rows.current(kindId, key, stored)
       rows.delete(current)
-      return log({ rv: changeLog.nextVersion(), objectId: current.id, kindId, touched: ['delete'] }, 'removed', stored)
+      const rv = changeLog.nextVersion()
+      return log({ rv, objectId: current.id, kindId, touched: ['delete'] }, 'removed', withVersion(stored, rv))
     }, changeLog.publish)
     return written.change.stored
   }
