@@ -2,7 +2,7 @@
 export { defineKind } from './engine/define-kind.ts'
 export type { CustomObject, Kind, KindOptions, ObjectOf, StatusOf } from './engine/kind.ts'
 export { defineReconciler } from './engine/define-reconciler.ts'
-export type { ReconcilerOptions } from './engine/define-reconciler.ts'
+export type { AllEventsOptions, ReconcilerOptions } from './engine/define-reconciler.ts'
 export { mapped, owned, reference } from './engine/watches.ts'
 export type { MappedFrom, Owned, Reference, References, ReferenceTo, WatchOptions } from './engine/watches.ts'
 export {

@@ -56,6 +56,9 @@ export interface Context {
    */
   readonly expectations: Map<string, number>
 
+  /** The object is gone, and this is its last state; only with `onRemoved: 'reconcile'`. It can own nothing any more. */
+  readonly removed: boolean
+
   readonly log: Logger
   /** Aborts when the run's time is over or the process stops. */
   readonly signal: AbortSignal

@@ -1,3 +1,4 @@
+import type { KindName } from '../ports/object-index.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import { eventKind } from '../resources/built-in-kinds.ts'
 import type { Controller } from './controller.ts'
@@ -7,13 +8,19 @@ import { createFanOut, fanOutName } from './fan-out.ts'
 import type { ControllerLimit } from './rate-limit.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from './reconcile-key.ts'
 import { createRelay, type Relay } from './relay.ts'
+import { removedKind } from './removed/record.ts'
+import { removedRoute } from './removed/route.ts'
+import { createAllEventsRunner } from './removed/runner.ts'
+import type { SweptController } from './sweep.ts'
 
 /** Everything that runs keys: one queue and one runner each. */
 export interface ControlLoop {
   /** Names the queue. */
   readonly name: string
   /** Whose timers and resync it is for; the garbage collector and fan-out have none of their own. */
-  readonly kind?: { readonly group: string; readonly kind: string }
+  readonly kind?: KindName
+  /** The kind of the records of what was removed, whose timers are its own too. */
+  readonly removedKind?: KindName
   readonly resyncMs: number
   readonly concurrency: number
   readonly timeoutMs: number
@@ -29,7 +36,7 @@ export interface ControlLoopsOptions extends EngineOptions {
 export function createControlLoops(options: ControlLoopsOptions): readonly ControlLoop[] {
   const { store, index, resources, catalog, clock } = options
   return [
-    ...allControllers(options).map((controller) => ({ ...controller, run: createReconcileKey(controller, options) })),
+    ...allControllers(options).map((controller) => loopOf(controller, options)),
     ...options.controllers.filter(fansOut).map((controller) => ({
       name: fanOutName(controller),
       resyncMs: 0,
@@ -67,8 +74,31 @@ export function createControlRelay(
     index: options.index,
     clock: options.clock,
     logger: options.logger,
-    builtIn: [garbageRoute(options.index)],
+    builtIn: [
+      garbageRoute(options.index),
+      ...options.controllers.filter(seesAll).map((controller) => removedRoute(controller, options)),
+    ],
   })
+}
+
+function loopOf(controller: Controller, options: ControlLoopsOptions): ControlLoop {
+  if (!seesAll(controller)) return { ...controller, run: createReconcileKey(controller, options) }
+  const run = createAllEventsRunner(controller, options)
+  return { ...controller, removedKind: removedKind(controller.kind), run }
+}
+
+function seesAll({ onRemoved }: Controller): boolean {
+  return onRemoved === 'reconcile'
+}
+
+/** Whose timers and resync a sweep looks for. */
+export function sweptBy(loops: readonly ControlLoop[]): readonly SweptController[] {
+  return loops.flatMap(({ name, kind, resyncMs, removedKind: records }) => [
+    ...(kind === undefined ? [] : [{ name, kind, resyncMs }]),
+    ...(kind === undefined || records === undefined
+      ? []
+      : [{ name, kind: records, resyncMs, wakes: { group: kind.group, kind: kind.kind } }]),
+  ])
 }
 
 function fansOut({ references, maps }: Controller): boolean {

@@ -19,6 +19,8 @@ export interface Controller {
   readonly maps: readonly MappedWatch[]
   /** Held while `cleanup` has work to do; absent without `cleanup`. */
   readonly finalizer?: string
+  /** Objects that are being deleted and those that are gone are reconciled like all others. */
+  readonly onRemoved?: 'reconcile'
   readonly resyncMs: number
   readonly debounceMs: number
   readonly concurrency: number

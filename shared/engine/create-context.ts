@@ -49,6 +49,7 @@ export function createContext(options: ContextOptions): Context {
     signal,
     attempt,
     expectations,
+    removed: false,
     now: () => clock.nowMs(),
     sleep: (duration) => clock.sleep(durationMs(duration), signal),
     event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),

@@ -35,13 +35,32 @@ export interface ReconcilerOptions<Read> {
   cleanup?(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
   /** What the object carries until `cleanup` is done. Default: the kind's group and the controller's name. */
   readonly finalizer?: string
+  readonly onRemoved?: never
+}
+
+/**
+ * For reconcilers that need to see everything: `reconcile` is called for an object that is being deleted, whoever holds it,
+ * and once more for one that is gone, with its last state and `ctx.removed`, until it returns `done()`. Finalizers are the
+ * reconciler's own affair, by `addFinalizer` and `removeFinalizer`; so there is no `cleanup`, and no workflow that has one.
+ */
+export interface AllEventsOptions<Read> extends Omit<ReconcilerOptions<Read>, 'onRemoved' | 'cleanup' | 'finalizer'> {
+  readonly onRemoved: 'reconcile'
+  readonly cleanup?: never
+  readonly finalizer?: never
 }
 
 /** A reconciler for one kind. Throws a TypeError for a definition that cannot work. */
-export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: ReconcilerOptions<Read>): Controller {
+export function defineReconciler<Read, Body>(
+  kind: Kind<Read, Body>,
+  options: ReconcilerOptions<Read> | AllEventsOptions<Read>,
+): Controller {
   const { name = kind.kind.toLowerCase(), concurrency = 10, reconcile, cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new TypeError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
+  if (options.onRemoved !== undefined && cleanup !== undefined)
+    throw new TypeError(
+      `${name}: with onRemoved the finalizers are its own affair: it can have no cleanup, nor a workflow's`,
+    )
   if (options.finalizer !== undefined && cleanup === undefined)
     throw new TypeError(`${name}: a finalizer without cleanup would never be removed`)
   return Object.freeze({
@@ -56,6 +75,7 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
     controllerLimit: controllerLimit(name, options.rateLimit?.controller),
     reportsStatus: true,
     reconcile: reconcile as unknown as Controller['reconcile'],
+    ...(options.onRemoved && { onRemoved: options.onRemoved }),
     ...(cleanup && {
       cleanup: cleanup as unknown as NonNullable<Controller['cleanup']>,
       finalizer: finalizerOf(kind, name, options.finalizer),
@@ -63,9 +83,10 @@ export function defineReconciler<Read, Body>(kind: Kind<Read, Body>, options: Re
   })
 }
 
+type WokenBy<Read> = Pick<ReconcilerOptions<Read>, 'when' | 'owns' | 'watches'>
 type Wakers = Pick<Controller, 'when' | 'owns' | 'references' | 'maps'>
 
-function wokenBy<Read>(kind: Kind, { when, owns = [], watches = [] }: ReconcilerOptions<Read>): Wakers {
+function wokenBy<Read>(kind: Kind, { when, owns = [], watches = [] }: WokenBy<Read>): Wakers {
   return {
     when: (when ?? (() => true)) as Predicate,
     owns: owns.map(ownedWatch),

@@ -53,7 +53,8 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     if (waitMs > shortWaitMsMax) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored)) return commit.paused(stored, turn, kind)
-    if (isDeleting(stored.object) && !holdsFinalizer(stored)) return commit.resting(stored, turn)
+    const seesAll = controller.onRemoved === 'reconcile'
+    if (isDeleting(stored.object) && !holdsFinalizer(stored) && !seesAll) return commit.resting(stored, turn)
     const postponement = gate.postponement(stored, turn, clock.nowMs())
     if (postponement !== undefined)
       return commit.postponed(stored, turn, { postponement, facts: factsOf(stored, kind) })
@@ -78,7 +79,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
 
   async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Run): Promise<void> {
     const seen = observe(stored, turn)
-    const phase = isDeleting(stored.object) ? 'cleanup' : 'reconcile'
+    const phase = isDeleting(stored.object) && holdsFinalizer(stored) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
     const { verdict, expectations, overrun } = await runWithDeadline({
       controller,

@@ -9,6 +9,7 @@ import type { Controller } from './controller.ts'
 import { fanOutMax, fanOutName, spread } from './fan-out.ts'
 import { guarded } from './guarded.ts'
 import { createReferences } from './references.ts'
+import { recordKey } from './removed/record.ts'
 import { routesOf, type Route, type Target } from './routes.ts'
 
 /**
@@ -72,7 +73,7 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
       ),
     )
     for (const { name, key, stored } of woken.values()) {
-      const hold = (stored ?? (await store.get(key)))?.engine.hold
+      const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
       if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
     }
   }

@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../model/object-key.ts'
 import { slotsBetween, wheelSlots } from '../model/wheel.ts'
-import type { DueTimer, ObjectIndex } from '../ports/object-index.ts'
+import type { DueTimer, KindName, ObjectIndex } from '../ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 
 /**
@@ -19,13 +19,15 @@ export interface SweptController {
   readonly kind: { readonly group: string; readonly kind: string }
   /** 0: never. */
   readonly resyncMs: number
+  /** The kind of the keys to wake instead, of the same names. */
+  readonly wakes?: KindName
 }
 
 /** Wakes all objects due by `untilMs`; ahead of their time, they are held back for the rest by whoever receives them. */
 export async function sweepTimers(options: SweepOptions, untilMs: number): Promise<void> {
-  for (const { name, kind } of options.controllers) {
-    const timers = await options.index.due(kind, untilMs, duePerSweep)
-    await send(options, name, timers.map(timer))
+  for (const controller of options.controllers) {
+    const timers = await options.index.due(controller.kind, untilMs, duePerSweep)
+    await send(options, controller, timers.map(timer))
   }
 }
 
@@ -40,13 +42,13 @@ function timer({ key, dueAtMs }: DueTimer): WakeUp {
 /** Wakes the objects whose slot the wheel's hand passed from one time to another, each at most once per period; how many. */
 export async function sweepWheel(options: SweepOptions, fromMs: number, toMs: number): Promise<number> {
   let woken = 0
-  for (const { name, kind, resyncMs } of options.controllers) {
-    if (resyncMs === 0) continue
-    for (const { from, to } of slotsBetween(fromMs, toMs, resyncMs)) {
-      const keys = await options.index.onWheel(kind, from, to)
+  for (const controller of options.controllers) {
+    if (controller.resyncMs === 0) continue
+    for (const { from, to } of slotsBetween(fromMs, toMs, controller.resyncMs)) {
+      const keys = await options.index.onWheel(controller.kind, from, to)
       await send(
         options,
-        name,
+        controller,
         keys.map((key) => resync(key, fromMs)),
       )
       woken += keys.length
@@ -62,11 +64,11 @@ function resync(key: ObjectKey, fromMs: number): WakeUp {
 
 /** Wakes every object there is: for when nobody knows what changed. `resourceVersion`: where the feed stands. */
 export async function wakeAll(options: SweepOptions, resourceVersion: string): Promise<void> {
-  for (const { name, kind } of options.controllers) {
-    const keys = await options.index.onWheel(kind, 0, wheelSlots)
+  for (const controller of options.controllers) {
+    const keys = await options.index.onWheel(controller.kind, 0, wheelSlots)
     await send(
       options,
-      name,
+      controller,
       keys.map((key) => lookAgain(key, resourceVersion)),
     )
   }
@@ -77,6 +79,11 @@ function lookAgain(key: ObjectKey, resourceVersion: string): WakeUp {
   return { key, origin: 'change', dedupId, resourceVersion, lane: 'background', reason: 'all objects are looked at' }
 }
 
-async function send({ queueOf }: SweepOptions, name: string, wakeUps: readonly WakeUp[]): Promise<void> {
-  if (wakeUps.length > 0) await queueOf({ name }).send(wakeUps)
+async function send(
+  { queueOf }: SweepOptions,
+  { name, wakes }: SweptController,
+  wakeUps: readonly WakeUp[],
+): Promise<void> {
+  if (wakeUps.length > 0)
+    await queueOf({ name }).send(wakeUps.map((one) => ({ ...one, key: { ...one.key, ...wakes } })))
 }

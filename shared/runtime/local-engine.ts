@@ -8,6 +8,7 @@ import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import {
   createControlLoops,
   createControlRelay,
+  sweptBy,
   type ControlLoop,
   type ControlLoopsOptions,
 } from '../engine/control-loops.ts'
@@ -51,7 +52,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   const swept: SweepOptions = {
     index: options.index,
     queueOf,
-    controllers: loops.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])),
+    controllers: sweptBy(loops),
   }
   const engine = { ...options, from, turnedMs, changes, turns, swept, relay: createControlRelay(options, queueOf) }
   const saving = createSaving(engine)

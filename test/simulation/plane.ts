@@ -1,6 +1,7 @@
 import {
   createControlLoops,
   createControlRelay,
+  sweptBy,
   type ControlLoop,
   type ControlLoopsOptions,
 } from '../../shared/engine/control-loops.ts'
@@ -197,7 +198,7 @@ export function startPlane({ world, climate, controllers, onWrite }: PlaneOption
       const swept: SweepOptions = {
         ...services,
         queueOf: queueOf(life),
-        controllers: shape.flatMap(({ kind, ...loop }) => (kind === undefined ? [] : [{ ...loop, kind }])),
+        controllers: sweptBy(shape),
       }
       const nowMs = world.nowMs()
       const from = turnedMs

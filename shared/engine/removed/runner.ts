@@ -1,0 +1,84 @@
+import { OperatingError } from '../../model/errors.ts'
+import type { ObjectKey } from '../../model/object-key.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { dueAtMs, type StoredObject } from '../../model/stored-object.ts'
+import type { Context } from '../context.ts'
+import type { Controller } from '../controller.ts'
+import { done, type Outcome } from '../outcome.ts'
+import { createReconcileKey, type EngineOptions, type TurnRunner } from '../reconcile-key.ts'
+import type { Turn } from '../turn.ts'
+import { recordFinalizer, recordKey, recordKind, withAllKnown, type RemovedRecord } from './record.ts'
+
+/**
+ * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for those
+ * that had the name before: their last runs go ahead of it, and it does not wait for them to succeed.
+ */
+export function createAllEventsRunner(controller: Controller, engine: EngineOptions): TurnRunner {
+  const { store, clock, catalog } = engine
+  const runPresent = createReconcileKey(controller, engine)
+  const runRecord = createReconcileKey(seeingOff(controller, engine), {
+    ...engine,
+    catalog: { ...catalog, byKind: async () => recordKind(controller.kind) },
+  })
+
+  return async (turn, signal) => {
+    const record = await openRecord(recordKey(turn.key))
+    if (record === undefined) return runPresent(turn, signal)
+    const ofRecord = { ...turn, key: recordKey(turn.key) }
+    if ((await store.get(turn.key)) === undefined) return runRecord(ofRecord, signal)
+    if (isDue(turn, record, clock.nowMs())) await runRecord({ ...ofRecord, ...unended }, signal)
+    return runPresent(turn, signal)
+  }
+
+  async function openRecord(key: ObjectKey): Promise<StoredObject | undefined> {
+    const record = await store.get(key)
+    if (record === undefined) return undefined
+    const opened = withAllKnown(record)
+    return opened === record ? record : store.replace(opened, ['meta'])
+  }
+}
+
+/** The controller of the records: the clean-up that they wait for is the last run of each object. */
+function seeingOff(controller: Controller, { events }: EngineOptions): Controller {
+  const { onRemoved: _, ...present } = controller
+  const lastContext = (ctx: Context, object: ApiObject): Context => ({
+    ...ctx,
+    removed: true,
+    event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
+    apply: (kind, given, options) =>
+      options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
+  })
+  const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
+    for (const object of (record as RemovedRecord).removed) {
+      const outcome = await controller.reconcile(object, lastContext(ctx, object))
+      if (outcome.kind !== 'done') return outcome
+    }
+    return done()
+  }
+  return {
+    ...present,
+    name: `${controller.name}-removed`,
+    kind: { ...controller.kind, ...recordKind(controller.kind) },
+    reportsStatus: false,
+    finalizer: recordFinalizer,
+    cleanup,
+  }
+}
+
+function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
+  return new OperatingError(
+    'BAD_REQUEST',
+    `${kind} ${metadata.name} is gone and its children go with it; apply with { owned: false } what is to stay`,
+  )
+}
+
+/** Of a turn that goes on: waits of the record are found by the sweep. */
+const unended = {
+  hold: async () => {},
+  isWanted: async () => false,
+  settle: async () => {},
+} satisfies Partial<Turn>
+
+function isDue({ wakeUps }: Turn, { engine }: StoredObject, nowMs: number): boolean {
+  return wakeUps.some(({ origin }) => origin !== 'timer') || (dueAtMs(engine) ?? Infinity) <= nowMs
+}
