@@ -2,6 +2,7 @@ import { OperatingError } from '../../model/errors.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { dueAtMs, type StoredObject } from '../../model/stored-object.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Context } from '../context.ts'
 import type { Controller } from '../controller.ts'
 import { done, type Outcome } from '../outcome.ts'
@@ -16,10 +17,12 @@ import { recordFinalizer, recordKey, recordKind, withAllKnown, type RemovedRecor
 export function createAllEventsRunner(controller: Controller, engine: EngineOptions): TurnRunner {
   const { store, clock, catalog } = engine
   const runPresent = createReconcileKey(controller, engine)
-  const runRecord = createReconcileKey(seeingOff(controller, engine), {
-    ...engine,
-    catalog: { ...catalog, byKind: async () => recordKind(controller.kind) },
-  })
+  const records = recordKind(controller.kind)
+  const withRecords: KindCatalog = {
+    ...catalog,
+    byKind: async (group, kind) => (group === records.group ? records : catalog.byKind(group, kind)),
+  }
+  const runRecord = createReconcileKey(seeingOff(controller, engine), { ...engine, catalog: withRecords })
 
   return async (turn, signal) => {
     const record = await openRecord(recordKey(turn.key))
