@@ -9,7 +9,7 @@ import { changeText } from './change-text.ts'
 export function ownReason({ touched, stored }: Change): string {
   const { change } = stored.engine
   if (change !== undefined && touches(touched, 'spec', 'delete')) return changeText(change)
-  return `${touched.join(', ')} changed${by(stored.object)}`
+  return `${touched.filter((part) => part !== 'fields').join(', ')} changed${by(stored.object)}`
 }
 
 export function childReason(change: Change): string {

@@ -11,11 +11,13 @@ export interface PortCall {
 
 /**
  * What happens to a call instead of, or after, its work. `error`: it throws. `unknown`: it works, and throws afterwards, like a
- * write whose answer was lost. `delay`: it works after so long. `crash`: the process ends here; nothing of it ever goes on.
+ * write whose answer was lost. `lost`: it does nothing, and nobody is told, like a message that never arrives; for calls without
+ * a result. `delay`: it works after so long. `crash`: the process ends here; nothing of it ever goes on.
  */
 export type Fault =
   | { readonly kind: 'error'; readonly error: Error }
   | { readonly kind: 'unknown'; readonly error: Error }
+  | { readonly kind: 'lost' }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'crash' }
 
@@ -108,7 +110,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     if (fault?.kind === 'error') throw fault.error
     if (fault?.kind === 'delay') await sleep(fault.ms)
     if (life.crashed) return never()
-    const result = await work()
+    const result = fault?.kind === 'lost' ? (undefined as Result) : await work()
     if (life.crashed) return never()
     if (fault?.kind === 'unknown') throw fault.error
     return result

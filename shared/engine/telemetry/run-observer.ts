@@ -45,7 +45,7 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
       ended: (verdict) => {
         const nowMs = clock.nowMs()
         const ms = Math.max(0, nowMs - startMs)
-        const { change, waiting } = stored.engine
+        const { change } = stored.engine
         const isObserved = change !== undefined && settles(stored.object, verdict)
         unconverged.ended(turn, isObserved, verdict)
         count({
@@ -54,7 +54,7 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
           effects,
           wasSteady: wasConverged && isUnprompted(turn),
           convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
-          isRepair: isObserved && waiting === undefined && isUnprompted(turn),
+          isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
           isRepeated: isRepeated(stored, verdict),
         })
         log(logger, { turn, verdict, ms, effects })
@@ -87,6 +87,14 @@ function settles(object: ApiObject, verdict: Verdict): boolean {
   return isDeleting(object) ? verdict.kind === 'done' : observes(verdict)
 }
 
+/** A wake-up that has not come after this long does not come any more. */
+const lateMs = 60_000
+
+/** It waits for nothing but the resync, so that a change must have woken it. */
+function isAtRest({ engine: { waiting } }: StoredObject): boolean {
+  return waiting === undefined || waiting === 'Resync'
+}
+
 /** For queues and clocks, before an object that has been silent counts as gone. */
 const graceMs = 60_000
 
@@ -95,9 +103,13 @@ function identity({ name: controller, kind: { kind } }: Controller, { object }: 
   return { controller, kind, namespace, name, reconcileID: id }
 }
 
-/** Only time has passed. */
-function isUnprompted({ wakeUps }: Turn): boolean {
-  return wakeUps.every(({ origin }) => origin !== 'change')
+/** Only time has passed: a timer, the resync, or a wake-up that comes back from a hold with nothing new. */
+function isUnprompted(turn: Turn): boolean {
+  return isBackFromHold(turn) || turn.wakeUps.every(({ origin }) => origin !== 'change')
+}
+
+function isBackFromHold({ receiveCount, wakeUps }: Turn): boolean {
+  return receiveCount > 1 && wakeUps.every(({ lane }) => lane === 'background')
 }
 
 /** So many failures with one message are a matter for people. */
@@ -118,7 +130,7 @@ function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }:
   const fields: JsonObject = {
     outcome: verdict.kind,
     durationMs: ms,
-    reasons: turn.wakeUps.map(({ reason }) => reason),
+    reasons: isBackFromHold(turn) ? ['its wait was over'] : turn.wakeUps.map(({ reason }) => reason),
     reads,
     writes: written.created + written.updated + written.deleted,
   }
