@@ -145,6 +145,7 @@ function checkWriter(kind: ServedKind, live: ApiObject, given: Partial<ObjectMet
       `the name of the object (${name}) does not match the name on the URL (${live.metadata.name})`,
     )
   }
+  placed(kind, given, live.metadata.namespace ?? '')
   checkPreconditions(kind, live.metadata, given)
 }
 

@@ -185,9 +185,21 @@ describe.skipIf(newest === undefined)(
 
     it('for a strategic merge', async () => {
       await kubectl.apply(widget('strategic'))
-      expect(await kubectl.fails(`patch wd strategic -p '{"spec":{"size":2}}'`)).toMatch(
-        /415|UnsupportedMediaType|does not support|--type/,
+      const complaint = await kubectl.fails(`patch wd strategic -p '{"spec":{"size":2}}'`)
+      expect(complaint).toContain('strategic-merge-patch+json is not supported by test.setpoint.dev/v1, Kind=Widget')
+      expect(complaint).toContain('use kubectl patch --type=merge or kubectl apply --server-side')
+    })
+
+    it('for a change of what identifies it', async () => {
+      await kubectl.apply(widget('itself'))
+      const merge = (metadata: string): Promise<string> =>
+        kubectl.fails(`patch wd itself --type=merge -p '{"metadata":${metadata}}'`)
+      expect(await merge('{"name":"other"}')).toContain('the name of the object (other) does not match')
+      expect(await merge('{"namespace":"other"}')).toContain(
+        'the namespace of the provided object (other) does not match',
       )
+      expect(await merge('{"uid":"other"}')).toContain('Conflict')
+      expect(await merge('{"resourceVersion":"1"}')).toContain('the object has been modified')
     })
 
     it('for a change of what is immutable', async () => {
