@@ -7,6 +7,7 @@ import type { Page } from '../api/call.ts'
 import { allControllers } from '../engine/control-loops.ts'
 import type { Controller } from '../engine/controller.ts'
 import { createExplain } from '../engine/explain/explain.ts'
+import { doctorReport } from '../engine/doctor.ts'
 import { createEventRecorder } from '../engine/event-recorder.ts'
 import type { Authenticator } from '../ports/authenticator.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -84,7 +85,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       logger,
       telemetry,
       explain,
-      pages: pagesOf(telemetry),
+      pages: pagesOf(telemetry, controllers),
       authenticate: options.authenticate,
       version: setpointVersion,
     }),
@@ -113,8 +114,11 @@ function createMeasuredQueue(
   return queue
 }
 
-function pagesOf(telemetry: PrometheusTelemetry): ReadonlyMap<string, Page> {
-  return new Map([['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }]])
+function pagesOf(telemetry: PrometheusTelemetry, controllers: readonly Controller[]): ReadonlyMap<string, Page> {
+  return new Map([
+    ['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }],
+    ['doctor', { type: 'text/plain; charset=utf-8', text: () => doctorReport(controllers, telemetry.valueOf) }],
+  ])
 }
 
 const setpointVersion = '0.1.0'
