@@ -1,0 +1,59 @@
+import type { Context } from './context.ts'
+import { StopError, type Outcome } from './outcome.ts'
+import { verdictOf } from './verdict.ts'
+
+/** A run that failed. */
+export interface FailedAttempt<Read> {
+  readonly error: unknown
+  readonly object: Read
+  /** `ctx.attempt` is how many had failed in a row before this one: 0 for the first. */
+  readonly ctx: AttemptContext
+}
+
+export interface AttemptContext extends Context {
+  /** If this run fails, it is not tried again by itself. */
+  readonly isLastAttempt: boolean
+}
+
+export interface AttemptsOptions<Read, Status> {
+  /** Failures in a row after which there is no retry until something changes, or the resync comes. Default: no such limit. */
+  readonly max?: number
+  /**
+   * Told of every failed attempt. An outcome it returns stands in the place of the failure: `again` sets a time of its own,
+   * `done` ends it. What it throws stands in the place of the error: `stop` ends the retries. Otherwise the error does.
+   */
+  readonly onError?: (failure: FailedAttempt<Read>) => Promise<Outcome<Status> | void>
+}
+
+/**
+ * A reconcile or cleanup function that minds its failures. Conflicts and times asked for by the far side are no failures: they
+ * pass by. Throws a TypeError if `max` allows no attempt.
+ */
+export function attempts<Read, Status>(
+  { max = Infinity, onError }: AttemptsOptions<Read, Status>,
+  run: (object: Read, ctx: AttemptContext) => Promise<Outcome<Status>>,
+): (object: Read, ctx: Context) => Promise<Outcome<Status>> {
+  if (!(max >= 1)) throw new TypeError(`attempts: max must be 1 or more, not ${max}`)
+  return async (object, given) => {
+    const ctx = { ...given, isLastAttempt: given.attempt + 1 >= max }
+    try {
+      return await run(object, ctx)
+    } catch (error) {
+      const isFailure = countsAsFailure(error)
+      const outcome = isFailure ? await onError?.({ error, object, ctx }) : undefined
+      if (outcome !== undefined) return outcome
+      throw isFailure && ctx.isLastAttempt ? exhausted(error) : error
+    }
+  }
+}
+
+function countsAsFailure(error: unknown): boolean {
+  const verdict = verdictOf(error)
+  return verdict.kind === 'stopped' || (verdict.kind === 'failed' && !verdict.quiet)
+}
+
+function exhausted(error: unknown): Error {
+  if (error instanceof StopError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StopError('RetriesExhausted', message, { cause: error })
+}
