@@ -39,6 +39,8 @@ export interface EndedRun {
   readonly controller: Controller
   /** The object as the run was given it. */
   readonly stored: StoredObject
+  /** The newest state of it that the run knows. */
+  readonly live: StoredObject
   readonly verdict: Verdict
   readonly facts: Omit<RunFacts, 'nowMs'>
   /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
@@ -77,18 +79,18 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
   }
 
   async function verdict(run: EndedRun): Promise<void> {
-    const { turn, controller, stored, verdict: how, overrun } = run
+    const { turn, controller, stored, live: first, verdict: how, overrun } = run
     const facts: RunFacts = { ...run.facts, nowMs: clock.nowMs() }
     const next = (live: StoredObject): Conclusion => conclude(live, how, facts)
     const untilMs = shortWaitEnd(next(stored).engine, facts.nowMs)
     if (untilMs === undefined || overrun !== undefined) {
-      await write(stored, (live) => changed(live, next(live)))
+      await write(first, (live) => changed(live, next(live)))
       await report(stored, how, controller)
       return overrun === undefined ? turn.settle() : settleAfter(overrun, turn)
     }
-    const told = await write(stored, (live) => changed(live, { object: next(live).object, engine: live.engine }))
+    const told = await write(first, (live) => changed(live, { object: next(live).object, engine: live.engine }))
     await report(stored, how, controller)
-    await rest(turn, { stored, live: told ?? stored, untilMs, engine: (live) => next(live).engine })
+    await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })
   }
 
   /** A turn whose function goes on after its time holds the key until the function ends; its slot is free meanwhile. */

@@ -133,9 +133,10 @@ function engineAfter({ object, engine: live }: StoredObject, verdict: Verdict, f
   return expecting({ ...remembered(live, facts), ...slowedDown(wait, facts) }, facts)
 }
 
-/** What a run leaves to the next: a wish for a run that came after this one had begun, and the runs that were. */
-function remembered({ wakeAtMs }: EngineState, { window, wakeAtMs: before }: RunFacts): EngineState {
+/** What a run leaves to the next: a wish for a run that came after this one had begun, the runs that were, and what is done once. */
+function remembered({ once, wakeAtMs }: EngineState, { window, wakeAtMs: before }: RunFacts): EngineState {
   return {
+    ...(once === undefined ? {} : { once }),
     ...(wakeAtMs === undefined || wakeAtMs === before ? {} : { wakeAtMs }),
     ...(window === undefined ? {} : { window }),
   }
@@ -231,11 +232,12 @@ export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion 
   const object = facts.hasStatus
     ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
     : live.object
-  const { window, change } = live.engine
+  const { once, window, change } = live.engine
   return {
     object,
     engine: {
       ...expectationsField(live.engine.expectations),
+      ...(once === undefined ? {} : { once }),
       ...(window === undefined ? {} : { window }),
       ...(change === undefined ? {} : { change }),
     },

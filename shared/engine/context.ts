@@ -3,14 +3,22 @@ import type { JsonObject } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Kind } from './kind.ts'
+import type { Once } from './once.ts'
 
 /**
  * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot write.
  * Names without a namespace are in the namespace of the object that is reconciled.
  */
 export interface Context {
-  /** A strong read; `undefined` if it does not exist. */
-  get<Read>(kind: Kind<Read, unknown>, at: string | At): Promise<Read | undefined>
+  /**
+   * A strong read: sees every write that was acknowledged before it, this run's own included; `undefined` if it does not
+   * exist. With `cached`, an object that this run has read or written already is given as it was then, without asking the store.
+   */
+  get<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    options?: { readonly cached?: boolean },
+  ): Promise<Read | undefined>
 
   /** All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. */
   list<Read>(
@@ -28,6 +36,19 @@ export interface Context {
     object: Applied<Body>,
     options?: { readonly owned?: boolean },
   ): Promise<Read>
+
+  /**
+   * Creates an object, a child unless `owned: false`. Throws ALREADY_EXISTS if there is one of that name, as there will be
+   * the next time this runs: `apply` is what converges. For what is made once and never touched again.
+   */
+  create<Read, Body>(
+    kind: Kind<Read, Body>,
+    object: Applied<Body>,
+    options?: { readonly owned?: boolean },
+  ): Promise<Read>
+
+  /** How the write went that `apply`, `create` or `patch` of this run returned this object from. */
+  outcomeOf(object: object): WriteOutcome | undefined
 
   /** The objects of a kind that the reconciled one controls, by name. */
   children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]>
@@ -59,9 +80,19 @@ export interface Context {
   /** The object is gone, and this is its last state; only with `onRemoved: 'reconcile'`. It can own nothing any more. */
   readonly removed: boolean
 
+  /**
+   * A side effect that must not be repeated: `effect` is run unless it has ended well before, for this key of this object and
+   * the same `of`; then what it returned that time is returned. It is recorded with the object, before and after, so that retries,
+   * later runs and restarts know of it. After a crash in between, or a throw, nobody knows whether it happened: it is run
+   * again with the same `token`, and told so by `mayHaveHappened`. Results are JSON, and small.
+   */
+  readonly once: Once
+
   readonly log: Logger
   /** Aborts when the run's time is over or the process stops. */
   readonly signal: AbortSignal
+  /** When the run's time is over, in milliseconds since the epoch: the controller's `timeout` after it began. */
+  readonly deadlineMs: number
   /** Failures in a row before this run. */
   readonly attempt: number
   /** Milliseconds since the epoch. The only clock a reconciler may use. */
@@ -69,6 +100,8 @@ export interface Context {
   /** Waits, unless the signal aborts first; for moments within a run. Longer waits are `again`. */
   sleep(duration: Duration): Promise<void>
 }
+
+export type WriteOutcome = 'created' | 'updated' | 'unchanged'
 
 export interface At {
   readonly name: string

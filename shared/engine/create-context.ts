@@ -1,32 +1,31 @@
 import { durationMs } from '../model/duration.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import { keyOf, keyText } from '../model/object-key.ts'
+import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
 import type { ApiObject, OwnerReference } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { keyIn } from '../resources/conditional-writes.ts'
-import type { Place } from '../resources/resources.ts'
+import type { Place, Written } from '../resources/resources.ts'
 import { childrenOf } from './children.ts'
-import type { Applied, At, Context } from './context.ts'
+import type { Applied, At, Context, WriteOutcome } from './context.ts'
 import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 
-export interface ContextOptions {
+export interface ContextOptions extends Pick<Context, 'signal' | 'deadlineMs' | 'attempt' | 'expectations' | 'once'> {
   readonly controller: Controller
   /** The object that is reconciled. */
   readonly object: ApiObject
   readonly engine: EngineOptions
-  readonly signal: AbortSignal
-  readonly attempt: number
-  readonly expectations: Map<string, number>
 }
 
 /** The context of one run. */
-export function createContext(options: ContextOptions): Context {
-  const { controller, object, engine, signal, attempt, expectations } = options
+export function createContext({ controller, object, engine, ...given }: ContextOptions): Context {
   const { resources, catalog, clock, events, logger } = engine
-  const manager = { manager: controller.name }
+  const { signal } = given
+  const write = { manager: controller.name, fieldValidation: 'Strict' } as const
+  const seen = createSeen()
+
   /** Every verb passes here: a run whose time is over has no say any more. */
   const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
     signal.throwIfAborted()
@@ -44,19 +43,29 @@ export function createContext(options: ContextOptions): Context {
     ...(typeof at === 'string' ? { name: at } : at),
   })
 
+  /** Where an object is to be, and what it is to be. */
+  const placed = (kind: ServedKind, given: Applied<unknown>, owned: boolean) => {
+    const { name, namespace } = given.metadata
+    const at = place(namespace === undefined ? name : { name, namespace })
+    const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
+    return { at, body: isChild ? withOwner(given, at, object) : (given as unknown as JsonObject) }
+  }
+
   return {
+    ...given,
     log: logger,
-    signal,
-    attempt,
-    expectations,
     removed: false,
     now: () => clock.nowMs(),
     sleep: (duration) => clock.sleep(durationMs(duration), signal),
     event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
+    outcomeOf: seen.outcomeOf,
 
-    get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
-      const found = await absentIfNotFound(resources.get(await served(kind), place(at)))
-      return found?.object as Read | undefined
+    get: async <Read>(kind: Kind<Read, unknown>, at: string | At, { cached = false } = {}) => {
+      const type = await served(kind)
+      const key = keyIn(type, place(at))
+      if (cached && seen.has(key)) return seen.get(key) as Read | undefined
+      const found = await absentIfNotFound(resources.get(type, place(at)))
+      return seen.read(key, found?.object) as Read | undefined
     },
 
     list: async <Read>(
@@ -74,18 +83,15 @@ export function createContext(options: ContextOptions): Context {
     },
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
-      const { name, namespace } = given.metadata
-      const at = place(namespace === undefined ? name : { name, namespace })
       const type = await served(kind)
-      const isChild = owned && keyText(keyIn(type, at)) !== keyText(keyOf(object))
-      const body = isChild ? withOwner(given, at, object) : (given as JsonObject)
-      const { stored } = await resources.patch(
-        type,
-        at,
-        { type: 'apply', body, force: true },
-        { ...manager, fieldValidation: 'Strict' },
-      )
-      return stored.object as unknown as Read
+      const { at, body } = placed(type, given, owned)
+      return seen.wrote(await resources.patch(type, at, { type: 'apply', body, force: true }, write)) as Read
+    },
+
+    create: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
+      const type = await served(kind)
+      const { at, body } = placed(type, given, owned)
+      return seen.wrote(await resources.create(type, inNamespace(type, body, at), write)) as Read
     },
 
     children: async <Read>(kind: Kind<Read, unknown>) =>
@@ -97,17 +103,42 @@ export function createContext(options: ContextOptions): Context {
       body: JsonObject,
       path: { readonly subresource?: 'status' } = {},
     ) => {
-      const { stored } = await resources.patch(
-        await served(kind),
-        place(at),
-        { type: 'merge', body },
-        { ...manager, ...path, fieldValidation: 'Strict' },
-      )
-      return stored.object as unknown as Read
+      const type = await served(kind)
+      return seen.wrote(await resources.patch(type, place(at), { type: 'merge', body }, { ...write, ...path })) as Read
     },
 
-    delete: async (kind, at) => (await absentIfNotFound(resources.delete(await served(kind), place(at)))) !== undefined,
+    delete: async (kind, at) => {
+      const type = await served(kind)
+      const deleted = await absentIfNotFound(resources.delete(type, place(at)))
+      if (deleted !== undefined) seen.read(keyIn(type, place(at)), deleted.gone ? undefined : deleted.stored.object)
+      return deleted !== undefined
+    },
   }
+}
+
+/** What a run has read and written so far. */
+function createSeen() {
+  const objects = new Map<string, ApiObject | undefined>()
+  const outcomes = new WeakMap<object, WriteOutcome>()
+  const read = (key: ObjectKey, object: ApiObject | undefined): unknown => {
+    objects.set(keyText(key), object)
+    return object
+  }
+  return {
+    has: (key: ObjectKey): boolean => objects.has(keyText(key)),
+    get: (key: ObjectKey): unknown => objects.get(keyText(key)),
+    read,
+    wrote: ({ stored: { object }, outcome }: Written): unknown => {
+      outcomes.set(object, outcome)
+      return read(keyOf(object), object)
+    },
+    outcomeOf: (object: object): WriteOutcome | undefined => outcomes.get(object),
+  }
+}
+
+function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  return namespaced ? { ...body, metadata: { ...metadata, namespace } } : body
 }
 
 async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {

@@ -1,3 +1,4 @@
+import { digest } from '../model/digest.ts'
 import { hasCode } from '../model/errors.ts'
 import type { ApiObject } from '../model/object.ts'
 import { timestamp } from '../model/time.ts'
@@ -62,8 +63,8 @@ interface EventPlace {
 
 /** Events of cluster-scoped objects are in the default namespace. The name is the same for equal events. */
 function placeOf({ metadata }: ApiObject, event: RecordedEvent): EventPlace {
-  const digest = fnv1a(`${metadata.uid} ${event.component} ${event.type} ${event.reason} ${event.message}`)
-  return { namespace: metadata.namespace ?? 'default', name: `${metadata.name.slice(0, 236)}.${digest}` }
+  const id = digest(`${metadata.uid} ${event.component} ${event.type} ${event.reason} ${event.message}`)
+  return { namespace: metadata.namespace ?? 'default', name: `${metadata.name.slice(0, 236)}.${id}` }
 }
 
 function body(
@@ -96,14 +97,3 @@ function body(
 
 /** Kubernetes' own limit. */
 const messageLengthMax = 1_024
-
-/** FNV-1a over 64 bits, as two halves: a name needs no cryptography. */
-function fnv1a(text: string): string {
-  let low = 0x811c9dc5
-  let high = 0xcbf29ce4
-  for (let i = 0; i < text.length; i++) {
-    low = Math.imul(low ^ text.charCodeAt(i), 0x01000193)
-    high = Math.imul(high ^ text.charCodeAt(i) ^ (low >>> 16), 0x01000193)
-  }
-  return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
-}

@@ -81,7 +81,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const seen = observe(stored, turn)
     const phase = isDeleting(stored.object) && holdsFinalizer(stored) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
-    const { verdict, expectations, overrun } = await runWithDeadline({
+    const { verdict, live, expectations, overrun } = await runWithDeadline({
       controller,
       stored,
       engine: seen.engine,
@@ -89,7 +89,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
       phase,
     })
     if (phase === 'cleanup' && verdict.kind === 'done') {
-      await commit.released(stored, turn, controller.finalizer ?? '')
+      await commit.released(live, turn, controller.finalizer ?? '')
       return seen.ended(verdict)
     }
     const nowMs = clock.nowMs()
@@ -97,7 +97,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
     const after = (): ApiObject => conclude(stored, verdict, { ...ended, nowMs }).object
     const limits = gate.ended(stored, { againMs, after }, nowMs)
-    await commit.verdict({ turn, controller, stored, verdict, facts: { ...ended, ...limits }, overrun })
+    await commit.verdict({ turn, controller, stored, live, verdict, facts: { ...ended, ...limits }, overrun })
     seen.ended(verdict)
   }
 

@@ -1,13 +1,15 @@
 import { OperatingError } from '../model/errors.ts'
-import { isObject } from '../model/json.ts'
+import { frozen, isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Deadlines, StoredObject } from '../model/stored-object.ts'
 import { failuresOf } from './conclusion.ts'
 import type { Context } from './context.ts'
 import type { Controller } from './controller.ts'
 import { createContext } from './create-context.ts'
+import { createOnce } from './once.ts'
 import { done, type Outcome } from './outcome.ts'
 import type { EngineOptions } from './reconcile-key.ts'
+import { createRunMemory } from './run-memory.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 /** A reason made once: without one, every abort would make an error with a stack. */
@@ -24,6 +26,8 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly verdict: Verdict
+  /** The newest state of the object that the run knows. */
+  readonly live: StoredObject
   /** What is expected now that the run is over. */
   readonly expectations: Deadlines
   /** The end of a function that still runs though its time is over. */
@@ -41,22 +45,26 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   const giveUp = (): void => over.abort(signal.reason)
   signal.addEventListener('abort', giveUp)
   if (signal.aborted) giveUp()
-  const { object } = stored
+  // Whoever changed the object in place would change what is written at the end.
+  const object = frozen(stored.object)
+  const memory = createRunMemory(engine.store, stored)
   const context = createContext({
     controller,
     object,
     engine,
     signal: over.signal,
+    deadlineMs: engine.clock.nowMs() + controller.timeoutMs,
     attempt: failuresOf(stored.engine, object.metadata.generation),
+    once: createOnce(memory, over.signal),
     expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
   })
   const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
     if (signal.aborted && !succeeded(verdict)) throw givenUp()
-    const expectations = Object.fromEntries(context.expectations)
-    if (verdict !== undefined) return { verdict, expectations, overrun: undefined }
-    return { verdict: tooLong(controller), expectations, overrun: running }
+    const known = { live: memory.live(), expectations: Object.fromEntries(context.expectations) }
+    if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
+    return { verdict: tooLong(controller), ...known, overrun: running }
   } finally {
     signal.removeEventListener('abort', giveUp)
     over.abort(ended)

@@ -1,4 +1,4 @@
-/** JSON values as the API stores and compares them, and the two operations everything else is built on. */
+/** JSON values as the API stores and compares them, and the operations everything else is built on. */
 export type Json = string | number | boolean | null | Json[] | JsonObject
 export interface JsonObject {
   [field: string]: Json | undefined
@@ -13,6 +13,13 @@ export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
   return isObject(a) && isObject(b) && sameFields(a, b)
+}
+
+/** The value, frozen through and through. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const part of Object.values(value)) frozen(part)
+  return Object.freeze(value)
 }
 
 function sameFields(a: JsonObject, b: JsonObject): boolean {

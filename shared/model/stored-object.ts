@@ -1,3 +1,4 @@
+import type { Json } from './json.ts'
 import type { ApiObject } from './object.ts'
 
 /**
@@ -22,6 +23,8 @@ export type EngineState = {
   readonly nextRunAtMs?: number
   /** A run that somebody else has asked for, at the latest; kept until a run has begun that knew of it. */
   readonly wakeAtMs?: number
+  /** Side effects that are to happen once, by the reconciler's key. Kept as long as the object. */
+  readonly once?: { readonly [key: string]: OnceRecord }
   /** Runs within the time of the controller's rate limit. */
   readonly window?: RunWindow
   /** Why it waits. */
@@ -61,6 +64,13 @@ export type AcceptedChange = {
   readonly by: string
   /** Paths of fields that it changed, the first few. */
   readonly fields?: string[]
+}
+
+export type OnceRecord = {
+  /** Digest of what the effect is about. */
+  readonly of: string
+  readonly state: 'begun' | 'done'
+  readonly result?: Json
 }
 
 /** How often the object has run since a moment. */

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { again, done } from '../../shared/index.ts'
-import type { TestEnvOptions } from '../../shared/testing/test-env.ts'
-import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { failing, timesOf, Widget, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
 
 /** Every object runs at least once per period, and after a restart no object runs that is not due. */

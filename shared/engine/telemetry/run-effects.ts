@@ -54,6 +54,11 @@ export function notingEffects(
       if (wasConverged && patch.type === 'apply') noteDrift(written)
       return written
     },
+    create: async (kind, object, options) => {
+      const written = await resources.create(kind, object, options)
+      effects.written[written.outcome]++
+      return written
+    },
     delete: async (kind, at, options) => {
       const deleted = await resources.delete(kind, at, options)
       effects.written.deleted++
