@@ -1,0 +1,266 @@
+import * as z from 'zod'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  again,
+  conditionOf,
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  done,
+  type ApiObject,
+  type Controller,
+  type Outcome,
+} from '../../shared/index.ts'
+import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { writesOf } from './support/primary.ts'
+
+/** The example of the second source document: a BackupPolicy that owns a CronJob. */
+const CronJob = defineKind({
+  group: 'batch.test',
+  version: 'v1',
+  kind: 'CronJob',
+  spec: z.object({ schedule: z.string(), suspend: z.boolean().default(false), image: z.string().default('backup:1') }),
+})
+
+const BackupPolicy = defineKind({
+  group: 'storage.test',
+  version: 'v1',
+  kind: 'BackupPolicy',
+  plural: 'backuppolicies',
+  spec: z.object({ schedule: z.string(), suspended: z.boolean().default(false) }),
+  status: z.object({ lastScheduleTime: z.string().nullable() }),
+})
+
+function backups(runs: string[] = []): Controller {
+  return defineReconciler(BackupPolicy, {
+    owns: [CronJob],
+    async reconcile(policy, ctx) {
+      runs.push(policy.spec.schedule)
+      const { schedule, suspended } = policy.spec
+      await ctx.apply(CronJob, { metadata: { name: policy.metadata.name }, spec: { schedule, suspend: suspended } })
+      const conditions = suspended
+        ? { Suspended: { status: 'True', reason: 'Suspended' } as const }
+        : { CronJobCreated: { status: 'True', reason: 'Created' } as const, Suspended: null }
+      return done({ status: { lastScheduleTime: null }, conditions })
+    },
+  })
+}
+
+const nightly = { metadata: { name: 'nightly' }, spec: { schedule: '0 3 * * *' } }
+
+let env: TestEnv
+afterEach(() => env.close())
+
+const writes = (from = 0): readonly string[] =>
+  env.calls.slice(from).flatMap(({ call }) => (/^store\.(create|replace|remove)$/.test(call) ? [call] : []))
+
+describe('a backup policy', () => {
+  it('B7 makes a child with an owner, tells of it, and is done', async () => {
+    env = await createTestEnv({ reconcilers: [backups()], kinds: [CronJob] })
+    await env.apply(BackupPolicy, nightly)
+    await env.settle()
+    const policy = await env.get(BackupPolicy, 'nightly')
+    expect(await env.get(CronJob, 'nightly')).toMatchObject({
+      spec: { schedule: '0 3 * * *' },
+      metadata: { ownerReferences: [{ kind: 'BackupPolicy', name: 'nightly', controller: true }] },
+    })
+    expect(policy).toMatchObject({ status: { lastScheduleTime: null } })
+    expect(conditionOf(policy as unknown as ApiObject, 'CronJobCreated')).toMatchObject({ status: 'True' })
+    expect(conditionOf(policy as unknown as ApiObject, 'Ready')).toMatchObject({ status: 'True' })
+    expect(policy).not.toHaveProperty('status.reconcile')
+  })
+
+  it('B8 patches only what it declares of its child', async () => {
+    env = await createTestEnv({ reconcilers: [backups()], kinds: [CronJob] })
+    await env.apply(BackupPolicy, nightly)
+    await env.settle()
+    await env.patch(CronJob, 'nightly', { spec: { image: 'backup:2' } })
+    await env.patch(BackupPolicy, 'nightly', { spec: { suspended: true } })
+    await env.settle()
+    expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { suspend: true, image: 'backup:2' } })
+    expect(conditionOf((await env.get(BackupPolicy, 'nightly')) as unknown as ApiObject, 'Suspended')).toMatchObject({
+      status: 'True',
+    })
+  })
+
+  it('B9 B10 puts its child back when somebody deletes or edits it', async () => {
+    env = await createTestEnv({ reconcilers: [backups()], kinds: [CronJob] })
+    await env.apply(BackupPolicy, nightly)
+    await env.settle()
+    await env.delete(CronJob, 'nightly')
+    await env.settle()
+    expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { schedule: '0 3 * * *' } })
+    await env.patch(CronJob, 'nightly', { spec: { schedule: '* * * * *' } }, { manager: 'somebody' })
+    await env.settle()
+    expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { schedule: '0 3 * * *' } })
+  })
+
+  it('B11 D6 takes its child along', async () => {
+    env = await createTestEnv({ reconcilers: [backups()], kinds: [CronJob] })
+    await env.apply(BackupPolicy, nightly)
+    await env.settle()
+    await env.delete(BackupPolicy, 'nightly')
+    await env.settle()
+    expect(await env.get(CronJob, 'nightly')).toBeUndefined()
+  })
+
+  it('B5 D23 writes nothing when the same trigger comes twice, nor after a restart', async () => {
+    const runs: string[] = []
+    env = await createTestEnv({ reconcilers: [backups(runs)], kinds: [CronJob] })
+    await env.apply(BackupPolicy, nightly)
+    await env.settle()
+    const before = writesOf(env, 'CronJob', 'nightly').length
+    await env.patch(BackupPolicy, 'nightly', { metadata: { annotations: { note: '1' } } })
+    await env.settle()
+    await env.crash()
+    await env.settle()
+    expect(runs.length).toBeGreaterThan(1)
+    expect(writesOf(env, 'CronJob', 'nightly').slice(before)).toEqual([])
+  })
+
+  it('B2 D20 comes to its last wish and to rest, however fast the edits come', async () => {
+    const runs: string[] = []
+    env = await createTestEnv({ reconcilers: [backups(runs)], kinds: [CronJob] })
+    await env.apply(BackupPolicy, nightly)
+    for (let minute = 1; minute <= 5; minute++)
+      await env.patch(BackupPolicy, 'nightly', { spec: { schedule: `${minute} * * * *` } })
+    await env.advance('1h')
+    expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { schedule: '5 * * * *' } })
+    expect(runs.length).toBeLessThanOrEqual(6)
+    const from = env.calls.length
+    await env.advance('1h')
+    expect(writes(from)).toEqual([])
+  })
+})
+
+const Thing = defineKind({
+  group: 'b.test',
+  version: 'v1',
+  kind: 'Thing',
+  spec: z.object({ size: z.number().default(1) }),
+})
+
+interface Run {
+  /** How many there have been, this one included. */
+  readonly runs: number
+  now(): number
+  apply(name: string): Promise<unknown>
+}
+
+function things(run: (run: Run) => Promise<Outcome<Record<string, never>>>): Controller {
+  let runs = 0
+  return defineReconciler(Thing, {
+    owns: [ConfigMap],
+    reconcile: (_, ctx) =>
+      run({
+        runs: ++runs,
+        now: ctx.now,
+        apply: (name) => ctx.apply(ConfigMap, { metadata: { name }, data: { x: '1' } }),
+      }),
+  })
+}
+
+describe('a run', () => {
+  it('B1 D1 A31 of an object that has gone is no failure', async () => {
+    env = await createTestEnv({ reconcilers: [things(async () => done())] })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: {} })
+    await env.delete(Thing, 't')
+    await env.advance('1m')
+    expect(env.logs.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
+  })
+
+  it('B3 goes on where the one before failed: what was done is not written again', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        things(async ({ runs, apply }) => {
+          await apply('first')
+          if (runs === 1) throw new Error('after the first step')
+          await apply('second')
+          return done()
+        }),
+      ],
+    })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: {} })
+    await env.advance('10s')
+    const made = env.calls.flatMap(({ call, args }) =>
+      call === 'store.create' ? [(args[0] as { object: ApiObject }).object.metadata.name] : [],
+    )
+    expect(made.filter((name) => name === 'first' || name === 'second')).toEqual(['first', 'second'])
+  })
+
+  it('B13 A8 that asks to come again in five minutes comes then, and not before', async () => {
+    const at: number[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        things(async ({ now }) => {
+          at.push(now())
+          return again('5m')
+        }),
+      ],
+    })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: {} })
+    await env.advance('16m')
+    expect(at.map((ms) => (ms - (at[0] ?? 0)) / 60_000)).toEqual([0, 5, 10, 15])
+  })
+
+  it('B14 D12 that fails is tried after 1 s, 2 s, 4 s and ever more rarely, up to a quarter of an hour', async () => {
+    const at: number[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        things(async ({ now }) => {
+          at.push(now())
+          throw new Error('no')
+        }),
+      ],
+    })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: {} })
+    await env.advance('3h')
+    const waits = at.slice(1).map((ms, i) => (ms - (at[i] ?? 0)) / 1_000)
+    for (const [i, wait] of waits.entries()) {
+      const longest = Math.min(1_000, 2 ** i)
+      expect(wait).toBeLessThanOrEqual(longest)
+      expect(wait).toBeGreaterThanOrEqual(longest / 2)
+    }
+    expect(waits.length).toBeGreaterThan(12)
+  })
+
+  it('B6 D15 D23 sees what it has just written, and so does the next', async () => {
+    const seen: unknown[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        defineReconciler(Thing, {
+          owns: [ConfigMap],
+          async reconcile(thing, ctx) {
+            seen.push((await ctx.get(ConfigMap, 'c'))?.data)
+            await ctx.apply(ConfigMap, { metadata: { name: 'c' }, data: { size: String(thing.spec.size) } })
+            seen.push((await ctx.get(ConfigMap, 'c'))?.data)
+            return done()
+          },
+        }),
+      ],
+    })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: { size: 1 } })
+    await env.settle()
+    expect(seen.slice(0, 3)).toEqual([undefined, { size: '1' }, { size: '1' }])
+  })
+
+  it('B4 is given the object and a context, and nothing of what happened', async () => {
+    const given: (readonly unknown[])[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        defineReconciler(Thing, {
+          reconcile: async (...all) => {
+            given.push(all)
+            return done()
+          },
+        }),
+      ],
+    })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: {} })
+    await env.settle()
+    expect(given.map((all) => all.length)).toEqual([2])
+    const [object, ctx] = given[0] as [object, object]
+    expect(Object.keys(object).toSorted()).toEqual(['apiVersion', 'kind', 'metadata', 'spec', 'status'])
+    expect(Object.keys(ctx).filter((name) => /reason|trigger|change|old|previous/i.test(name))).toEqual([])
+  })
+})
