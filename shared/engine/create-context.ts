@@ -20,9 +20,9 @@ export interface ContextOptions extends Pick<Context, 'signal' | 'deadlineMs' | 
 }
 
 /** The context of one run. */
-export function createContext({ controller, object, engine, ...given }: ContextOptions): Context {
+export function createContext({ controller, object, engine, ...run }: ContextOptions): Context {
   const { resources, catalog, clock, events, logger } = engine
-  const { signal } = given
+  const { signal } = run
   const write = { manager: controller.name, fieldValidation: 'Strict' } as const
   const seen = createSeen()
 
@@ -52,7 +52,7 @@ export function createContext({ controller, object, engine, ...given }: ContextO
   }
 
   return {
-    ...given,
+    ...run,
     log: logger,
     removed: false,
     now: () => clock.nowMs(),
