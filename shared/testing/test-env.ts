@@ -303,8 +303,8 @@ function placeOf(at: string | At): Place {
 function recorder(lines: LogLine[], fields: JsonObject = {}): Logger {
   const log =
     (level: LogLine['level']) =>
-    (message: string, more: JsonObject = {}) =>
-      void lines.push({ level, message, fields: { ...fields, ...more } })
+    (message: string, more: JsonObject | (() => JsonObject) = {}) =>
+      void lines.push({ level, message, fields: { ...fields, ...(typeof more === 'function' ? more() : more) } })
   return {
     debug: log('debug'),
     info: log('info'),

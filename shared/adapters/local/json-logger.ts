@@ -18,11 +18,13 @@ export interface JsonLoggerOptions {
 export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject = {}): Logger {
   const { write, clock } = options
   const leastIndex = logLevels.indexOf(options.level)
-  const log = (level: LogLevel): Logger['info'] =>
+  const log = (level: LogLevel): Logger['debug'] =>
     logLevels.indexOf(level) < leastIndex
       ? nothing
-      : (message, more) =>
+      : (message, given) => {
+          const more = typeof given === 'function' ? given() : given
           write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
+        }
   return {
     debug: log('debug'),
     info: log('info'),

@@ -16,7 +16,7 @@ export function createExplain(options: FactsOptions): (kind: ServedKind, stored:
  * One object for whoever is woken by it at three in the morning: the matter in a sentence, what can be done, and the six
  * questions: what is desired, what is observed, where they differ, what is done, when it runs next, what it says of itself.
  */
-export function explanation(facts: Facts): string {
+function explanation(facts: Facts): string {
   const { object } = facts.stored
   const { uid, resourceVersion, creationTimestamp } = object.metadata
   const age = agoText(creationTimestamp, facts.nowMs) ?? 'at an unknown time'

@@ -12,6 +12,7 @@ import type { EngineOptions } from '../reconcile-key.ts'
 import type { Turn } from '../turn.ts'
 import type { Verdict } from '../verdict.ts'
 import { noEffects, notingEffects, type RunEffects } from './run-effects.ts'
+import { createRunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
 import { createUnconverged } from './unconverged.ts'
 
@@ -36,7 +37,7 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
   return (stored, turn) => {
     const startMs = clock.nowMs()
     const effects = noEffects()
-    const logger = engine.logger.with(identity(controller, stored, random.uuid()))
+    const logger = createRunLogger(engine.logger, () => identity(controller, stored, random.uuid()))
     const wasConverged = isConverged(stored)
     const noting = { effects, manager: controller.name, wasConverged, logger }
     unconverged.began(turn, stored)
@@ -127,17 +128,17 @@ interface EndedRun {
 }
 
 function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }: EndedRun): void {
-  const fields: JsonObject = {
+  const fields = (): JsonObject => ({
     outcome: verdict.kind,
     durationMs: ms,
     reasons: isBackFromHold(turn) ? ['its wait was over'] : turn.wakeUps.map(({ reason }) => reason),
     reads,
     writes: written.created + written.updated + written.deleted,
-  }
+  })
   if (verdict.kind === 'done') return logger.debug('reconciled', fields)
-  if (verdict.kind === 'again') return logger.debug('reconciled', { ...fields, afterMs: verdict.afterMs })
+  if (verdict.kind === 'again') return logger.debug('reconciled', () => ({ ...fields(), afterMs: verdict.afterMs }))
   if (verdict.kind === 'failed' && verdict.quiet) return logger.debug('reconcile met a conflict', fields)
-  logger.warn('reconcile did not succeed', { ...fields, reason: reasonOf(verdict), error: verdict.message })
+  logger.warn('reconcile did not succeed', { ...fields(), reason: reasonOf(verdict), error: verdict.message })
 }
 
 function reasonOf(verdict: Exclude<Verdict, { readonly kind: 'done' | 'again' }>): string {
