@@ -1,0 +1,350 @@
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
+import {
+  again,
+  ConfigMap,
+  defineReconciler,
+  done,
+  retryAfter,
+  stop,
+  waiting,
+  type Outcome,
+} from '../../shared/index.ts'
+import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { conditionOfWidget, failing, timesOf, Widget, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
+
+/** What a run says when it ends, and what follows from it. */
+
+let env: TestEnv
+let runs: RunRecord[]
+afterEach(() => env.close())
+
+const create = (name = 'w'): Promise<unknown> => env.apply(Widget, { metadata: { name }, spec: {} })
+const change = (size: number, name = 'w'): Promise<unknown> => env.patch(Widget, name, { spec: { size } })
+
+describe('the result of a run', () => {
+  it('A6 D2 done: no failure is remembered, and nothing runs until a trigger or the resync', async () => {
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [widgets((runs = []), failing(2))] })
+    await create()
+    await env.advance('9h')
+    expect(runs).toHaveLength(3)
+    expect((await widgetOf(env)).status).not.toHaveProperty('reconcile')
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'True' })
+  })
+
+  it('A7 D2 again(0): runs again at once, counts as no failure, and is slowed down if it never ends', async () => {
+    env = await createTestEnv({
+      reconcilers: [widgets((runs = []), () => (runs.length < 4 ? again(0) : done()))],
+    })
+    await create()
+    await env.settle()
+    expect(timesOf(runs)).toEqual([0, 0, 0, 0])
+    expect(runs.map(({ attempt }) => attempt)).toEqual([0, 0, 0, 0])
+  })
+
+  it('A8 D2 D4 again(30 s): runs then, not sooner without a trigger, and forgets failures', async () => {
+    const plan = [
+      () => {
+        throw new Error('once')
+      },
+      () => again('30s'),
+      () => {
+        throw new Error('twice')
+      },
+      () => done(),
+    ]
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => (plan[runs.length - 1] ?? done)())] })
+    await create()
+    await env.advance('29s')
+    expect(timesOf(runs)).toEqual([0, 1_000])
+    await env.advance('5s')
+    expect(timesOf(runs)).toEqual([0, 1_000, 31_000, 32_000])
+    expect(runs.map(({ attempt }) => attempt)).toEqual([0, 1, 0, 1])
+  })
+
+  it('D4 a condition that depends on time is looked at again when it is time', async () => {
+    const expiresMs = Date.parse('2026-01-01T12:00:00Z')
+    env = await createTestEnv({
+      tickMs: 60_000,
+      reconcilers: [
+        widgets(
+          (runs = []),
+          (_, ctx) => {
+            if (ctx.now() >= expiresMs) return done({ ready: waiting('Expired', 'the certificate has expired') })
+            return again(expiresMs - ctx.now(), { ready: true })
+          },
+          { resync: false },
+        ),
+      ],
+    })
+    await create()
+    await env.advance('11h')
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'True' })
+    await env.advance('1h')
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', reason: 'Expired' })
+    expect(timesOf(runs)).toEqual([0, 12 * 3_600_000])
+  })
+
+  it('A9 B14 D29 throw: 1 s, 2 s, 4 s … with chance in the upper half, 1000 s at most, and never given up', async () => {
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [widgets((runs = []), failing(Infinity))] })
+    await create()
+    await env.advance('5h')
+    const waits = timesOf(runs)
+      .slice(1)
+      .map((at, i) => at - (timesOf(runs)[i] ?? 0))
+    expect(waits[0]).toBe(1_000)
+    for (const [i, wait] of waits.entries()) {
+      const ceiling = Math.min(1_000_000, 1_000 * 2 ** i)
+      expect(wait).toBeLessThanOrEqual(ceiling)
+      expect(wait).toBeGreaterThanOrEqual(ceiling / 2)
+    }
+    expect(waits.length).toBeGreaterThan(20)
+  })
+
+  it('A10 after a success the next failure starts from the beginning', async () => {
+    let fails = 5
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), () => {
+          if (fails-- > 0) throw new Error('no luck')
+          return done()
+        }),
+      ],
+    })
+    await create()
+    await env.advance('2m')
+    fails = 1
+    await env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } })
+    await env.settle()
+    const failedAt = timesOf(runs).at(-1) ?? 0
+    await env.advance('1s')
+    expect((timesOf(runs).at(-1) ?? 0) - failedAt).toBe(1_000)
+  })
+
+  it('A11 a time and a failure at once cannot be said', async () => {
+    expectTypeOf(done()).not.toHaveProperty('afterMs')
+    expectTypeOf<Outcome>().toHaveProperty('kind').toEqualTypeOf<'done' | 'again'>()
+    // @ts-expect-error -- an outcome has no error
+    const both: Outcome = { kind: 'again', afterMs: 1, error: new Error('both') }
+    expect(both.kind).toBe('again')
+    defineReconciler(Widget, {
+      // @ts-expect-error -- a run that says nothing is no outcome
+      reconcile: async () => {},
+    })
+    defineReconciler(Widget, {
+      // @ts-expect-error -- an error is thrown, not returned
+      reconcile: async () => new Error('returned'),
+    })
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => 'nonsense' as unknown as Outcome<object>)] })
+    await create()
+    await env.settle()
+    expect((await widgetOf(env)).status).toMatchObject({
+      reconcile: { waiting: 'Backoff', lastError: expect.stringContaining('returns done(…) or again(…)') },
+    })
+  })
+
+  it('A35 D3 not ready yet: comes again, with a reason, no error in the log and no failure counted', async () => {
+    const notReady = waiting('DependencyNotReady', 'the database is starting')
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => again('30s', { ready: notReady }))] })
+    await create()
+    await env.advance('2m')
+    expect(timesOf(runs)).toEqual([0, 30_000, 60_000, 90_000, 120_000])
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', reason: 'DependencyNotReady' })
+    expect(env.logs.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([])
+    expect(runs.every(({ attempt }) => attempt === 0)).toBe(true)
+  })
+
+  it('stop: nothing is tried again until something changes', async () => {
+    env = await createTestEnv({
+      tickMs: 60_000,
+      reconcilers: [
+        widgets((runs = []), ({ spec }) => {
+          if (spec.size === 1) throw stop('TooSmall', 'size 1 is too small')
+          return done()
+        }),
+      ],
+    })
+    await create()
+    await env.advance('5h')
+    expect(runs.length).toBeLessThanOrEqual(2)
+    expect(await conditionOfWidget(env, 'Stalled')).toMatchObject({ status: 'True', reason: 'TooSmall' })
+    await change(2)
+    await env.settle()
+    expect(await conditionOfWidget(env, 'Stalled')).toBeUndefined()
+  })
+
+  it('retryAfter: exactly as long as the far side asked for, and no failure', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), () => {
+          if (runs.length === 1) throw retryAfter('15s', new Error('429'))
+          return done()
+        }),
+      ],
+    })
+    await create()
+    await env.advance('1m')
+    expect(timesOf(runs)).toEqual([0, 15_000])
+    expect(runs.map(({ attempt }) => attempt)).toEqual([0, 0])
+  })
+})
+
+describe('level, not edge', () => {
+  it('A1 a lost trigger changes nothing in the end: the next one brings the current spec', async () => {
+    env = await createTestEnv({
+      tickMs: 60_000,
+      reconcilers: [widgets((runs = []), ({ spec }) => done({ status: { size: spec.size } }), { resync: '1h' })],
+    })
+    await create()
+    await env.settle()
+    env.faults.once('queue:widget.send', { kind: 'unknown', error: new Error('sent, and then an error') })
+    await change(2)
+    await env.advance('1m')
+    expect((await widgetOf(env)).status).toMatchObject({ size: 2, observedGeneration: 2 })
+  })
+
+  it('A2 a hundred edits end in the last one, with far fewer runs', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async ({ spec }, ctx) => {
+          await ctx.sleep('100ms')
+          return done({ status: { size: spec.size } })
+        }),
+      ],
+    })
+    await create()
+    for (let size = 1; size <= 100; size++) {
+      await change(size)
+      if (size % 10 === 0) await env.advance('100ms')
+    }
+    await env.advance('1s')
+    expect((await widgetOf(env)).status).toMatchObject({ size: 100 })
+    expect(runs.length).toBeLessThan(25)
+  })
+
+  it('A3 the object is read when its run begins, not when it was woken', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets(
+          (runs = []),
+          async ({ metadata }, ctx) => {
+            if (metadata.name === 'busy') await ctx.sleep('10s')
+            return done()
+          },
+          { concurrency: 1 },
+        ),
+      ],
+    })
+    await create('busy')
+    await env.settle()
+    await create('w')
+    await change(2)
+    await change(3)
+    await env.advance('10s')
+    expect(runs.filter(({ name }) => name === 'w').map(({ size }) => size)).toEqual([3])
+  })
+
+  it('A4 many triggers while a key waits are one run, and while it runs exactly one more', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets(
+          (runs = []),
+          async (_, ctx) => {
+            await ctx.sleep('1s')
+            return done()
+          },
+          { concurrency: 1 },
+        ),
+      ],
+    })
+    await create('busy')
+    await env.settle()
+    await create('w')
+    for (let size = 2; size <= 9; size++) await change(size)
+    await env.advance('1500ms')
+    expect(timesOf(runs)).toHaveLength(1)
+    for (let size = 10; size <= 19; size++) await change(size)
+    await env.advance('10s')
+    expect(timesOf(runs)).toHaveLength(2)
+  })
+
+  it('A5 from an API write to a child, its owner once more, and then quiet', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets(
+          (runs = []),
+          async (widget, ctx) => {
+            await ctx.apply(ConfigMap, {
+              metadata: { name: widget.metadata.name },
+              data: { size: String(widget.spec.size) },
+            })
+            return done({ status: { size: widget.spec.size } })
+          },
+          { owns: [ConfigMap] },
+        ),
+      ],
+    })
+    await create()
+    await env.settle()
+    expect(await env.get(ConfigMap, 'w')).toMatchObject({ data: { size: '1' } })
+    expect(runs).toHaveLength(2)
+    await env.advance('1h')
+    expect(runs.length).toBe(2)
+  })
+
+  it('A34 an equal status is not written, and a different one is, once', async () => {
+    env = await createTestEnv({
+      reconcilers: [widgets((runs = []), ({ spec }) => done({ status: { size: spec.size } }))],
+    })
+    await create()
+    await env.settle()
+    const version = (await widgetOf(env)).metadata.resourceVersion
+    await env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } })
+    await env.settle()
+    expect(runs).toHaveLength(2)
+    expect(Number((await widgetOf(env)).metadata.resourceVersion) - Number(version)).toBe(1)
+  })
+
+  it('A37 a status that was wiped is there again after the next run', async () => {
+    env = await createTestEnv({
+      reconcilers: [widgets((runs = []), ({ spec }) => done({ status: { size: spec.size } }))],
+    })
+    await create()
+    await env.settle()
+    const before = (await widgetOf(env)).status
+    await env.patch(Widget, 'w', { status: null }, { subresource: 'status' })
+    expect((await widgetOf(env)).status).not.toHaveProperty('size')
+    await env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } })
+    await env.settle()
+    expect((await widgetOf(env)).status).toMatchObject({ size: before?.size, observedGeneration: 1 })
+  })
+
+  it('A22 nothing is carried over in memory: with a fresh process between all steps the end is the same', async () => {
+    const run = async (crashing: boolean): Promise<unknown> => {
+      env = await createTestEnv({
+        reconcilers: [
+          widgets((runs = []), async (widget, ctx) => {
+            const child = await ctx.get(ConfigMap, 'child')
+            const step = Number(child?.data?.['step'] ?? 0)
+            if (step < 4) {
+              await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { step: String(step + 1) } })
+              return again('10s')
+            }
+            return done({ status: { size: widget.spec.size } })
+          }),
+        ],
+      })
+      await create()
+      for (let i = 0; i < 10; i++) {
+        await env.advance('10s')
+        if (crashing) await env.crash()
+      }
+      const { status } = await widgetOf(env)
+      const data = (await env.get(ConfigMap, 'child'))?.data
+      if (crashing) await env.close()
+      return { size: status?.size, data }
+    }
+    const interrupted = await run(true)
+    expect(interrupted).toEqual({ size: 1, data: { step: '4' } })
+    expect(await run(false)).toEqual(interrupted)
+  })
+})
