@@ -1,7 +1,6 @@
 import { isConverged } from '../../model/convergence.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { metrics } from '../../model/metrics.ts'
-import { keyText } from '../../model/object-key.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -40,7 +39,7 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
     const logger = createRunLogger(engine.logger, () => identity(controller, stored, random.uuid()))
     const wasConverged = isConverged(stored)
     const noting = { effects, manager: controller.name, wasConverged, logger }
-    unconverged.began(turn, stored)
+    unconverged.began(stored, startMs)
     return {
       engine: { ...engine, logger, resources: notingEffects(engine.resources, noting) },
       ended: (verdict) => {
@@ -48,7 +47,8 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
         const ms = Math.max(0, nowMs - startMs)
         const { change } = stored.engine
         const isObserved = change !== undefined && settles(stored.object, verdict)
-        unconverged.ended(turn, isObserved, verdict)
+        if (isObserved) unconverged.observed(stored)
+        else if (verdict.kind === 'retryAfter') unconverged.waits(stored, nowMs + verdict.afterMs)
         count({
           verdict,
           ms,
@@ -69,17 +69,13 @@ function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry 
   const changes = createUnconverged()
   telemetry.read(metrics.oldestUnconverged, { controller: name }, () => changes.oldestMs(clock.nowMs()) / 1_000)
   return {
-    began: ({ key }: Turn, { engine: { change } }: StoredObject): void => {
+    began: ({ object, engine: { change } }: StoredObject, nowMs: number): void => {
       if (change === undefined) return
-      changes.met(keyText(key), {
-        sinceMs: change.sinceMs ?? change.atMs,
-        untilMs: clock.nowMs() + backoffMsMax + timeoutMs + graceMs,
-      })
+      const sinceMs = change.sinceMs ?? change.atMs
+      changes.met(object.metadata.uid, { sinceMs, untilMs: nowMs + backoffMsMax + timeoutMs + graceMs })
     },
-    ended: ({ key }: Turn, isObserved: boolean, verdict: Verdict): void => {
-      if (isObserved) changes.observed(keyText(key))
-      else if (verdict.kind === 'retryAfter') changes.waits(keyText(key), clock.nowMs() + verdict.afterMs + graceMs)
-    },
+    waits: ({ object }: StoredObject, untilMs: number): void => changes.waits(object.metadata.uid, untilMs + graceMs),
+    observed: ({ object }: StoredObject): void => changes.observed(object.metadata.uid),
   }
 }
 

@@ -3,12 +3,12 @@
  * with the objects that fail, up to a limit, and not with the objects there are.
  */
 export interface Unconverged {
-  /** A run of this key met a change of this age. */
-  met(key: string, change: Met): void
-  /** The next run of this key has longer to come. */
-  waits(key: string, untilMs: number): void
+  /** A run of this object met a change of this age. */
+  met(uid: string, change: Met): void
+  /** The next run of this object has longer to come. */
+  waits(uid: string, untilMs: number): void
   /** The change has been observed. */
-  observed(key: string): void
+  observed(uid: string): void
   /** Milliseconds since the oldest change that is not observed; 0 if there is none. */
   oldestMs(nowMs: number): number
 }
@@ -21,23 +21,23 @@ export interface Met {
 }
 
 /** Those that fail first stay, and they are the oldest. */
-const keysMax = 10_000
+const changesMax = 10_000
 
 export function createUnconverged(): Unconverged {
   const changes = new Map<string, Met>()
   return {
-    met: (key, change) => {
-      if (changes.size < keysMax || changes.has(key)) changes.set(key, change)
+    met: (uid, change) => {
+      if (changes.size < changesMax || changes.has(uid)) changes.set(uid, change)
     },
-    waits: (key, untilMs) => {
-      const change = changes.get(key)
-      if (change !== undefined) changes.set(key, { ...change, untilMs: Math.max(untilMs, change.untilMs) })
+    waits: (uid, untilMs) => {
+      const change = changes.get(uid)
+      if (change !== undefined) changes.set(uid, { ...change, untilMs: Math.max(untilMs, change.untilMs) })
     },
-    observed: (key) => void changes.delete(key),
+    observed: (uid) => void changes.delete(uid),
     oldestMs: (nowMs) => {
       let sinceMs = nowMs
-      for (const [key, change] of changes) {
-        if (change.untilMs < nowMs) changes.delete(key)
+      for (const [uid, change] of changes) {
+        if (change.untilMs < nowMs) changes.delete(uid)
         else sinceMs = Math.min(sinceMs, change.sinceMs)
       }
       return nowMs - sinceMs
