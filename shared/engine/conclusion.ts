@@ -1,3 +1,4 @@
+import { reportStatus, type StatusReport } from '../model/apply/report-status.ts'
 import {
   asJson,
   conditionsOf,
@@ -37,23 +38,33 @@ export interface RunFacts {
   readonly expectations?: Deadlines
   /** The kind keeps a status. */
   readonly hasStatus: boolean
+  /** Whose status it is, and of what form. Left out, it is nobody else's. */
+  readonly reporter?: Pick<StatusReport, 'manager' | 'schema'>
 }
 
 /** The next state of the object as it is now. What is concluded of an older generation counts for that one only. */
 export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts): Conclusion {
   return {
-    object: facts.hasStatus
-      ? { ...live.object, ...statusField(statusAfter(live.object, verdict, facts)) }
-      : live.object,
+    object: facts.hasStatus ? withStatusAfter(live.object, verdict, facts) : live.object,
     engine: { ...engineAfter(live, verdict, facts), ...unobserved(live, verdict, facts) },
   }
+}
+
+function withStatusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): ApiObject {
+  const current = withoutOurs(live.status ?? {})
+  const said = reported(verdict)?.status
+  const { status, metadata } =
+    said === undefined || facts.reporter === undefined
+      ? { status: said ?? current, metadata: live.metadata }
+      : reportStatus({ ...facts.reporter, live, current, reported: said })
+  return { ...live, metadata, ...statusField(statusAfter(live, verdict, { ...facts, own: status })) }
 }
 
 function statusField(status: JsonObject): { status?: JsonObject } {
   return Object.keys(status).length === 0 ? {} : { status }
 }
 
-function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): JsonObject {
+function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts & { readonly own: JsonObject }): JsonObject {
   const current = live.status ?? {}
   const conditions = patchConditions(
     conditionsOf(live),
@@ -65,7 +76,7 @@ function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): JsonOb
     facts,
   )
   return {
-    ...(reported(verdict)?.status ?? withoutOurs(current)),
+    ...facts.own,
     ...(conditions.length === 0 ? {} : { conditions: asJson(conditions) }),
     ...observed(current, verdict, facts),
     ...(handledRequest(live) === undefined ? {} : { lastHandledReconcileAt: handledRequest(live) }),

@@ -105,12 +105,13 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     return controller.finalizer !== undefined && (object.metadata.finalizers ?? []).includes(controller.finalizer)
   }
 
-  function factsOf({ object, engine: before }: StoredObject, { hasStatus }: ServedKind): Omit<RunFacts, 'nowMs'> {
+  function factsOf({ object, engine: before }: StoredObject, served: ServedKind): Omit<RunFacts, 'nowMs'> {
     return {
       chance: engine.random.next(),
       generation: object.metadata.generation,
       wakeAtMs: before.wakeAtMs,
-      hasStatus: hasStatus && controller.reportsStatus,
+      hasStatus: served.hasStatus && controller.reportsStatus,
+      reporter: { manager: controller.name, schema: served.schema },
     }
   }
 }
