@@ -61,6 +61,81 @@ describe('patchStatus', () => {
   })
 })
 
+describe('the fields of the status', () => {
+  const says = (status: { readonly phase?: string; readonly message: string }) =>
+    env.api({
+      method: 'PATCH',
+      path: '/apis/test.setpoint.dev/v1/namespaces/default/widgets/w/status',
+      query: new URLSearchParams({ fieldManager: 'person', force: 'true' }),
+      header: (name) => (name === 'content-type' ? 'application/apply-patch+yaml' : undefined),
+      body: async () =>
+        new TextEncoder().encode(
+          JSON.stringify({ apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata: { name: 'w' }, status }),
+        ),
+      signal: new AbortController().signal,
+    })
+
+  async function startSaying(first: StatusOf<Widget>): Promise<{ status: StatusOf<Widget> }> {
+    const said = { status: first }
+    await start(async () => done({ status: said.status }))
+    await create()
+    await env.settle()
+    return said
+  }
+
+  it('J12 that a run leaves out are removed, if nobody else owns them', async () => {
+    const said = await startSaying({ size: 1, phase: 'Making' })
+    said.status = { size: 2 }
+    await touch()
+    await env.settle()
+    const { status } = await widgetOf()
+    expect(status).toMatchObject({ size: 2 })
+    expect(status).not.toHaveProperty('phase')
+  })
+
+  it('J12 that somebody else has applied are kept, while our own come and go', async () => {
+    const said = await startSaying({ size: 1, phase: 'Making' })
+    expect(await says({ message: 'by hand' })).toMatchObject({ status: 200 })
+    said.status = { size: 2 }
+    await touch()
+    await env.settle()
+    const { status } = await widgetOf()
+    expect(status).toMatchObject({ size: 2, message: 'by hand', observedGeneration: 1 })
+    expect(status).not.toHaveProperty('phase')
+  })
+
+  it('J12 that a run says are its own, whoever had them, and go when it says them no more', async () => {
+    const said = await startSaying({ size: 1 })
+    await says({ phase: 'theirs', message: 'by hand' })
+    said.status = { size: 1, phase: 'ours' }
+    await touch()
+    await env.settle()
+    expect((await widgetOf()).status).toMatchObject({ phase: 'ours', message: 'by hand' })
+    said.status = { size: 1 }
+    await touch()
+    await env.settle()
+    expect((await widgetOf()).status).not.toHaveProperty('phase')
+    expect((await widgetOf()).status).toMatchObject({ message: 'by hand' })
+  })
+
+  it('J12 that a run wrote within itself are its own, too', async () => {
+    const said = await startSaying({ size: 1 })
+    await says({ message: 'by hand' })
+    await env.patch(Widget, 'w', { status: { phase: 'Half' } }, { subresource: 'status', manager: 'widget' })
+    said.status = { size: 2 }
+    await touch()
+    await env.settle()
+    expect((await widgetOf()).status).toMatchObject({ size: 2, message: 'by hand' })
+    expect((await widgetOf()).status).not.toHaveProperty('phase')
+  })
+
+  it('J12 that nobody else writes cost no entry in managedFields', async () => {
+    await startSaying({ size: 1 })
+    const { managedFields = [] } = (await widgetOf()).metadata
+    expect(managedFields.filter(({ subresource }) => subresource === 'status')).toEqual([])
+  })
+})
+
 describe('patchResource', () => {
   it.each([
     { verb: 'ctx.patch', write: (ctx: Context) => ctx.patch(Widget, 'w', { spec: { color: 'blue' } }) },
