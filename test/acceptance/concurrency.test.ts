@@ -1,0 +1,214 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createLocalWorkQueue } from '../../shared/adapters/local/local-work-queue.ts'
+import type { TurnRunner } from '../../shared/engine/reconcile-key.ts'
+import { work } from '../../shared/engine/worker.ts'
+import { ConfigMap, done, mapped } from '../../shared/index.ts'
+import type { WakeUp } from '../../shared/ports/work-queue.ts'
+import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
+import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { createVirtualClock } from '../support/virtual-clock.ts'
+import { failing, timesOf, Widget, widgets, type RunRecord } from './support/widgets.ts'
+
+/** One key, one run; many keys, many runs; and who goes first. */
+
+let env: TestEnv
+let runs: RunRecord[]
+afterEach(() => env.close())
+
+const create = (name = 'w'): Promise<unknown> => env.apply(Widget, { metadata: { name }, spec: {} })
+
+interface Interval {
+  readonly name: string
+  readonly fromMs: number
+  toMs: number
+}
+
+/** The most that ran at once, of one key and of all. */
+function overlap(intervals: readonly Interval[]): number {
+  const edges = intervals.flatMap(({ fromMs, toMs }) => [
+    { atMs: fromMs, by: 1 },
+    { atMs: toMs, by: -1 },
+  ])
+  edges.sort((a, b) => a.atMs - b.atMs || a.by - b.by)
+  let now = 0
+  return Math.max(0, ...edges.map(({ by }) => (now += by)))
+}
+
+describe('one key', () => {
+  it('A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them', async () => {
+    const intervals: Interval[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async ({ metadata: { name } }, ctx) => {
+          const interval = { name, fromMs: env.nowMs(), toMs: Infinity }
+          intervals.push(interval)
+          // Ignores the signal, and goes on long after its time.
+          while (env.nowMs() < interval.fromMs + 25_000) await new Promise((resolve) => setTimeout(resolve, 2))
+          interval.toMs = env.nowMs()
+          return done()
+        }, { timeout: '5s', concurrency: 4 }),
+      ],
+    })
+    await create('a')
+    await create('b')
+    for (let i = 0; i < 30; i++) {
+      await env.patch(Widget, 'a', { spec: { size: i + 2 } })
+      await env.advance('2s')
+    }
+    const ofA = intervals.filter(({ name }) => name === 'a')
+    expect(ofA.length).toBeGreaterThan(1)
+    expect(overlap(ofA)).toBe(1)
+    expect(overlap(intervals)).toBe(2)
+  })
+
+  it('A25 D32 two deployed versions on one queue never run it together, and each trigger has its effect once', async () => {
+    env = await createTestEnv()
+    const clock = createVirtualClock()
+    const queue = createLocalWorkQueue({ clock, random: createSeededRandom(1), visibilityMs: 60_000 })
+    const intervals: Interval[] = []
+    const version = (name: string): TurnRunner => async (turn) => {
+      const interval = { name: turn.key.name, fromMs: clock.nowMs(), toMs: Infinity }
+      intervals.push(interval)
+      await clock.sleep(name === 'old' ? 70 : 30)
+      interval.toMs = clock.nowMs()
+      await turn.settle()
+    }
+    const stop = new AbortController()
+    const signals = { stop: stop.signal, abandon: new AbortController().signal }
+    const logger = { info() {}, warn() {}, error() {}, debug() {}, with: () => logger }
+    const workers = ['old', 'new'].map((name) => work({ queue, run: version(name), logger, concurrency: 2 }, signals))
+    const wakeUp = (name: string, id: number): WakeUp => ({
+      key: { group: '', kind: 'K', namespace: '', name },
+      origin: 'change',
+      dedupId: String(id),
+      lane: 'urgent',
+      reason: 'test',
+    })
+    for (let i = 0; i < 40; i++) {
+      await queue.send([wakeUp('a', i), wakeUp('b', i), wakeUp('b', i)])
+      await clock.advance(17)
+    }
+    await clock.advance(1_000)
+    stop.abort()
+    await clock.advance(1)
+    await Promise.all(workers)
+    for (const name of ['a', 'b']) {
+      const own = intervals.filter((interval) => interval.name === name)
+      expect(own.length).toBeGreaterThan(5)
+      expect(overlap(own)).toBe(1)
+    }
+    expect(overlap(intervals)).toBe(2)
+  })
+})
+
+describe('many keys', () => {
+  it.each([
+    { options: {}, most: 10, because: 'the default' },
+    { options: { concurrency: 1 }, most: 1, because: 'one at a time' },
+    { options: { concurrency: 4 }, most: 4, because: 'as chosen' },
+  ])('A24 D11 run side by side, $most at once: $because', async ({ options, most }) => {
+    const intervals: Interval[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async ({ metadata: { name } }, ctx) => {
+          const interval = { name, fromMs: ctx.now(), toMs: Infinity }
+          intervals.push(interval)
+          await ctx.sleep('1s')
+          interval.toMs = ctx.now()
+          return done()
+        }, options),
+      ],
+    })
+    for (let i = 0; i < 25; i++) await create(`w${i}`)
+    await env.advance('1m')
+    expect(intervals).toHaveLength(25)
+    expect(overlap(intervals)).toBe(most)
+  })
+
+  it('A24 refuses a concurrency that is none', async () => {
+    env = await createTestEnv()
+    for (const concurrency of [0, -1, 1.5]) expect(() => widgets([], () => done(), { concurrency })).toThrow('concurrency')
+  })
+
+  it('D12 D24 one that fails is tried more and more rarely, and delays no other', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), (widget, ctx) => {
+          if (widget.metadata.name.startsWith('bad')) return failing(Infinity)(widget, ctx)
+          return done()
+        }, { concurrency: 1 }),
+      ],
+    })
+    for (let i = 0; i < 5; i++) await create(`bad-${i}`)
+    await env.advance('1m')
+    for (let i = 0; i < 20; i++) {
+      const name = `good-${i}`
+      await create(name)
+      await env.settle()
+      expect(runs.filter((run) => run.name === name)).toMatchObject([{ atMs: env.nowMs() }])
+      await env.advance('1s')
+    }
+    const tries = timesOf(runs, 'bad-0')
+    expect((tries.at(-1) ?? 0) - (tries.at(-2) ?? 0)).toBeGreaterThan(10_000)
+  })
+
+  it('A27 a long run delays no other key, is warned of, and ended by its timeout', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async ({ metadata: { name } }, ctx) => {
+          if (name === 'long') await ctx.sleep('40s')
+          if (name === 'endless') await ctx.sleep('1h')
+          return done()
+        }, { timeout: '1m' }),
+      ],
+    })
+    await create('long')
+    await create('endless')
+    await env.advance('1s')
+    await create('quick')
+    await env.settle()
+    expect(runs.at(-1)).toMatchObject({ name: 'quick', atMs: env.nowMs() })
+    await env.advance('1m')
+    const advice = env.logs.filter(({ message }) => message === 'advice').map(({ fields }) => fields['advice'])
+    expect(advice).toContain('LongRun')
+    expect((await env.get(Widget, 'endless'))?.status).toMatchObject({
+      reconcile: { waiting: 'Backoff', lastError: expect.stringContaining('longer than 60 s') },
+    })
+  })
+})
+
+describe('a change that concerns ten thousand objects', () => {
+  it('D26 wakes them over time, behind the edits of users, and warns', { timeout: 60_000 }, async () => {
+    const count = 10_000
+    const all = () => Array.from({ length: count }, (_, i) => ({ name: `w${i}` }))
+    env = await createTestEnv({
+      tickMs: 1_000,
+      reconcilers: [widgets((runs = []), () => done(), { watches: [mapped(ConfigMap, all)], concurrency: 1, resync: false })],
+    })
+    for (let i = 0; i < count; i += 500) await Promise.all(Array.from({ length: 500 }, (_, j) => create(`w${i + j}`)))
+    await env.advance('1s')
+    expect(runs).toHaveLength(count)
+
+    runs.length = 0
+    await env.apply(ConfigMap, { metadata: { name: 'shared' }, data: {} })
+    await env.advance('10s')
+    expect(runs.length).toBeGreaterThan(500)
+    expect(runs.length).toBeLessThan(2_000)
+    for (let i = 0; i < 10; i++) {
+      const name = `w${count - 1 - i}`
+      const before = runs.length
+      await env.patch(Widget, name, { spec: { size: 2 } })
+      await env.settle()
+      // Ahead of all that waits: at most one delivery in ten is somebody else's.
+      const at = runs.slice(before).findIndex((run) => run.name === name && run.size === 2)
+      expect(at).toBeGreaterThanOrEqual(0)
+      expect(at).toBeLessThanOrEqual(2)
+    }
+    await env.crash()
+    await env.advance('3m')
+    expect(new Set(runs.map(({ name }) => name)).size).toBe(count)
+    expect(env.logs).toContainEqual(
+      expect.objectContaining({ message: 'advice', fields: expect.objectContaining({ advice: 'FanOut', about: '10000 objects' }) }),
+    )
+  })
+})
