@@ -6,7 +6,7 @@ import { allDone } from './combined-errors.ts'
 import type { Dependent } from './dependent.ts'
 
 /** Says which node of its owner's workflow an object belongs to. */
-export const dependentLabel = 'setpoint.dev/dependent'
+const dependentLabel = 'setpoint.dev/dependent'
 
 /** One node of one primary. */
 export interface Node<Primary> {
