@@ -3,91 +3,104 @@ import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { wheelSlot } from '../../model/wheel.ts'
+import { createRecentRows, type CommittedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { storedOf, type ObjectColumns, type ObjectRow } from './sqlite-rows.ts'
+import { columnsOf, storedOf } from './sqlite-rows.ts'
 
-interface CurrentRow {
-  readonly id: number
-  readonly owners: string | null
-}
-
-interface NewRow {
-  readonly kindId: number
-  readonly key: ObjectKey
-  readonly rv: number
-  readonly uid: string
-}
-
-/** The rows of objects: one by one, by name or by number. Whoever changes one is inside a write. */
+/**
+ * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
+ * committed. A state that is written carries its new resourceVersion.
+ */
 export function createSqliteObjects(database: SqliteDatabase) {
-  const select = database.prepare('SELECT engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
-  const selectVersion = database.prepare(
-    'SELECT id, owners FROM objects WHERE kind = ? AND namespace = ? AND name = ? AND uid = ? AND rv = ?',
+  const select = database.prepare(
+    'SELECT id, uid, rv, owners, engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?',
   )
-  const selectAny = database.prepare('SELECT uid, rv FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
   const insert = database.prepare(`
     INSERT INTO objects (kind, namespace, name, uid, rv, created_rv, slot, next_run_at_ms, owners, engine, doc)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
-  const update = database.prepare('UPDATE objects SET rv = ?, next_run_at_ms = ?, engine = ?, doc = ? WHERE id = ?')
+  const update = database.prepare(
+    'UPDATE objects SET rv = ?, next_run_at_ms = ?, engine = ?, doc = ? WHERE id = ? AND rv = ?',
+  )
   const updateOwners = database.prepare('UPDATE objects SET owners = ? WHERE id = ?')
-  const remove = database.prepare('DELETE FROM objects WHERE id = ?')
+  const remove = database.prepare('DELETE FROM objects WHERE id = ? AND rv = ?')
   const forgetReferences = database.prepare('DELETE FROM refs WHERE referrer_id = ?')
   const insertOwner = database.prepare('INSERT OR IGNORE INTO owners (owner_uid, object_id) VALUES (?, ?)')
   const deleteOwner = database.prepare('DELETE FROM owners WHERE owner_uid = ? AND object_id = ?')
+  const recent = createRecentRows()
+
+  const read = ({ kindId, key }: RowPlace): CommittedRow | undefined =>
+    select.get(kindId, key.namespace, key.name) as unknown as CommittedRow | undefined
 
   const setOwners = (id: number, before: string | null, after: string | null): void => {
+    if (before === after) return
     for (const uid of uidsOf(before)) deleteOwner.run(uid, id)
     for (const uid of uidsOf(after)) insertOwner.run(uid, id)
   }
 
-  return {
-    get: (kindId: number, { namespace, name }: ObjectKey): StoredObject | undefined => {
-      const row = select.get(kindId, namespace, name) as unknown as ObjectRow | undefined
-      return row === undefined ? undefined : storedOf(row)
-    },
+  /** The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it. */
+  const current = (place: RowPlace, before: ApiObject): CommittedRow => {
+    const remembered = recent.find(place)
+    if (remembered !== undefined && isOf(remembered, before)) return remembered
+    const row = read(place)
+    if (row !== undefined && isOf(row, before)) return row
+    throw refusal(place.key, before, row)
+  }
 
-    /** The row that a write means. Throws NOT_FOUND, VERSION_CONFLICT. */
-    current: (kindId: number, key: ObjectKey, { object }: StoredObject): CurrentRow => {
-      const { uid, resourceVersion } = object.metadata
-      const row = selectVersion.get(kindId, key.namespace, key.name, uid, Number(resourceVersion))
-      if (row === undefined) throw refusal(key, object, selectAny.get(kindId, key.namespace, key.name))
-      return row as unknown as CurrentRow
+  return {
+    get: (place: RowPlace): StoredObject | undefined => {
+      const remembered = recent.find(place)
+      if (remembered !== undefined) return storedOf(remembered)
+      const row = read(place)
+      if (row === undefined) return undefined
+      recent.note(place, row)
+      return storedOf(row)
     },
 
     /** Throws ALREADY_EXISTS. */
-    insert: ({ kindId, key, rv, uid }: NewRow, { nextRunAtMs, owners, engine, doc }: ObjectColumns): number => {
-      const done = insert.run(
-        kindId,
-        key.namespace,
-        key.name,
-        uid,
-        rv,
-        rv,
-        wheelSlot(uid),
-        nextRunAtMs,
-        owners,
-        engine,
-        doc,
-      )
+    insert: ({ kindId, key }: RowPlace, stored: StoredObject): CommittedRow => {
+      const { namespace, name } = key
+      const { uid, resourceVersion } = stored.object.metadata
+      const rv = Number(resourceVersion)
+      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored)
+      const slot = wheelSlot(uid)
+      const done = insert.run(kindId, namespace, name, uid, rv, rv, slot, nextRunAtMs, owners, engine, doc)
       if (done.changes === 0) throw new OperatingError('ALREADY_EXISTS', `${keyText(key)} exists already`)
       const id = Number(done.lastInsertRowid)
       setOwners(id, null, owners)
-      return id
+      return { id, uid, rv, owners, engine, doc }
     },
 
-    update: (before: CurrentRow, rv: number, { nextRunAtMs, owners, engine, doc }: ObjectColumns): void => {
-      update.run(rv, nextRunAtMs, engine, doc, before.id)
-      if (owners === before.owners) return
-      updateOwners.run(owners, before.id)
-      setOwners(before.id, before.owners, owners)
+    /** Throws NOT_FOUND, VERSION_CONFLICT. */
+    update: (place: RowPlace, before: ApiObject, stored: StoredObject): CommittedRow => {
+      const rv = Number(stored.object.metadata.resourceVersion)
+      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored)
+      const row = current(place, before)
+      const { changes } = update.run(rv, nextRunAtMs, engine, doc, row.id, row.rv)
+      if (changes === 0) throw refusal(place.key, before, read(place))
+      if (owners !== row.owners) updateOwners.run(owners, row.id)
+      setOwners(row.id, row.owners, owners)
+      return { id: row.id, uid: row.uid, rv, owners, engine, doc }
     },
 
-    delete: ({ id, owners }: CurrentRow): void => {
-      remove.run(id)
-      forgetReferences.run(id)
-      setOwners(id, owners, null)
+    /** Throws NOT_FOUND, VERSION_CONFLICT. */
+    delete: (place: RowPlace, before: ApiObject): CommittedRow => {
+      const row = current(place, before)
+      if (remove.run(row.id, row.rv).changes === 0) throw refusal(place.key, before, read(place))
+      forgetReferences.run(row.id)
+      setOwners(row.id, row.owners, null)
+      return row
     },
+
+    /** What a write of this row gave back is committed. */
+    written: recent.note,
+    /** The row is gone, and that is committed. */
+    removed: recent.forget,
   }
+}
+
+/** Whether a row is in the version that an object was read in. */
+function isOf({ uid, rv }: CommittedRow, { metadata }: ApiObject): boolean {
+  return uid === metadata.uid && String(rv) === metadata.resourceVersion
 }
 
 function uidsOf(owners: string | null): readonly string[] {
@@ -95,12 +108,10 @@ function uidsOf(owners: string | null): readonly string[] {
 }
 
 /** Why a write finds nothing to write on. */
-function refusal(key: ObjectKey, { metadata }: ApiObject, there: Record<string, unknown> | undefined): OperatingError {
+function refusal(key: ObjectKey, { metadata }: ApiObject, there: CommittedRow | undefined): OperatingError {
   if (there === undefined) return notFound(key)
   const difference =
-    there['uid'] === metadata.uid
-      ? `at ${String(there['rv'])}, not at ${metadata.resourceVersion}`
-      : 'another object now'
+    there.uid === metadata.uid ? `at ${there.rv}, not at ${metadata.resourceVersion}` : 'another object now'
   return new OperatingError('VERSION_CONFLICT', `${keyText(key)} is ${difference}`)
 }
 

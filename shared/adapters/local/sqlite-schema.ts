@@ -60,7 +60,7 @@ export function prepareSchema(connection: DatabaseSync, file: string): void {
   if (version !== schemaVersion) {
     throw new OperatingError(
       'UNAVAILABLE',
-      `${file} has layout ${version}, this version knows layout ${schemaVersion}: ${Number(version) > schemaVersion ? 'start a newer version' : 'choose another file'}`,
+      `${file} has layout ${version}, this version knows layout ${schemaVersion}: ${version > schemaVersion ? 'start a newer version' : 'choose another file'}`,
     )
   }
 }
