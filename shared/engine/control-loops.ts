@@ -74,6 +74,7 @@ export function createControlRelay(
     index: options.index,
     clock: options.clock,
     logger: options.logger,
+    telemetry: options.telemetry,
     builtIn: [
       garbageRoute(options.index),
       ...options.controllers.filter(seesAll).map((controller) => removedRoute(controller, options)),

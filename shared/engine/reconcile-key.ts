@@ -1,5 +1,6 @@
 import { ownResyncMs, pausedAnnotation } from '../model/control-annotations.ts'
 import { hasCode } from '../model/errors.ts'
+import { keyText } from '../model/object-key.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { dueAtMs, type StoredObject } from '../model/stored-object.ts'
@@ -11,11 +12,13 @@ import type { Random } from '../ports/random.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
+import { createAdvice } from './advice.ts'
 import { createCommit } from './commit.ts'
 import { conclude, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { createGate } from './gate.ts'
+import { createRunAdvice } from './run-advice.ts'
 import { runWithDeadline } from './run.ts'
 import { createRunObserver } from './telemetry/run-observer.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
@@ -44,6 +47,8 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   const commit = createCommit(engine)
   const observe = createRunObserver(controller, engine)
   const gate = createGate(controller)
+  const advise = createAdvice(controller.name, { ...engine, nowMs: () => clock.nowMs() })
+  const adviseOn = createRunAdvice(controller, advise)
 
   return async function reconcileKey(turn, signal): Promise<void> {
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
@@ -56,6 +61,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const seesAll = controller.onRemoved === 'reconcile'
     if (isDeleting(stored.object) && !holdsFinalizer(stored) && !seesAll) return commit.resting(stored, turn)
     const postponement = gate.postponement(stored, turn, clock.nowMs())
+    if (postponement?.hotLoop !== undefined) advise('HotLoop', keyText(turn.key))
     if (postponement !== undefined)
       return commit.postponed(stored, turn, { postponement, facts: factsOf(stored, kind) })
     const ready = isDeleting(stored.object) ? stored : await withFinalizer(stored)
@@ -79,6 +85,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
 
   async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Run): Promise<void> {
     const seen = observe(stored, turn)
+    const startMs = clock.nowMs()
     const phase = isDeleting(stored.object) && holdsFinalizer(stored) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
     const { verdict, live, expectations, overrun } = await runWithDeadline({
@@ -93,6 +100,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
       return seen.ended(verdict)
     }
     const nowMs = clock.nowMs()
+    adviseOn({ stored, verdict, ms: nowMs - startMs })
     const ended = { ...facts, expectations }
     const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
     const after = (): ApiObject => conclude(stored, verdict, { ...ended, nowMs }).object

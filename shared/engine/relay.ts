@@ -4,7 +4,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
+import { createAdvice } from './advice.ts'
 import type { Controller } from './controller.ts'
 import { fanOutMax, fanOutName, spread } from './fan-out.ts'
 import { guarded } from './guarded.ts'
@@ -23,6 +25,7 @@ export interface RelayOptions {
   readonly index: ObjectIndex
   readonly clock: Clock
   readonly logger: Logger
+  readonly telemetry: Telemetry
   /** Routes of the engine's own controllers, whose keys follow other rules. */
   readonly builtIn?: readonly Route[]
 }
@@ -34,6 +37,9 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
   const controllers = options.controllers.map((controller) => guarded(controller, options.logger))
   const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...(options.builtIn ?? [])]
   const references = createReferences(controllers, index)
+  const advices = new Map(
+    controllers.map(({ name }) => [name, createAdvice(name, { ...options, nowMs: () => clock.nowMs() })]),
+  )
 
   return async (changes) => {
     const sends: Send[] = []
@@ -59,6 +65,7 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
   }
 
   function paced(route: Route, targets: readonly Target[], change: Change): readonly Send[] {
+    if (targets.length > manyTargets) advices.get(route.name)?.('FanOut', `${targets.length} objects`)
     const wakeUps = spread(
       targets.map((target) => wakeUpOf(target, change)),
       clock.nowMs(),
@@ -78,6 +85,9 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
     }
   }
 }
+
+/** From here on one change that wakes so many is told of. */
+const manyTargets = 1_000
 
 interface Send {
   /** The queue. */

@@ -114,6 +114,11 @@ export const metrics = {
     ofController,
     'Failures with the same message five times in a row or more: often "not ready yet", said by an error.',
   ),
+  advice: counter(
+    'setpoint_advice_total',
+    ['controller', 'advice'],
+    'Times that a reconciler did what its author should look at; the log says what, once an hour.',
+  ),
   reads: counter('setpoint_reads_total', ofController, 'Objects and lists that runs read.'),
   writes: counter(
     'setpoint_writes_total',
