@@ -22,7 +22,7 @@ const texts = {
 
 export type AdviceName = keyof typeof texts
 
-export const adviceNames = Object.keys(texts) as readonly AdviceName[]
+const adviceNames = Object.keys(texts) as readonly AdviceName[]
 
 /** Gives a controller's author a piece of advice; `about` names the object, or what else it is about. */
 export type Advise = (name: AdviceName, about: string) => void
