@@ -163,8 +163,11 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
 function send(outgoing: ServerResponse, { status, headers }: HttpResponse, body: string | Uint8Array): void {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   outgoing.writeHead(status, status === 304 ? headers : { ...headers, 'content-length': length })
-  outgoing.end(body)
+  outgoing.end(body, length === body.length ? ascii : 'utf8')
 }
+
+/** Text without other characters is the same bytes in Latin-1, which Node writes without counting them first. */
+const ascii = 'latin1'
 
 /** Takes the next piece when the client has room for it. */
 async function sendStream(
@@ -175,7 +178,7 @@ async function sendStream(
   outgoing.writeHead(status, headers)
   for await (const piece of pieces) {
     if (outgoing.closed) return
-    if (!outgoing.write(piece)) await roomOrEnd(outgoing)
+    if (!outgoing.write(piece, Buffer.byteLength(piece) === piece.length ? ascii : 'utf8')) await roomOrEnd(outgoing)
   }
   outgoing.end()
 }
