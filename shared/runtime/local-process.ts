@@ -9,10 +9,12 @@ import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneO
  * mend (a word of the command line, a port that is taken, a directory that is in use) is one line on stderr and exit code 1.
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
+  // Listens from the first moment: who is told to stop while it starts stops when it has.
+  const toldToStop = Promise.race([signalled(), leftByNpm()])
   try {
     const plane = await startLocalControlPlane({ ...commandLine(), controllers })
     process.stdout.write(readyText(plane))
-    await Promise.race([signalled(), leftByNpm()])
+    await toldToStop
     await plane.stop(stopMs)
     process.exit(0)
   } catch (error) {
@@ -93,11 +95,11 @@ function signalled(): Promise<void> {
  * to live on.
  */
 function leftByNpm(): Promise<void> {
-  const shell = process.ppid
+  const parent = process.ppid
   return new Promise((resolve) => {
     if (process.env['npm_lifecycle_event'] === undefined) return
     const look = setInterval(() => {
-      if (process.ppid === shell) return
+      if (process.ppid === parent) return
       clearInterval(look)
       resolve()
     }, 500)
