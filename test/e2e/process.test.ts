@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const gadgets = '/apis/test.setpoint.dev/v1/namespaces/default/gadgets'
 /** How long a control plane may take to be ready: issue 2 says one second; the rest is for a machine that others use, too. */
 const startMsMax = 5_000
 
-describe('the process behind npm start', () => {
+describe('the process behind npm start', { timeout: 60_000 }, () => {
   const directory = temporaryDirectory('process')
   afterAll(() => directory[Symbol.dispose]())
   const fresh = (name: string): string => join(directory.path, name)
@@ -125,6 +125,15 @@ describe('the process behind npm start', () => {
       expect(tookMs).toBeLessThan(10_000)
     })
 
+    it('ends with 0 at the very moment when it is ready, and when it is about to be', async () => {
+      const ready = await startControlPlane({ dataDirectory: fresh('ready') })
+      expect(await ready.stop()).toMatchObject({ code: 0 })
+      const starting = await startLocalProgram({ dataDirectory: ready.dataDirectory })
+      await using _ = starting
+      await eventually(async () => expect(existsSync(join(ready.dataDirectory, 'setpoint.db-wal'))).toBe(true))
+      expect(await starting.stop()).toMatchObject({ code: 0 })
+    })
+
     it('runs again what it gave up', async () => {
       const dataDirectory = fresh('given-up')
       const before = await startControlPlane({ program: slowProgram, dataDirectory })
@@ -153,7 +162,7 @@ describe('the process behind npm start', () => {
     const refused = async (options: Parameters<typeof startLocalProgram>[0]): Promise<string> => {
       const program = await startLocalProgram(options)
       await using _ = program
-      const ended = await Promise.race([program.ended, sleep(10_000)])
+      const ended = await Promise.race([program.ended, sleep(30_000)])
       expect(ended).toMatchObject({ code: 1, stdout: '' })
       expect(program.stderr).not.toMatch(/\n {4}at /)
       return program.stderr

@@ -11,14 +11,14 @@ let kubectl: Kubectl
 
 describe.skipIf(newest === undefined)(
   'what kubectl says when it is refused',
-  { meta: { skipped: noKubectl }, concurrent: true },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
   () => {
     beforeAll(async () => {
       session = await openKubectlSession(newest as NonNullable<typeof newest>)
       kubectl = session.kubectl
       await kubectl.apply(widgetDefinition)
       await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-    })
+    }, 60_000)
     afterAll(() => session?.[Symbol.asyncDispose]())
 
     const refusal = (input: string, command = 'create -f -'): Promise<string> => kubectl.fails(command, { input })

@@ -9,14 +9,14 @@ let kubectl: Kubectl
 
 describe.skipIf(newest === undefined)(
   'kubectl apply --server-side',
-  { meta: { skipped: noKubectl }, concurrent: true },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
   () => {
     beforeAll(async () => {
       session = await openKubectlSession(newest as NonNullable<typeof newest>)
       kubectl = session.kubectl
       await kubectl.apply(widgetDefinition)
       await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-    })
+    }, 60_000)
     afterAll(() => session?.[Symbol.asyncDispose]())
 
     const apply = (input: string, flags = ''): Promise<string> =>

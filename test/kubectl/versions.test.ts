@@ -8,12 +8,12 @@ const only = newest === undefined ? noKubectl : `no kubectl but 1.${newest.minor
 let session: KubectlSession
 
 /** The other files drive the newest kubectl there is; this one the main path through each other version. */
-describe.skipIf(others.length === 0)('an older kubectl', { meta: { skipped: only } }, () => {
+describe.skipIf(others.length === 0)('an older kubectl', { meta: { skipped: only }, timeout: 60_000 }, () => {
   beforeAll(async () => {
     session = await openKubectlSession(newest as NonNullable<typeof newest>)
     await session.kubectl.apply(widgetDefinition)
     await session.kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-  })
+  }, 60_000)
   afterAll(() => session?.[Symbol.asyncDispose]())
 
   describe.each(others.map((binary) => ({ ...binary, version: `1.${binary.minor}` })))(

@@ -24,7 +24,7 @@ export interface Program extends AsyncDisposable {
   readonly stdout: string
   readonly stderr: string
   readonly ended: Promise<Ended>
-  /** Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (10 s), with what it did say. */
+  /** Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (30 s), with what it did say. */
   says(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>
   /** Sends a signal, SIGTERM if none is named, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
@@ -74,7 +74,7 @@ export async function startProgram(
       return said.stderr
     },
     ended,
-    says: (pattern, timeoutMs = 10_000) => untilMatch({ pattern, timeoutMs, said, heard, ended }),
+    says: (pattern, timeoutMs = 30_000) => untilMatch({ pattern, timeoutMs, said, heard, ended }),
     stop,
     [Symbol.asyncDispose]: async () => void (await stop('SIGKILL')),
   }
