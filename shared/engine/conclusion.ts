@@ -30,6 +30,8 @@ export interface RunFacts {
   readonly generation: number
   /** Somebody else's wish for a run when this one began. */
   readonly wakeAtMs?: number | undefined
+  /** How long the retry budget of all controllers makes a failure wait at least. */
+  readonly retryDelayMs?: number | undefined
   /** The runs that count for the rate limit, this one included. */
   readonly window?: RunWindow | undefined
   /** The object is in a hot loop: no run before then. */
@@ -217,7 +219,8 @@ function backedOff(before: EngineState, facts: RunFacts): EngineState & { readon
     return { ...waitUntil('Backoff', before.nextRunAtMs ?? 0, facts), attempt: failures }
   }
   const attempt = failures + 1
-  return { ...waitUntil('Backoff', facts.nowMs + backoffMs(attempt, facts.chance), facts), attempt }
+  const waitMs = Math.max(backoffMs(attempt, facts.chance), facts.retryDelayMs ?? 0)
+  return { ...waitUntil('Backoff', facts.nowMs + waitMs, facts), attempt }
 }
 
 /** With how many failures in a row have said the same: an error that never changes often means "not ready yet". */

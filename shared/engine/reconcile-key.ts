@@ -21,6 +21,7 @@ import { createGate } from './gate.ts'
 import { createRunAdvice } from './run-advice.ts'
 import { runWithDeadline } from './run.ts'
 import { createRunObserver } from './telemetry/run-observer.ts'
+import type { TokenBucket } from './token-bucket.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
 /**
@@ -37,6 +38,8 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly events: EventRecorder
+  /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
+  readonly retryBudget?: TokenBucket
 }
 
 /** Runs a turn to its end; rejects only if the turn could not be ended, and then the queue hands it out again. */
@@ -105,7 +108,9 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
     const after = (): ApiObject => conclude(stored, verdict, { ...ended, nowMs }).object
     const limits = gate.ended(stored, { againMs, after }, nowMs)
-    await commit.verdict({ turn, controller, stored, live, verdict, facts: { ...ended, ...limits }, overrun })
+    const retryDelayMs = verdict.kind === 'failed' ? engine.retryBudget?.reserve(nowMs) : undefined
+    const all = { ...ended, ...limits, retryDelayMs }
+    await commit.verdict({ turn, controller, stored, live, verdict, facts: all, overrun })
     seen.ended(verdict)
   }
 

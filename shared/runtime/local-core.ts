@@ -9,6 +9,7 @@ import type { Controller } from '../engine/controller.ts'
 import { createExplain } from '../engine/explain/explain.ts'
 import { doctorReport } from '../engine/doctor.ts'
 import { createEventRecorder } from '../engine/event-recorder.ts'
+import { createTokenBucket, type TokenBucketOptions } from '../engine/token-bucket.ts'
 import type { Authenticator } from '../ports/authenticator.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
@@ -34,6 +35,8 @@ export interface LocalCoreOptions {
   readonly logger: Logger
   /** Default 1 s. */
   readonly tickMs?: number
+  /** What all controllers together may spend on retries, for example 10 a second in bursts of 100. Default: no limit. */
+  readonly retryBudget?: TokenBucketOptions
   /** Around each queue that is made; for tests. */
   readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
 }
@@ -72,6 +75,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     createQueue: (name: string, visibilityMs: number) =>
       wrapQueue(createMeasuredQueue(name, { clock, random, visibilityMs, telemetry }), name),
     tickMs: options.tickMs ?? 1_000,
+    ...(options.retryBudget === undefined ? {} : { retryBudget: createTokenBucket(options.retryBudget) }),
   }
   // Refuses controllers that cannot stand together, before anything runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })

@@ -26,6 +26,8 @@ export interface Faults {
   once(call: string, fault: Fault, when?: (args: readonly unknown[]) => boolean): void
   /** Every call of this name meets it, until the returned function is called. */
   always(call: string, fault: Fault, when?: (args: readonly unknown[]) => boolean): () => void
+  /** Forgets all that have not come. */
+  clear(): void
 }
 
 interface Planned {
@@ -145,6 +147,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
         const entry = plan(call, fault, { when, once: false })
         return () => planned.delete(entry)
       },
+      clear: () => planned.clear(),
     },
     running: () => [...running].reduce((sum, [life, count]) => sum + (life.crashed ? 0 : count), 0),
     busy: counted,

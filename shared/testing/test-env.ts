@@ -8,6 +8,7 @@ import type { HttpHandler } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Applied, At } from '../engine/context.ts'
 import type { Controller } from '../engine/controller.ts'
+import type { TokenBucketOptions } from '../engine/token-bucket.ts'
 import type { Kind } from '../engine/kind.ts'
 import { present } from '../model/present.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
@@ -28,6 +29,8 @@ export interface TestEnvOptions {
   readonly startMs?: number
   /** Between two looks for due timers. They are on time whatever it is; a test of days is faster with a minute. Default 5 s. */
   readonly tickMs?: number
+  /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
+  readonly retryBudget?: TokenBucketOptions
 }
 
 /**
@@ -105,6 +108,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       logger: recorder(logs),
       wrapQueue: (queue, name) => observation.observe(`queue:${name}`, queue, begun, ['receive']),
       tickMs: options.tickMs ?? 5_000,
+      ...(options.retryBudget === undefined ? {} : { retryBudget: options.retryBudget }),
     })
     for (const { definition } of options.kinds ?? [])
       if (definition !== undefined)

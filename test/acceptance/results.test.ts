@@ -100,6 +100,30 @@ describe('the result of a run', () => {
     expect(waits.length).toBeGreaterThan(20)
   })
 
+  it('A9 all retries together stay within a budget, if there is one, and none is lost', async () => {
+    let fails = 300
+    env = await createTestEnv({
+      retryBudget: { perSecond: 10, burst: 100 },
+      reconcilers: [
+        widgets((runs = []), () => {
+          if (fails-- > 0) throw new Error('no luck')
+          return done()
+        }),
+      ],
+    })
+    for (let i = 0; i < 300; i++) await create(`w${i}`)
+    await env.settle()
+    expect(runs).toHaveLength(300)
+    const begunMs = env.nowMs()
+    await env.advance('1m')
+    const retries = runs.slice(300).map(({ atMs }) => atMs - begunMs)
+    expect(retries).toHaveLength(300)
+    expect(retries.filter((ms) => ms <= 1_000).length).toBeLessThanOrEqual(111)
+    for (let second = 2; second < 20; second++) {
+      expect(retries.filter((ms) => ms > second * 1_000 && ms <= (second + 1) * 1_000).length).toBeLessThanOrEqual(11)
+    }
+  })
+
   it('A10 after a success the next failure starts from the beginning', async () => {
     let fails = 5
     env = await createTestEnv({
