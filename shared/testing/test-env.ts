@@ -1,5 +1,5 @@
 import { durationMs, type Duration } from '../model/duration.ts'
-import { hasCode } from '../model/errors.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
@@ -98,7 +98,14 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   let { life, core } = await start()
 
   async function start(): Promise<{ readonly life: ProcessLife; readonly core: LocalCore }> {
-    const begun = createLife(() => void (restart ??= recover()))
+    const begun = createLife(() => {
+      begun.end()
+      restart ??= recover()
+    })
+    return { life: begun, core: await Promise.race([startCore(begun), begun.ended]) }
+  }
+
+  async function startCore(begun: ProcessLife): Promise<LocalCore> {
     const started = await startLocalCore({
       ports: observedPorts(begun),
       controllers: reconcilers.map((controller) => counting(controller, begun)),
@@ -118,7 +125,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
           { type: 'apply', body: definition as unknown as JsonObject, force: true },
           manager,
         )
-    return { life: begun, core: started }
+    return started
   }
 
   function observedPorts(begun: ProcessLife): LocalPorts {
@@ -144,11 +151,21 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   }
 
   async function recover(): Promise<void> {
-    const dead = life
-    dead.end()
-    void core.stop(0)
-    ;({ life, core } = await start())
+    const dead = core
+    life.end()
+    void dead.stop(0)
+    await restarted()
     restart = undefined
+  }
+
+  /** Like a supervisor: a process that dies or fails while it starts is started again. */
+  async function restarted(): Promise<void> {
+    try {
+      ;({ life, core } = await start())
+    } catch (error) {
+      if (!(error instanceof OperatingError)) throw error
+      return restarted()
+    }
   }
 
   const settle = async (): Promise<void> => {
