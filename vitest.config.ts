@@ -7,7 +7,7 @@ export default defineConfig({
     // `it.only` left in a file would silence all others.
     allowOnly: false,
     // A hung test fails; one that is slow on two shared cores does not.
-    testTimeout: 15_000,
+    testTimeout: 30_000,
     restoreMocks: true,
     unstubGlobals: true,
   },
