@@ -123,7 +123,7 @@ async function request(
   for (let tries = 0; tries < 5; tries++) {
     const size = await env.get(Widget, one.name).then(
       (widget) => widget?.spec.size,
-      () => undefined,
+      () => {},
     )
     await env.advance('3s')
     if (size !== undefined) return void wanted.set(one.name, size)
