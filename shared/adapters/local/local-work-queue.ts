@@ -51,7 +51,8 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     const call = (): void => {
       waiting.delete(call)
       signal.removeEventListener('abort', call)
-      timer.abort()
+      // Without a reason, every abort makes an error with a stack.
+      timer.abort('called')
       resolve()
     }
     waiting.add(call)

@@ -9,7 +9,8 @@ export function inPortions(promise: Promise<unknown>, clock: Clock): (ms: number
   let alarm = new AbortController()
   const settle = (): void => {
     isSettled = true
-    alarm.abort()
+    // Without a reason, every abort makes an error with a stack.
+    alarm.abort('settled')
   }
   promise.then(settle, settle)
   return async (ms) => {
