@@ -90,7 +90,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   const logs: LogLine[] = []
   const observation = createObservation(
     () => clock.nowMs(),
-    (ms) => clock.sleep(ms),
+    // Nobody moves the clock while a process starts: a delay would be for ever.
+    (ms) => (restart === undefined ? clock.sleep(ms) : Promise.resolve()),
   )
   const ports = openLocalPorts(':memory:', clock)
   let reconcilers = options.reconcilers ?? []

@@ -89,7 +89,7 @@ describe('whatever happens', () => {
         }
         await env.close()
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     )
   })
 })
