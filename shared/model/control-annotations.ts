@@ -14,7 +14,7 @@ export const pausedAnnotation = `${prefix}paused`
 export const reconcileRequestAnnotation = `${prefix}reconcile-requested-at`
 
 /** The object's own resync period, `5m`; `0` for never. In place of the kind's, whether longer or shorter. */
-const resyncAnnotation = `${prefix}resync`
+export const resyncAnnotation = `${prefix}resync`
 
 /** Shorter periods count as this long. */
 const resyncMsMin = 1_000

@@ -124,6 +124,38 @@ describe('explain', () => {
     expect(answers['REQUEUE']).toMatch(/the resync runs it every 60m: next in \d+[ms]/)
   })
 
+  it.each([
+    { resync: '5m', says: /the resync runs it every 5m, by its own annotation setpoint.dev\/resync: next in \d+[ms]/ },
+    { resync: '0', says: /There is no resync: by its own annotation/ },
+    { resync: 'often', says: /the resync runs it every 60m: next in/ },
+  ])('D31 requeue: the period of its own, $resync', async ({ resync, says }) => {
+    await makeWidget()
+    await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/resync': resync } } })
+    await env.settle()
+    expect((await explained()).answers['REQUEUE']).toMatch(says)
+  })
+
+  it('D31 requeue: a period of its own begins again once a failure has been waited out', async () => {
+    outcome = failing('no luck')
+    await makeWidget()
+    await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/resync': '5m' } } })
+    await env.advance('10s')
+    expect((await explained()).answers['REQUEUE']).toContain(
+      'Once that wait is over, the resync runs it every 5m, by its own annotation setpoint.dev/resync.',
+    )
+  })
+
+  it('D31 requeue: what the next run is for, when no run has asked for it', async () => {
+    await makeWidget()
+    await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/resync': '5m' } } })
+    await env.settle()
+    expect((await explained()).answers['REQUEUE']).toMatch(/^ +In \d+[ms].* at the latest, for the resync\.$/m)
+    outcome = () => again(0)
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.settle()
+    expect((await explained()).answers['REQUEUE']).toMatch(/^ +In \d+s: it runs in circles and is slowed down\.$/m)
+  })
+
   it('D31 status: conditions with their ages, and the events', async () => {
     outcome = failing('no luck')
     await makeWidget()

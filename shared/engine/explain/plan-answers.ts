@@ -1,4 +1,5 @@
 import { conditionsOf } from '../../model/conditions.ts'
+import { ownResyncMs, resyncAnnotation } from '../../model/control-annotations.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import { nextPassMs } from '../../model/wheel.ts'
@@ -65,8 +66,16 @@ function nextRun(facts: Facts): string {
       return `${at}, as long as the far side asked for.`
     case 'RateLimited':
       return `${at}: it is held back for running too often.`
+    case 'HotLoop':
+      return `${at}: it runs in circles and is slowed down.`
+    case 'Expectation':
+      return `${at} at the latest, when what it expects is to have come true.`
+    case 'Resync':
+      return `${at} at the latest, for the resync.`
     case 'Stopped':
-      return 'By no timer: it has stopped.'
+      return stored.engine.nextRunAtMs === undefined
+        ? 'By no timer: it has stopped.'
+        : `${at}, for the resync: it has stopped.`
     case undefined:
       return situationOf(facts) === 'changed'
         ? 'Now: its wake-up is on the way or in the queue.'
@@ -76,12 +85,21 @@ function nextRun(facts: Facts): string {
   }
 }
 
-function resync({ controller, stored: { object }, nowMs }: Facts): string {
-  const periodMs = controller?.resyncMs ?? 0
-  if (periodMs === 0) return 'There is no resync.'
+function resync({ controller, stored, nowMs }: Facts): string {
+  const { object } = stored
+  const ownMs = ownResyncMs(object)
+  const periodMs = ownMs ?? controller?.resyncMs ?? 0
+  if (periodMs === 0) return `There is no resync${ownMs === undefined ? '' : `: ${byAnnotation}`}.`
+  const every = `every ${humanDuration(periodMs)}${ownMs === undefined ? '' : `, ${byAnnotation}`}`
+  const wait = currentWait(stored)
+  // A period of its own is a timer, and these waits take the timer's place.
+  if (ownMs !== undefined && (wait === 'Backoff' || wait === 'RetryAfter'))
+    return `Once that wait is over, the resync runs it ${every}.`
   const passMs = nextPassMs(object.metadata.uid, nowMs, periodMs)
-  return `Whatever happens, the resync runs it every ${humanDuration(periodMs)}: next ${until(passMs, nowMs)}.`
+  return `Whatever happens, the resync runs it ${every}: next ${until(passMs, nowMs)}.`
 }
+
+const byAnnotation = `by its own annotation ${resyncAnnotation}`
 
 export function told({ stored: { object, engine }, events, nowMs }: Facts): readonly string[] {
   const conditions = conditionsOf(object).map(({ type, status, reason, message, lastTransitionTime }) => {
