@@ -1,0 +1,131 @@
+import { asJson, conditionsOf, patchConditions } from '../model/conditions.ts'
+import { hasCode } from '../model/errors.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ObjectKey } from '../model/object-key.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { EngineState, StoredObject } from '../model/stored-object.ts'
+import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
+import { backoffMs } from './backoff.ts'
+import { failuresOf } from './conclusion.ts'
+import { allControllers, type ControlLoopsOptions } from './control-loops.ts'
+import type { Controller } from './controller.ts'
+import { fanOutName } from './fan-out.ts'
+import { recordKey } from './removed/record.ts'
+
+/** A wake-up that the queue gave up: it was handed out too often, and no turn of it came to its end. */
+export interface DeadMessage {
+  /** Names the queue it was in. */
+  readonly loop: string
+  readonly wakeUp: WakeUp
+}
+
+/**
+ * Takes in dead messages, so that none is a key forgotten: its object says that it is Stalled and why, there is an event, and the
+ * next run is a timer in the object, a quarter of an hour away. Nothing happens for an object that is gone, and the same message
+ * once more changes nothing while that timer runs. A wake-up of the engine's own loops, whose object has no timer of theirs,
+ * is sent again. Rejects if the store or the queue refuses; the message is then to come again.
+ */
+export type DeadLetters = (message: DeadMessage) => Promise<void>
+
+export interface DeadLettersOptions extends ControlLoopsOptions {
+  readonly queueOf: (loop: { readonly name: string }) => WorkQueue
+}
+
+export const notEndedReason = 'RunNotEnded'
+const message = 'no run came to its end: the worker crashed, ran out of time or memory, or could not reach the store'
+
+/** The count of failures whose backoff is the longest. */
+const slowAttempt = 11
+
+export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
+  const { store, catalog, clock, random, events, queueOf } = options
+  const controllers = new Map(allControllers(options).map((controller) => [controller.name, controller]))
+  const fanOuts = new Set(options.controllers.map(fanOutName))
+
+  return async ({ loop, wakeUp }) => {
+    const controller = controllers.get(loop)
+    if (controller !== undefined) return takeIn(controller, wakeUp.key)
+    if (fanOuts.has(loop)) await change(wakeUp.key, wokenBy)
+    else await queueOf({ name: loop }).send([{ ...wakeUp, dedupId: random.uuid(), lane: 'background' }])
+  }
+
+  async function takeIn(controller: Controller, key: ObjectKey): Promise<void> {
+    const kind = await catalog.byKind(key.group, key.kind)
+    const showsStatus = controller.reportsStatus && kind?.hasStatus === true
+    const stall = (shows: boolean) => (live: StoredObject, retryAtMs: number) =>
+      stalled(live, { nowMs: clock.nowMs(), retryAtMs, showsStatus: shows })
+    const written = await change(key, stall(showsStatus))
+    if (controller.onRemoved === 'reconcile') await change(recordKey(key), stall(false))
+    if (written !== undefined)
+      await events.record(written, { type: 'Warning', reason: notEndedReason, message, component: controller.name })
+  }
+
+  /** The object as it was written; undefined if it is gone or nothing was to be written. */
+  async function change(
+    key: ObjectKey,
+    next: (live: StoredObject, retryAtMs: number) => StoredObject,
+  ): Promise<ApiObject | undefined> {
+    const waitMs = backoffMs(slowAttempt, random.next())
+    for (let tries = 1; ; tries++) {
+      const live = await store.get(key)
+      if (live === undefined) return undefined
+      const after = next(live, clock.nowMs() + waitMs)
+      if (after === live) return undefined
+      try {
+        return (await store.replace(after, live.object === after.object ? ['engine'] : ['status', 'engine'])).object
+      } catch (error) {
+        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
+      }
+    }
+  }
+}
+
+const triesMax = 10
+
+interface Stall {
+  readonly nowMs: number
+  readonly retryAtMs: number
+  readonly showsStatus: boolean
+}
+
+function stalled(live: StoredObject, { nowMs, retryAtMs, showsStatus }: Stall): StoredObject {
+  const { object, engine } = live
+  if (isStalled(live, nowMs)) return live
+  const { generation } = object.metadata
+  const { sameErrors: _, ...kept } = engine
+  const waiting = {
+    generation,
+    attempt: failuresOf(engine, generation) + 1,
+    waiting: 'Backoff',
+    nextRunAtMs: retryAtMs,
+    lastError: message,
+  } satisfies EngineState
+  return {
+    object: showsStatus ? { ...object, status: stalledStatus(object, nowMs) } : object,
+    engine: { ...kept, ...waiting },
+  }
+}
+
+/** An earlier message has said so, and the time it set has not come. */
+function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
+  const { lastError, generation, nextRunAtMs = 0 } = engine
+  return lastError === message && generation === object.metadata.generation && nextRunAtMs > nowMs
+}
+
+function stalledStatus(object: ApiObject, nowMs: number): JsonObject {
+  const conditions = patchConditions(
+    conditionsOf(object),
+    {
+      Ready: { status: 'False', reason: notEndedReason, message },
+      Stalled: { status: 'True', reason: notEndedReason, message },
+    },
+    { nowMs, generation: object.metadata.generation },
+  )
+  return { ...object.status, conditions: asJson(conditions) }
+}
+
+/** What was to become a timer, as a late one. One that is there serves as well. */
+function wokenBy(live: StoredObject, retryAtMs: number): StoredObject {
+  if (live.engine.wakeAtMs !== undefined) return live
+  return { ...live, engine: { ...live.engine, wakeAtMs: retryAtMs } }
+}
