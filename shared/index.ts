@@ -2,7 +2,8 @@
 export { defineKind } from './engine/define-kind.ts'
 export type { CustomObject, Kind, KindOptions, ObjectOf, StatusOf } from './engine/kind.ts'
 export { defineReconciler } from './engine/define-reconciler.ts'
-export type { AllEventsOptions, ReconcilerOptions } from './engine/define-reconciler.ts'
+export type { AllEventsOptions, CleanupOptions, ReconcilerOptions } from './engine/define-reconciler.ts'
+export type { DeletionPolicy } from './engine/deletion-policy.ts'
 export { mapped, owned, reference } from './engine/watches.ts'
 export type { MappedFrom, Owned, Reference, References, ReferenceTo, WatchOptions } from './engine/watches.ts'
 export {

@@ -1,6 +1,7 @@
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Context } from './context.ts'
+import type { DeletionPolicy } from './deletion-policy.ts'
 import type { Kind } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
@@ -19,6 +20,8 @@ export interface Controller {
   readonly maps: readonly MappedWatch[]
   /** Held while `cleanup` has work to do; absent without `cleanup`. */
   readonly finalizer?: string
+  /** What `cleanup` does unless the object says otherwise; absent without `cleanup`. */
+  readonly deletionPolicy?: DeletionPolicy
   /** Objects that are being deleted and those that are gone are reconciled like all others. */
   readonly onRemoved?: 'reconcile'
   readonly resyncMs: number

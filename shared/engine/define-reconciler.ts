@@ -3,6 +3,7 @@ import type { ApiObject } from '../model/object.ts'
 import { isQualifiedName } from '../resources/metadata.ts'
 import type { Context } from './context.ts'
 import type { Controller } from './controller.ts'
+import { withDeletionPolicy, type DeletionPolicy } from './deletion-policy.ts'
 import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
@@ -33,9 +34,23 @@ export interface ReconcilerOptions<Read> {
   reconcile(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
   /** Undoes what `reconcile` did outside; with it the object waits for deletion until this returns `done()`. */
   cleanup?(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
+  /** Only with `cleanup`: see `CleanupOptions`. */
+  readonly finalizer?: never
+  readonly deletionPolicy?: never
+  readonly onRemoved?: never
+}
+
+/** A reconciler with a clean-up, and what there is to say about it. */
+export interface CleanupOptions<Read> extends Omit<
+  ReconcilerOptions<Read>,
+  'cleanup' | 'finalizer' | 'deletionPolicy'
+> {
+  /** Undoes what `reconcile` did outside; the object waits for deletion until this returns `done()`. */
+  cleanup(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
   /** What the object carries until `cleanup` is done. Default: the kind's group and the controller's name. */
   readonly finalizer?: string
-  readonly onRemoved?: never
+  /** `Retain`: `cleanup` is not called, what is outside stays. An object's annotation says otherwise. Default `Delete`. */
+  readonly deletionPolicy?: DeletionPolicy
 }
 
 /**
@@ -43,16 +58,15 @@ export interface ReconcilerOptions<Read> {
  * and once more for one that is gone, with its last state and `ctx.removed`, until it returns `done()`. Finalizers are the
  * reconciler's own affair, by `addFinalizer` and `removeFinalizer`; so there is no `cleanup`, and no workflow that has one.
  */
-export interface AllEventsOptions<Read> extends Omit<ReconcilerOptions<Read>, 'onRemoved' | 'cleanup' | 'finalizer'> {
+export interface AllEventsOptions<Read> extends Omit<ReconcilerOptions<Read>, 'onRemoved' | 'cleanup'> {
   readonly onRemoved: 'reconcile'
   readonly cleanup?: never
-  readonly finalizer?: never
 }
 
 /** A reconciler for one kind. Throws a TypeError for a definition that cannot work. */
 export function defineReconciler<Read, Body>(
   kind: Kind<Read, Body>,
-  options: ReconcilerOptions<Read> | AllEventsOptions<Read>,
+  options: ReconcilerOptions<Read> | CleanupOptions<Read> | AllEventsOptions<Read>,
 ): Controller {
   const { name = kind.kind.toLowerCase(), concurrency = 10, reconcile, cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
@@ -63,6 +77,8 @@ export function defineReconciler<Read, Body>(
     )
   if (options.finalizer !== undefined && cleanup === undefined)
     throw new TypeError(`${name}: a finalizer without cleanup would never be removed`)
+  if (options.deletionPolicy !== undefined && cleanup === undefined)
+    throw new TypeError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
   return Object.freeze({
     name,
     kind: kind as Kind,
@@ -77,10 +93,16 @@ export function defineReconciler<Read, Body>(
     reconcile: reconcile as unknown as Controller['reconcile'],
     ...(options.onRemoved && { onRemoved: options.onRemoved }),
     ...(cleanup && {
-      cleanup: cleanup as unknown as NonNullable<Controller['cleanup']>,
+      ...cleanedUp(cleanup as unknown as NonNullable<Controller['cleanup']>, options.deletionPolicy),
       finalizer: finalizerOf(kind, name, options.finalizer),
     }),
   })
+}
+
+type CleanedUp = Required<Pick<Controller, 'cleanup' | 'deletionPolicy'>>
+
+function cleanedUp(cleanup: CleanedUp['cleanup'], deletionPolicy: DeletionPolicy = 'Delete'): CleanedUp {
+  return { cleanup: withDeletionPolicy(cleanup, deletionPolicy), deletionPolicy }
 }
 
 type WokenBy<Read> = Pick<ReconcilerOptions<Read>, 'when' | 'owns' | 'watches'>

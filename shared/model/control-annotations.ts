@@ -13,6 +13,9 @@ export const pausedAnnotation = `${prefix}paused`
 /** "Reconcile now": a new value runs the object; the value that was answered is in `status.lastHandledReconcileAt`. */
 export const reconcileRequestAnnotation = `${prefix}reconcile-requested-at`
 
+/** `Delete` or `Retain`, in place of the controller's policy: what becomes of what was made outside when the object is deleted. */
+export const deletionPolicyAnnotation = `${prefix}deletion-policy`
+
 /** The object's own resync period, `5m`; `0` for never. In place of the kind's, whether longer or shorter. */
 export const resyncAnnotation = `${prefix}resync`
 

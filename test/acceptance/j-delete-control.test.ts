@@ -163,6 +163,7 @@ describe('the finalizer', () => {
     const reconcile = cleanup
     for (const finalizer of ['no spaces/please', '/widget', 'example.dev/', `example.dev/${'x'.repeat(64)}`])
       expect(() => defineReconciler(Widget, { finalizer, reconcile, cleanup })).toThrow(TypeError)
+    // @ts-expect-error -- nobody would take it away
     expect(() => defineReconciler(Widget, { finalizer: 'example.dev/parts', reconcile })).toThrow(TypeError)
   })
 

@@ -1,5 +1,5 @@
 import { conditionsOf } from '../../model/conditions.ts'
-import { ownResyncMs, resyncAnnotation } from '../../model/control-annotations.ts'
+import { deletionPolicyAnnotation, ownResyncMs, resyncAnnotation } from '../../model/control-annotations.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import { nextPassMs } from '../../model/wheel.ts'
@@ -26,9 +26,14 @@ function work(facts: Facts): string {
       return `None by ${name}: it has cleaned up, or had nothing to.`
     default:
       return isDeleting(stored.object)
-        ? `${name} runs its clean-up; once that is done, the finalizer ${finalizer} goes.`
+        ? `${name} ${cleanup(facts)}; once that is done, the finalizer ${finalizer} goes.`
         : `${name} runs its reconcile function: one run at a time, none longer than ${humanDuration(timeoutMs)}.`
   }
+}
+
+function cleanup({ controller, stored: { object } }: Facts): string {
+  const policy = object.metadata.annotations?.[deletionPolicyAnnotation] ?? controller?.deletionPolicy
+  return policy === 'Retain' ? 'lets go of what it made outside, which stays' : 'runs its clean-up'
 }
 
 function finalizers(facts: Facts): readonly string[] {
