@@ -6,10 +6,13 @@ import {
   ConfigMap,
   defineKind,
   defineReconciler,
+  degraded,
   done,
+  progressing,
   Secret,
   waiting,
   type ApiObject,
+  type ConditionPatch,
   type Controller,
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
@@ -184,5 +187,37 @@ describe('what is observed', () => {
     expect(after?.lastTransitionTime).not.toBe(before?.lastTransitionTime)
     const types = (await env.get(Cluster, 'main'))?.status?.conditions?.map(({ type }) => type) ?? []
     expect(types).toEqual([...new Set(types)])
+  })
+
+  it('D8 tells of progress and of trouble beside Ready, by helpers, and of their end', async () => {
+    const calm = { ...progressing(false), ...degraded(false) }
+    let now: Readonly<Record<string, ConditionPatch>> = calm
+    env = await createTestEnv({
+      reconcilers: [defineReconciler(Cluster, { reconcile: async () => done({ conditions: now }) })],
+    })
+    await env.apply(Cluster, main)
+    const look = async (replicas: number, conditions: typeof now): Promise<Readonly<Record<string, string>>> => {
+      now = conditions
+      await env.patch(Cluster, 'main', { spec: { replicas } })
+      await env.advance('10s')
+      const all = (await env.get(Cluster, 'main'))?.status?.conditions ?? []
+      return Object.fromEntries(all.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
+    }
+    expect(await look(4, calm)).toEqual({
+      Ready: 'True Reconciled',
+      Progressing: 'False Stable',
+      Degraded: 'False AsDeclared',
+    })
+    const before = conditionOf((await env.get(Cluster, 'main')) as unknown as ApiObject, 'Degraded')
+    expect(
+      await look(5, { ...progressing(waiting('Upgrading', '1 of 3 members is new')), ...degraded(false) }),
+    ).toMatchObject({ Progressing: 'True Upgrading', Degraded: 'False AsDeclared', Ready: 'True Reconciled' })
+    expect(await look(6, { ...degraded({ reason: 'MemberLost', message: '2 of 3 members' }) })).toMatchObject({
+      Degraded: 'True MemberLost',
+      Progressing: 'True Upgrading',
+    })
+    const after = conditionOf((await env.get(Cluster, 'main')) as unknown as ApiObject, 'Degraded')
+    expect(Date.parse(after?.lastTransitionTime ?? '') - Date.parse(before?.lastTransitionTime ?? '')).toBe(20_000)
+    expect(await look(7, calm)).toMatchObject({ Progressing: 'False Stable', Degraded: 'False AsDeclared' })
   })
 })
