@@ -83,7 +83,7 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     const facts: RunFacts = { ...run.facts, nowMs: clock.nowMs() }
     const next = (live: StoredObject): Conclusion => conclude(live, how, facts)
     const untilMs = shortWaitEnd(next(stored).engine, facts.nowMs)
-    if (untilMs === undefined || overrun !== undefined) {
+    if (untilMs === undefined || turn.isWorn || overrun !== undefined) {
       await write(first, (live) => changed(live, next(live)))
       await report(stored, how, controller)
       return overrun === undefined ? turn.settle() : settleAfter(overrun, turn)

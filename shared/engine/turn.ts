@@ -12,6 +12,8 @@ export interface Turn {
   readonly receiveCount: number
   /** What ends a hold of this turn; it goes into the object, so that a change can wake it. */
   readonly handle: string
+  /** Its message was held so often that the queue would soon give it up: a wait is to be left to the sweep. */
+  readonly isWorn: boolean
   /** Lets the turn come again after a short wait; 0: at once. */
   hold(ms: number): Promise<void>
   /** A change waits behind this turn, as far as the queue can tell. */
@@ -37,6 +39,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
     receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
     handle: kept.handle,
+    isWorn: kept.receiveCount >= (queue.receivesMax ?? Infinity),
     // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
     // that is hidden a change would wait although the first one has been woken.
     hold: async (ms) => {
@@ -50,8 +53,10 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
   }
 }
 
-/** What a hold keeps. A change rather than a timer, which would be looked at again and not run. */
+/** What a hold keeps. A change rather than a timer, which would be looked at again and not run; of several the least worn. */
 function strongest(deliveries: readonly Delivery[]): Delivery {
   const rank = ({ wakeUp: { origin } }: Delivery): number => ['change', 'resync', 'timer'].indexOf(origin)
-  return deliveries.reduce((kept, other) => (rank(other) < rank(kept) ? other : kept))
+  const order = (one: Delivery, other: Delivery): number =>
+    rank(one) - rank(other) || one.receiveCount - other.receiveCount
+  return deliveries.reduce((kept, other) => (order(other, kept) < 0 ? other : kept))
 }

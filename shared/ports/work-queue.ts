@@ -32,6 +32,12 @@ export interface WorkQueue {
 
   /** Ends a hold by its handle. A handle that is stale or unknown does nothing. */
   wake(handle: string): Promise<void>
+
+  /**
+   * A delivery that was handed out so often is not to be held again for a wait: each hold brings it nearer to being given up.
+   * Only where the queue counts.
+   */
+  readonly receivesMax?: number
 }
 
 export interface WakeUp {

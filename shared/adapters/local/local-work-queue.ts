@@ -14,7 +14,7 @@ export interface LocalWorkQueueOptions {
   readonly onHandOut?: (waitedMs: number) => void
 }
 
-export interface LocalWorkQueue extends Required<WorkQueue> {
+export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>> {
   /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
   depth(): number
   /** For how long the one that waits longest of these has waited; 0 if there is none. */
