@@ -7,13 +7,15 @@ import {
   type ConditionPatches,
 } from '../model/conditions.ts'
 import { ownResyncMs, reconcileRequestAnnotation } from '../model/control-annotations.ts'
+import { durationMs } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { Deadlines, EngineState, StoredObject, RunWindow, Waiting } from '../model/stored-object.ts'
 import { nextPassMs } from '../model/wheel.ts'
 import { backoffMs } from './backoff.ts'
 import { expectationsField, expecting } from './expecting.ts'
-import type { Report } from './outcome.ts'
+import { notesField } from './notes.ts'
+import type { Outcome, Report } from './outcome.ts'
 import type { Verdict } from './verdict.ts'
 
 /** What a verdict makes of an object: its next status and engine state, and the wait. Pure, so that it can be made again after a conflict. */
@@ -38,6 +40,8 @@ export interface RunFacts {
   readonly probeAtMs?: number | undefined
   /** What is expected when the run has ended. */
   readonly expectations?: Deadlines
+  /** What is noted when the run has ended. Left out: as it was. */
+  readonly notes?: EngineState['notes']
   /** The kind keeps a status. */
   readonly hasStatus: boolean
   /** Whose status it is, and of what form. Left out, it is nobody else's. */
@@ -54,7 +58,7 @@ export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts):
 
 function withStatusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): ApiObject {
   const current = withoutOurs(live.status ?? {})
-  const said = reported(verdict)?.status
+  const said = reported(verdict).status
   const { status, metadata } =
     said === undefined || facts.reporter === undefined
       ? { status: said ?? current, metadata: live.metadata }
@@ -73,7 +77,7 @@ function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts & { read
     {
       ...(facts.probeAtMs === undefined && { HotLoop: null }),
       ...conditionsAfter(verdict),
-      ...reported(verdict)?.conditions,
+      ...reported(verdict).conditions,
     },
     facts,
   )
@@ -111,8 +115,8 @@ function handledRequest(live: ApiObject): string | undefined {
   return live.metadata.annotations?.[reconcileRequestAnnotation]
 }
 
-function reported(verdict: Verdict): Report | undefined {
-  return verdict.kind === 'done' || verdict.kind === 'again' ? verdict : undefined
+function reported(verdict: Verdict): Pick<Report, 'status' | 'conditions'> {
+  return verdict.kind === 'done' || verdict.kind === 'again' ? verdict : (verdict.report ?? {})
 }
 
 function conditionsAfter(verdict: Verdict): ConditionPatches {
@@ -142,14 +146,18 @@ function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
 }
 
 function engineAfter({ object, engine: live }: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {
-  const wait = resynced(waitAfter(live, verdict, facts), object, facts)
+  const ownWait = waitAfter(live, verdict, facts)
+  const hasTimer = verdict.kind === 'done' && verdict.resyncAfterMs !== undefined
+  const wait = hasTimer ? ownWait : resynced(ownWait, object, facts)
   return expecting({ ...remembered(live, facts), ...slowedDown(wait, facts) }, facts)
 }
 
 /** What a run leaves to the next: a wish for a run that came after this one had begun, the runs that were, and what is done once. */
-function remembered({ once, wakeAtMs }: EngineState, { window, wakeAtMs: before }: RunFacts): EngineState {
+function remembered({ once, notes, wakeAtMs }: EngineState, facts: RunFacts): EngineState {
+  const { window, wakeAtMs: before } = facts
   return {
     ...(once === undefined ? {} : { once }),
+    ...notesField(facts.notes ?? notes),
     ...(wakeAtMs === undefined || wakeAtMs === before ? {} : { wakeAtMs }),
     ...(window === undefined ? {} : { window }),
   }
@@ -182,7 +190,7 @@ function unobserved({ object, engine: { change } }: StoredObject, verdict: Verdi
 function waitAfter(before: EngineState, verdict: Verdict, facts: RunFacts): EngineState {
   switch (verdict.kind) {
     case 'done':
-      return {}
+      return verdict.resyncAfterMs === undefined ? {} : waitUntil('Resync', facts.nowMs + verdict.resyncAfterMs, facts)
     case 'again':
       return waitUntil('Requeue', facts.nowMs + verdict.afterMs, facts)
     case 'retryAfter':
@@ -192,10 +200,23 @@ function waitAfter(before: EngineState, verdict: Verdict, facts: RunFacts): Engi
         lastError: verdict.message,
       }
     case 'stopped':
-      return { generation: facts.generation, waiting: 'Stopped', lastError: verdict.message }
+      return { ...stoppedUntil(retryAtMs(verdict, facts), facts), lastError: verdict.message }
     case 'failed':
-      return withError(before, backedOff(before, facts), verdict.message)
+      return withError(before, noLaterThan(retryAtMs(verdict, facts), backedOff(before, facts)), verdict.message)
   }
+}
+
+/** When a failure is to be tried again at the latest, if it says so. */
+function retryAtMs({ report }: Exclude<Verdict, Outcome>, { nowMs }: RunFacts): number {
+  return report?.retryWithin === undefined ? Infinity : nowMs + durationMs(report.retryWithin)
+}
+
+function stoppedUntil(nextRunAtMs: number, { generation }: RunFacts): EngineState {
+  return { generation, waiting: 'Stopped', ...(nextRunAtMs === Infinity ? {} : { nextRunAtMs }) }
+}
+
+function noLaterThan<Wait extends EngineState>(latestMs: number, wait: Wait): Wait {
+  return (wait.nextRunAtMs ?? Infinity) <= latestMs ? wait : { ...wait, nextRunAtMs: latestMs }
 }
 
 function waitUntil(waiting: Waiting, nextRunAtMs: number, { generation }: RunFacts): EngineState {
@@ -246,12 +267,13 @@ export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion 
   const object = facts.hasStatus
     ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
     : live.object
-  const { once, window, change } = live.engine
+  const { once, notes, window, change } = live.engine
   return {
     object,
     engine: {
       ...expectationsField(live.engine.expectations),
       ...(once === undefined ? {} : { once }),
+      ...notesField(notes),
       ...(window === undefined ? {} : { window }),
       ...(change === undefined ? {} : { change }),
     },

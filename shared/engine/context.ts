@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Kind } from './kind.ts'
+import type { Notes } from './notes.ts'
 import type { Once } from './once.ts'
 
 /**
@@ -88,6 +89,12 @@ export interface Context {
    */
   readonly once: Once
 
+  /** What this run and later ones are to know, kept with the object. */
+  readonly notes: Notes
+
+  /** What is done outside of this control plane, for metrics and for people. `defineExternal` tells it by itself. */
+  readonly outside: Outside
+
   readonly log: Logger
   /** Aborts when the run's time is over or the process stops. */
   readonly signal: AbortSignal
@@ -100,6 +107,18 @@ export interface Context {
   /** Waits, unless the signal aborts first; for moments within a run. Longer waits are `again`. */
   sleep(duration: Duration): Promise<void>
 }
+
+export interface Outside {
+  /** A call of somebody else's API is over. */
+  called(verb: OutsideVerb, result: 'success' | 'error'): void
+  /**
+   * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and told as an
+   * event. The message names the fields, and is the same for the same drift.
+   */
+  mended(message: string): Promise<void>
+}
+
+export type OutsideVerb = 'get' | 'find' | 'create' | 'update' | 'delete'
 
 export type WriteOutcome = 'created' | 'updated' | 'unchanged'
 

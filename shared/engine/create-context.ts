@@ -12,7 +12,10 @@ import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 
-export interface ContextOptions extends Pick<Context, 'signal' | 'deadlineMs' | 'attempt' | 'expectations' | 'once'> {
+export interface ContextOptions extends Pick<
+  Context,
+  'signal' | 'deadlineMs' | 'attempt' | 'expectations' | 'notes' | 'once'
+> {
   readonly controller: Controller
   /** The object that is reconciled. */
   readonly object: ApiObject
@@ -55,6 +58,14 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     ...run,
     log: logger,
     removed: false,
+    outside: {
+      called: (verb, result) => engine.outside?.called(verb, result),
+      mended: async (message) => {
+        engine.outside?.mended()
+        logger.info('drift mended', { outside: message })
+        await events.record(object, { type: 'Normal', reason: 'DriftMended', message, component: controller.name })
+      },
+    },
     now: () => clock.nowMs(),
     sleep: (duration) => clock.sleep(durationMs(duration), signal),
     event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),

@@ -7,6 +7,7 @@ export type Outcome<Status = JsonObject> = Done<Status> | Again<Status>
 
 export interface Done<Status = JsonObject> extends Report<Status> {
   readonly kind: 'done'
+  readonly resyncAfterMs?: number
 }
 
 export interface Again<Status = JsonObject> extends Report<Status> {
@@ -30,16 +31,24 @@ export interface NotReady {
   readonly message: string
 }
 
-/** The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. */
-export function done<Status = never>(report: Report<Status> = {}): Done<Status> {
-  return { kind: 'done', ...report }
+// `NoInfer`: the status is that of the kind, not what is given for it, so that a field it does not have is an error.
+
+/**
+ * The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. With `resyncAfter` the
+ * next resync is after exactly this long: a durable timer, in the place of the object's own period.
+ */
+export function done<Status = never>({
+  resyncAfter,
+  ...report
+}: Report<NoInfer<Status>> & { readonly resyncAfter?: Duration } = {}): Done<Status> {
+  return { kind: 'done', ...report, ...(resyncAfter === undefined ? {} : { resyncAfterMs: durationMs(resyncAfter) }) }
 }
 
 /**
  * Nothing is wrong; run again after this long at the latest. Durable: a restart does not lose it. One timer per object: the
  * answer of the next run, whatever woke it, replaces this one. Failures are forgotten.
  */
-export function again<Status = never>(after: Duration, report: Report<Status> = {}): Again<Status> {
+export function again<Status = never>(after: Duration, report: Report<NoInfer<Status>> = {}): Again<Status> {
   return { kind: 'again', afterMs: durationMs(after), ...report }
 }
 
@@ -79,4 +88,23 @@ export class RetryAfterError extends Error {
 export function retryAfter(after: Duration, cause: unknown): RetryAfterError {
   const message = cause instanceof Error ? cause.message : String(cause)
   return new RetryAfterError(durationMs(after), message, { cause })
+}
+
+/** What a failure says of the object beyond its message. */
+export interface FailureReport extends Pick<Report, 'status' | 'conditions'> {
+  /** It is tried again after this long at the latest, though the backoff be longer or there be no retry at all. */
+  readonly retryWithin?: Duration
+}
+
+const failureReports = new WeakMap<Error, FailureReport>()
+
+/** The error, with what it says of the object when a run throws it: `throw withReport(error, { conditions })`. */
+export function withReport<Thrown extends Error>(error: Thrown, report: FailureReport): Thrown {
+  failureReports.set(error, report)
+  return error
+}
+
+/** What `withReport` has put to an error. */
+export function reportOf(error: unknown): FailureReport | undefined {
+  return error instanceof Error ? failureReports.get(error) : undefined
 }

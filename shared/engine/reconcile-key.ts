@@ -21,6 +21,7 @@ import { createGate } from './gate.ts'
 import { createRunAdvice } from './run-advice.ts'
 import { runWithDeadline } from './run.ts'
 import { createRunObserver } from './telemetry/run-observer.ts'
+import type { OutsideCounts } from './telemetry/run-effects.ts'
 import type { TokenBucket } from './token-bucket.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
@@ -40,6 +41,8 @@ export interface EngineOptions {
   readonly events: EventRecorder
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: TokenBucket
+  /** Told of what a run does outside of this control plane; given for each run. */
+  readonly outside?: OutsideCounts
 }
 
 /** Runs a turn to its end; rejects only if the turn could not be ended, and then the queue hands it out again. */
@@ -91,7 +94,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const startMs = clock.nowMs()
     const phase = isDeleting(stored.object) && holdsFinalizer(stored) ? 'cleanup' : 'reconcile'
     const facts = factsOf(stored, kind)
-    const { verdict, live, expectations, overrun } = await runWithDeadline({
+    const { verdict, live, expectations, notes, overrun } = await runWithDeadline({
       controller,
       stored,
       engine: seen.engine,
@@ -104,7 +107,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     }
     const nowMs = clock.nowMs()
     adviseOn({ stored, verdict, ms: nowMs - startMs })
-    const ended = { ...facts, expectations }
+    const ended = { ...facts, expectations, notes }
     const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
     const after = (): ApiObject => conclude(stored, verdict, { ...ended, nowMs }).object
     const limits = gate.ended(stored, { againMs, after }, nowMs)

@@ -1,11 +1,12 @@
 import { OperatingError } from '../model/errors.ts'
 import { frozen, isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { Deadlines, StoredObject } from '../model/stored-object.ts'
+import type { Deadlines, EngineState, StoredObject } from '../model/stored-object.ts'
 import { failuresOf } from './conclusion.ts'
 import type { Context } from './context.ts'
 import type { Controller } from './controller.ts'
 import { createContext } from './create-context.ts'
+import { createNotes } from './notes.ts'
 import { createOnce } from './once.ts'
 import { done, type Outcome } from './outcome.ts'
 import type { EngineOptions } from './reconcile-key.ts'
@@ -30,6 +31,8 @@ export interface RunResult {
   readonly live: StoredObject
   /** What is expected now that the run is over. */
   readonly expectations: Deadlines
+  /** What is noted now that the run is over. */
+  readonly notes: NonNullable<EngineState['notes']>
   /** The end of a function that still runs though its time is over. */
   readonly overrun: Promise<unknown> | undefined
 }
@@ -48,6 +51,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   // Whoever changed the object in place would change what is written at the end.
   const object = frozen(stored.object)
   const memory = createRunMemory(engine.store, stored)
+  const notes = createNotes(memory, over.signal)
   const context = createContext({
     controller,
     object,
@@ -57,12 +61,14 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     attempt: failuresOf(stored.engine, object.metadata.generation),
     once: createOnce(memory, over.signal),
     expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
+    notes,
   })
   const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
     if (signal.aborted && !succeeded(verdict)) throw givenUp()
-    const known = { live: memory.live(), expectations: Object.fromEntries(context.expectations) }
+    const expectations = Object.fromEntries(context.expectations)
+    const known = { live: memory.live(), expectations, notes: notes.all() }
     if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
     return { verdict: tooLong(controller), ...known, overrun: running }
   } finally {

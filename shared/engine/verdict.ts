@@ -1,18 +1,29 @@
 import { hasCode, InvariantError } from '../model/errors.ts'
-import { RetryAfterError, StopError, type Outcome } from './outcome.ts'
+import { reportOf, RetryAfterError, StopError, type FailureReport, type Outcome } from './outcome.ts'
 
 /** How a run ended, whatever way it ended: what the engine decides by. */
 export type Verdict =
   | Outcome
-  | { readonly kind: 'failed'; readonly reason: string; readonly message: string; readonly quiet: boolean }
-  | { readonly kind: 'stopped'; readonly reason: string; readonly message: string }
-  | { readonly kind: 'retryAfter'; readonly afterMs: number; readonly message: string }
+  | (Failure & { readonly kind: 'failed'; readonly reason: string; readonly quiet: boolean })
+  | (Failure & { readonly kind: 'stopped'; readonly reason: string })
+  | (Failure & { readonly kind: 'retryAfter'; readonly afterMs: number })
+
+interface Failure {
+  readonly message: string
+  /** What the error said of the object, if it said more than its message. */
+  readonly report?: FailureReport
+}
 
 /**
  * Sorts what a run threw by what happens next. Errors of the reconciler's own making are retried with backoff; what the API
  * refused as invalid is not, since the same request would be refused again. Broken invariants are not an outcome: thrown on.
  */
 export function verdictOf(error: unknown): Verdict {
+  const report = reportOf(error)
+  return { ...sorted(error), ...(report === undefined ? {} : { report }) }
+}
+
+function sorted(error: unknown): Exclude<Verdict, Outcome> {
   if (error instanceof InvariantError) throw error
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message: error.message }
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message: error.message }

@@ -102,7 +102,12 @@ export const metrics = {
   driftFound: counter(
     'setpoint_drift_found_total',
     ofController,
-    'Children of converged objects that were missing, or of which somebody else had changed fields, and were mended.',
+    'Children of converged objects, and things outside, that were missing or changed by somebody else, and were mended.',
+  ),
+  outsideCalls: counter(
+    'setpoint_outside_calls_total',
+    ['controller', 'verb', 'result'],
+    "Calls of somebody else's API by external reconcilers: get, find, create, update, delete; by success or error.",
   ),
   steadyRuns: counter(
     'setpoint_steady_runs_total',

@@ -25,6 +25,8 @@ export type EngineState = {
   readonly wakeAtMs?: number
   /** Side effects that are to happen once, by the reconciler's key. Kept as long as the object. */
   readonly once?: { readonly [key: string]: OnceRecord }
+  /** What the reconciler has noted for its later runs, by its own keys. Kept as long as the object. */
+  readonly notes?: { readonly [key: string]: Json }
   /** Runs within the time of the controller's rate limit. */
   readonly window?: RunWindow
   /** Why it waits. */

@@ -1,6 +1,7 @@
 import { equal } from '../../model/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../model/object.ts'
 import { keyOf, keyText } from '../../model/object-key.ts'
+import type { OutsideVerb } from '../context.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Resources, Written } from '../../resources/resources.ts'
 
@@ -8,14 +9,37 @@ import type { Resources, Written } from '../../resources/resources.ts'
 export interface RunEffects {
   reads: number
   readonly written: { [outcome in Outcome]: number }
-  /** Children that were missing or changed by somebody else, and were mended. */
+  /** What was missing or changed by somebody else, and was mended: children, and things outside. */
   drift: number
+  /** Calls of somebody else's API. */
+  readonly outside: Map<OutsideCall, number>
+}
+
+export type OutsideCall = `${OutsideVerb} ${'success' | 'error'}`
+
+/** What a run tells of its doings outside. */
+export interface OutsideCounts {
+  called(verb: OutsideVerb, result: 'success' | 'error'): void
+  mended(): void
+}
+
+/** Counts into the effects of a run. */
+export function outsideCounts(effects: RunEffects): OutsideCounts {
+  return {
+    called: (verb, result) => {
+      const call: OutsideCall = `${verb} ${result}`
+      effects.outside.set(call, (effects.outside.get(call) ?? 0) + 1)
+    },
+    mended: () => {
+      effects.drift++
+    },
+  }
 }
 
 export type Outcome = Written['outcome'] | 'deleted'
 
 export function noEffects(): RunEffects {
-  return { reads: 0, written: { created: 0, updated: 0, unchanged: 0, deleted: 0 }, drift: 0 }
+  return { reads: 0, written: { created: 0, updated: 0, unchanged: 0, deleted: 0 }, drift: 0, outside: new Map() }
 }
 
 export interface EffectsOptions {

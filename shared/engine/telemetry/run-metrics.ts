@@ -1,7 +1,7 @@
 import { metrics } from '../../model/metrics.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Verdict } from '../verdict.ts'
-import type { Outcome, RunEffects } from './run-effects.ts'
+import type { Outcome, OutsideCall, RunEffects } from './run-effects.ts'
 
 /** A run that is over. */
 export interface RunRecord {
@@ -47,6 +47,7 @@ export function createRunMetrics(name: string, telemetry: Telemetry): (run: RunR
   const repaired = telemetry.counter(metrics.repairs, controller)
   const drifted = telemetry.counter(metrics.driftFound, controller)
   const read = telemetry.counter(metrics.reads, controller)
+  const outside = outsideCounters(controller, telemetry)
 
   const countVerdict = (verdict: Verdict): void => {
     results[resultOf(verdict)]()
@@ -64,11 +65,27 @@ export function createRunMetrics(name: string, telemetry: Telemetry): (run: RunR
     for (const outcome in written)
       if (written[outcome as Outcome] > 0) writes[outcome as Outcome](written[outcome as Outcome])
     if (drift > 0) drifted(drift)
+    for (const [call, times] of run.effects.outside) outside.get(call)?.(times)
     if (run.wasSteady) steadyRuns[steadyResult(run)]()
     if (run.convergedMs !== undefined) converged(run.convergedMs / 1_000)
     if (run.isRepair) repaired()
     if (run.isRepeated) repeated()
   }
+}
+
+function outsideCounters(
+  controller: { readonly controller: string },
+  telemetry: Telemetry,
+): ReadonlyMap<OutsideCall, (by?: number) => void> {
+  const verbs = ['get', 'find', 'create', 'update', 'delete'] as const
+  return new Map(
+    verbs.flatMap((verb) =>
+      (['success', 'error'] as const).map(
+        (result) =>
+          [`${verb} ${result}`, telemetry.counter(metrics.outsideCalls, { ...controller, verb, result })] as const,
+      ),
+    ),
+  )
 }
 
 type Result = 'success' | 'error' | 'requeue' | 'requeue_after'

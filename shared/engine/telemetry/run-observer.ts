@@ -10,7 +10,7 @@ import type { Controller } from '../controller.ts'
 import type { EngineOptions } from '../reconcile-key.ts'
 import type { Turn } from '../turn.ts'
 import type { Verdict } from '../verdict.ts'
-import { noEffects, notingEffects, type RunEffects } from './run-effects.ts'
+import { noEffects, notingEffects, outsideCounts, type RunEffects } from './run-effects.ts'
 import { createRunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
 import { createUnconverged } from './unconverged.ts'
@@ -41,7 +41,12 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
     const noting = { effects, manager: controller.name, wasConverged, logger }
     unconverged.began(stored, startMs)
     return {
-      engine: { ...engine, logger, resources: notingEffects(engine.resources, noting) },
+      engine: {
+        ...engine,
+        logger,
+        resources: notingEffects(engine.resources, noting),
+        outside: outsideCounts(effects),
+      },
       ended: (verdict) => {
         const nowMs = clock.nowMs()
         const ms = Math.max(0, nowMs - startMs)
