@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { again, ConfigMap, defineReconciler, done, reference } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
-import { conditionOfWidget, timesOf, Widget, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
+import {
+  conditionOfWidget,
+  timesOf,
+  Widget,
+  widgetOf,
+  widgets,
+  type RunRecord,
+  type WidgetStatus,
+} from './support/widgets.ts'
 
 /** Objects that run again and again although nothing fails. */
 
@@ -27,7 +35,7 @@ describe('a status that changes with every run', () => {
 
   it('A26 in two controllers that watch each other opens the breaker, which names the field and heals by itself', async () => {
     let flips = true
-    const flip = () => done(flips ? { status: { seen: String(runs.length) } } : {})
+    const flip = () => (flips ? done<WidgetStatus>({ status: { seen: String(runs.length) } }) : done())
     env = await createTestEnv({
       reconcilers: [
         widgets((runs = []), flip, { owns: [ConfigMap], watches: [reference(ConfigMap, () => ({ name: 'mirror' }))] }),

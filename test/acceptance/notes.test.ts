@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { done, stop, withReport, type Context } from '../../shared/index.ts'
+import { done, stop, withReport, type Context, type Outcome } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
-import { conditionOfWidget, timesOf, Widget, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
+import {
+  conditionOfWidget,
+  timesOf,
+  Widget,
+  widgetOf,
+  widgets,
+  type RunRecord,
+  type WidgetStatus,
+} from './support/widgets.ts'
 
 /** What a run leaves to later ones: notes, the time of the next resync, and what a failure says of the object. */
 
@@ -12,7 +20,7 @@ afterEach(() => env.close())
 const create = (): Promise<unknown> => env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
 const change = (size: number): Promise<unknown> => env.patch(Widget, 'w', { spec: { size } })
 
-async function started(run: (ctx: Context) => ReturnType<typeof done>): Promise<void> {
+async function started(run: (ctx: Context) => Outcome<WidgetStatus>): Promise<void> {
   env = await createTestEnv({ reconcilers: [widgets((runs = []), (_, ctx) => run(ctx))] })
   await create()
   await env.settle()
