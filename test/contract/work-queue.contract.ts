@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery, WakeUp, WorkQueue } from '../../shared/ports/work-queue.ts'
 
 /** An empty queue, its time, and how to let it go. */
@@ -9,12 +9,26 @@ export interface OpenQueue {
   pass(ms: number): Promise<void>
   /** How long a message may be on its way. */
   readonly latencyMs: number
-  close?(): Promise<void> | void
+  close?(): PromiseLike<void> | void
 }
 
+/** Tests that an emulator cannot pass, by name, and what it does otherwise than AWS. */
+export type Differences = Readonly<Record<string, string>>
+
 /** What every WorkQueue promises. A run of the queue takes wake-ups of one key in one batch or merged into one; both pass here. */
-export function workQueueContract(adapter: string, open: () => Promise<OpenQueue> | OpenQueue): void {
+export function workQueueContract(
+  adapter: string,
+  open: () => Promise<OpenQueue> | OpenQueue,
+  differences: Differences = {},
+): void {
   describe(`WorkQueue: ${adapter}`, () => {
+    const known = new Set<string>()
+    beforeEach(({ task: { name }, skip }) => {
+      known.add(name)
+      skip(differences[name] !== undefined, differences[name])
+    })
+    afterAll(() => expect([...known]).toEqual(expect.arrayContaining(Object.keys(differences))))
+
     let opened: OpenQueue
     let queue: WorkQueue
     let ids = 0
@@ -23,7 +37,7 @@ export function workQueueContract(adapter: string, open: () => Promise<OpenQueue
       opened = await open()
       queue = opened.queue
     })
-    afterEach(() => opened.close?.())
+    afterEach(async () => opened.close?.())
 
     const wakeUp = (name: string, more: Partial<WakeUp> = {}): WakeUp => {
       const key = { group: 'example.com', kind: 'Widget', namespace: 'default', name }

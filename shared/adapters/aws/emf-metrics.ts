@@ -23,7 +23,6 @@ const sent: Readonly<Record<keyof typeof metrics, Sent>> = {
   driftFound: byController,
   outsideCalls: { dimensions: ['controller', 'verb', 'result'] },
   repeatedErrors: byController,
-  outsideCalls: { dimensions: ['controller', 'result'] },
   advice: { dimensions: ['controller', 'advice'] },
   requests: { dimensions: ['verb', 'code'] },
   requestSeconds: { dimensions: ['verb'] },
