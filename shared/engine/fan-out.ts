@@ -16,7 +16,14 @@ const spacingMs = 10
 
 /** The queue in which a controller's wake-ups become timers. */
 export function fanOutName({ name }: { readonly name: string }): string {
-  return `${name}-fan-out`
+  return `${name}${suffix}`
+}
+
+const suffix = '-fan-out'
+
+/** Whether a queue is one in which wake-ups become timers, whoever's they are. */
+export function isFanOut(name: string): boolean {
+  return name.endsWith(suffix)
 }
 
 /** The same wake-ups, each with a time of its own. */

@@ -1,4 +1,4 @@
-import { OperatingError } from '../model/errors.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
 import { frozen, isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Deadlines, EngineState, StoredObject } from '../model/stored-object.ts'
@@ -39,8 +39,9 @@ export interface RunResult {
 
 /**
  * Runs the user's function once, for no longer than the controller's timeout. A function that goes on after that is not
- * waited for; its context refuses every verb from then on, so that what it does late cannot be written. When the process
- * stops, the run is given up: that is no failure of the object's.
+ * waited for; its context refuses every verb from then on, so that what it does late cannot be written. A signal that says
+ * DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given up: that is
+ * no failure of the object's.
  */
 export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<RunResult> {
   const over = new AbortController()
@@ -66,7 +67,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
-    if (signal.aborted && !succeeded(verdict)) throw givenUp()
+    if (signal.aborted && !succeeded(verdict) && !isOutOfTime(signal)) throw givenUp()
     const expectations = Object.fromEntries(context.expectations)
     const known = { live: memory.live(), expectations, notes: notes.all() }
     if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
@@ -93,6 +94,11 @@ function isOutcome(value: unknown): value is Outcome {
 
 function succeeded(verdict: Verdict | void): boolean {
   return verdict?.kind === 'done' || verdict?.kind === 'again'
+}
+
+/** Whoever runs the engine has no more time for the run, but time enough to write how it ended. */
+function isOutOfTime({ reason }: AbortSignal): boolean {
+  return hasCode(reason, 'DEADLINE_EXCEEDED')
 }
 
 function tooLong({ name, timeoutMs }: Controller): Verdict {

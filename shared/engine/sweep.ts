@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../model/object-key.ts'
-import { slotsBetween, wheelSlots } from '../model/wheel.ts'
+import { slotsBetween, wheelSlots, type Slots } from '../model/wheel.ts'
 import type { DueTimer, KindName, ObjectIndex } from '../ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 
@@ -64,19 +64,25 @@ function resync(key: ObjectKey, fromMs: number): WakeUp {
 
 /** Wakes every object there is: for when nobody knows what changed. `resourceVersion`: where the feed stands. */
 export async function wakeAll(options: SweepOptions, resourceVersion: string): Promise<void> {
+  await wakeSlots(options, allSlots, { dedupId: `all:${resourceVersion}`, resourceVersion })
+}
+
+const allSlots = { from: 0, to: wheelSlots }
+
+/** Wakes every object on these slots of the wheel. Of one `dedupId`, each is woken once. */
+export async function wakeSlots(
+  options: SweepOptions,
+  { from, to }: Slots,
+  id: Pick<WakeUp, 'dedupId' | 'resourceVersion'>,
+): Promise<void> {
   for (const controller of options.controllers) {
-    const keys = await options.index.onWheel(controller.kind, 0, wheelSlots)
+    const keys = await options.index.onWheel(controller.kind, from, to)
     await send(
       options,
       controller,
-      keys.map((key) => lookAgain(key, resourceVersion)),
+      keys.map((key) => ({ key, origin: 'change', ...id, lane: 'background', reason: 'all objects are looked at' })),
     )
   }
-}
-
-function lookAgain(key: ObjectKey, resourceVersion: string): WakeUp {
-  const dedupId = `all:${resourceVersion}`
-  return { key, origin: 'change', dedupId, resourceVersion, lane: 'background', reason: 'all objects are looked at' }
 }
 
 async function send(
