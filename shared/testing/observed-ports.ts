@@ -44,6 +44,8 @@ export interface Observation {
   running(): number
   /** Runs work that counts as running until it ends. */
   busy<Result>(process: ProcessLife, work: () => Promise<Result>): Promise<Result>
+  /** Within `busy`: waits for virtual time, and does not count as running meanwhile. */
+  idle<Result>(process: ProcessLife, wait: () => Promise<Result>): Promise<Result>
   /** A port of the same type, observed. Calls named in `waiting` wait for something to happen, and do not count as running. */
   observe<Port extends object>(name: string, port: Port, process: ProcessLife, waiting?: readonly string[]): Port
 }
@@ -118,12 +120,23 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     return result
   }
 
+  const count = (life: ProcessLife, by: 1 | -1): void => void running.set(life, (running.get(life) ?? 0) + by)
+
   async function counted<Result>(life: ProcessLife, work: () => Promise<Result>): Promise<Result> {
-    running.set(life, (running.get(life) ?? 0) + 1)
+    count(life, 1)
     try {
       return await work()
     } finally {
-      running.set(life, (running.get(life) ?? 1) - 1)
+      count(life, -1)
+    }
+  }
+
+  async function idle<Result>(life: ProcessLife, wait: () => Promise<Result>): Promise<Result> {
+    count(life, -1)
+    try {
+      return await wait()
+    } finally {
+      count(life, 1)
     }
   }
 
@@ -151,6 +164,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     },
     running: () => [...running].reduce((sum, [life, count]) => sum + (life.crashed ? 0 : count), 0),
     busy: counted,
+    idle,
     observe,
   }
 }

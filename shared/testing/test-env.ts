@@ -6,7 +6,7 @@ import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Applied, At } from '../engine/context.ts'
+import type { Applied, At, Context } from '../engine/context.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { TokenBucketOptions } from '../engine/token-bucket.ts'
 import type { Kind } from '../engine/kind.ts'
@@ -141,13 +141,17 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     }
   }
 
-  /** A run counts as busy until it ends or its process does. */
+  /** A run counts as busy until it ends or its process does, but while it sleeps. */
   function counting(controller: Controller, begun: ProcessLife): Controller {
     const { reconcile, cleanup } = controller
+    const sleeping = (ctx: Context): Context => ({
+      ...ctx,
+      sleep: (duration) => observation.idle(begun, () => ctx.sleep(duration)),
+    })
     const count =
       (run: Controller['reconcile']): Controller['reconcile'] =>
-      (...given) =>
-        observation.busy(begun, () => run(...given))
+      (object, ctx) =>
+        observation.busy(begun, () => run(object, sleeping(ctx)))
     return { ...controller, reconcile: count(reconcile), ...(cleanup && { cleanup: count(cleanup) }) }
   }
 
