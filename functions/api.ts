@@ -1,0 +1,21 @@
+import middy, { type MiddyfiedHandler } from '@middy/core'
+import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { reconcilers } from '#reconcilers'
+import { createAnswering, type Answer } from '../shared/runtime/aws-api.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { telling } from './middleware/telling.ts'
+
+/** Answers kubectl, behind a REST API that streams. */
+export function apiFunction(
+  boundary = lambdaBoundary,
+  controllers = reconcilers,
+): MiddyfiedHandler<APIGatewayProxyEvent, Answer> {
+  const seeing = createSeeing(boundary)
+  const answer = createAnswering({ boundary, seeing, controllers })
+  return middy<APIGatewayProxyEvent, Answer>({ executionMode: executionModeStreamifyResponse })
+    .use(telling(seeing))
+    .handler((event, context) => answer(event, context.getRemainingTimeInMillis()))
+}
+
+export const handler = apiFunction()

@@ -1,0 +1,18 @@
+import middy, { type MiddyfiedHandler } from '@middy/core'
+import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
+import { createAuthorizer } from '../shared/runtime/aws-authorizer.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { telling } from './middleware/telling.ts'
+
+/** Says whose a token is, and whether they may call the API. */
+export function authorizerFunction(
+  boundary = lambdaBoundary,
+  ask = fetch,
+): MiddyfiedHandler<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult> {
+  const authorize = createAuthorizer(boundary, ask)
+  return middy<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult>()
+    .use(telling(createSeeing(boundary)))
+    .handler((event) => authorize(event))
+}
+
+export const handler = authorizerFunction()

@@ -1,0 +1,20 @@
+import middy, { type MiddyfiedHandler } from '@middy/core'
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import { reconcilers } from '#reconcilers'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { createReconcile } from '../shared/runtime/aws-reconcile.ts'
+import { telling } from './middleware/telling.ts'
+
+/** Runs the keys that a batch of a work queue names. */
+export function reconcileFunction(
+  boundary = lambdaBoundary,
+  controllers = reconcilers,
+): MiddyfiedHandler<SQSEvent, SQSBatchResponse> {
+  const seeing = createSeeing(boundary)
+  const reconcile = createReconcile({ boundary, seeing, controllers })
+  return middy<SQSEvent, SQSBatchResponse>()
+    .use(telling(seeing))
+    .handler((event, context) => reconcile(event, context.getRemainingTimeInMillis()))
+}
+
+export const handler = reconcileFunction()

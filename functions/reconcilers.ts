@@ -1,0 +1,5 @@
+import type { Controller } from '../shared/index.ts'
+import { databaseReconciler } from './reconcilers/postgres/database.ts'
+
+/** The reconcilers of this deployment. `infra` puts one of them alone into the function that runs it. */
+export const reconcilers: readonly Controller[] = [databaseReconciler]

@@ -1,0 +1,20 @@
+import middy, { type MiddyfiedHandler } from '@middy/core'
+import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
+import { reconcilers } from '#reconcilers'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { createRelayFunction } from '../shared/runtime/aws-relay.ts'
+import { telling } from './middleware/telling.ts'
+
+/** Wakes the keys that a batch of the table's stream concerns, and tells the event bus what became ready and what failed. */
+export function relayFunction(
+  boundary = lambdaBoundary,
+  controllers = reconcilers,
+): MiddyfiedHandler<DynamoDBStreamEvent, DynamoDBBatchResponse> {
+  const seeing = createSeeing(boundary)
+  const relay = createRelayFunction({ boundary, seeing, controllers })
+  return middy<DynamoDBStreamEvent, DynamoDBBatchResponse>()
+    .use(telling(seeing))
+    .handler((event) => relay(event))
+}
+
+export const handler = relayFunction()

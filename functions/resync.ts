@@ -1,0 +1,20 @@
+import middy, { type MiddyfiedHandler } from '@middy/core'
+import type { ScheduledEvent } from 'aws-lambda'
+import { reconcilers } from '#reconcilers'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { createResync } from '../shared/runtime/aws-resync.ts'
+import { telling } from './middleware/telling.ts'
+
+/** The minute's tick: wakes what is due, and what the resync wheel has come to. */
+export function resyncFunction(
+  boundary = lambdaBoundary,
+  controllers = reconcilers,
+): MiddyfiedHandler<ScheduledEvent, void> {
+  const seeing = createSeeing(boundary)
+  const tick = createResync({ boundary, seeing, controllers })
+  return middy<ScheduledEvent, void>()
+    .use(telling(seeing))
+    .handler(() => tick())
+}
+
+export const handler = resyncFunction()

@@ -1,0 +1,58 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { requestOf, streamedResponse, type StreamedResponse } from '../adapters/aws/lambda-http.ts'
+import { principalOf } from '../adapters/aws/principal.ts'
+import { createApi } from '../api/api.ts'
+import { allControllers } from '../engine/control-loops.ts'
+import { createExplain } from '../engine/explain/explain.ts'
+import { OperatingError } from '../model/errors.ts'
+import type { User } from '../ports/authenticator.ts'
+import type { FunctionOptions } from './aws-open.ts'
+import { createAwsServices, type AwsServices } from './aws-services.ts'
+import { openAwsTable } from './aws-table.ts'
+import { lazy } from './lazy.ts'
+
+/** Answers one request; a watch ends a moment before the function's time does. */
+export type AnswerEvent = (event: APIGatewayProxyEvent, timeMs: number) => Promise<Answer>
+export type Answer = StreamedResponse
+
+/** The function behind the gateway. A definition that was changed is known to all of its processes within ten seconds. */
+export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
+  const answer = lazy(() => {
+    const ports = openAwsTable(boundary, patienceMs)
+    return createAnswer(createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 10_000, ...seeing }))
+  })
+  return (event, timeMs) => answer()(event, timeMs)
+}
+
+/** By then a client is told to come back. */
+const patienceMs = 5_000
+
+/** What of a function's time is left when a watch is told to end. */
+const goodbyeMs = 3_000
+
+export function createAnswer(services: AwsServices): AnswerEvent {
+  const { clock } = services
+  const api = createApi({
+    ...services,
+    explain: createExplain({ ...services, controllers: allControllers(services) }),
+    pages: new Map(),
+    authenticate: (principal) => userOf(principal),
+    version: setpointVersion,
+  })
+
+  return async (event, timeMs) => {
+    const over = new AbortController()
+    void clock.sleep(Math.max(0, timeMs - goodbyeMs), over.signal).then(() => over.abort(outOfTime))
+    const response = await api(requestOf(event, JSON.stringify(principalOf(event) ?? null), over.signal))
+    if (typeof response.body === 'string' || response.body instanceof Uint8Array) over.abort(outOfTime)
+    return streamedResponse(response)
+  }
+}
+
+/** The text is our own: the event's authorizer is where it comes from. */
+function userOf(principal = 'null'): User | undefined {
+  return (JSON.parse(principal) as User | null) ?? undefined
+}
+
+const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')
+const setpointVersion = '0.1.0'

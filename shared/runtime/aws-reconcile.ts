@@ -1,0 +1,120 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import { deliveryOf, type LoopDelivery } from '../adapters/aws/sqs-message.ts'
+import { backoffMs } from '../engine/backoff.ts'
+import { createControlLoops, type ControlLoop } from '../engine/control-loops.ts'
+import { createFanOut, isFanOut } from '../engine/fan-out.ts'
+import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
+import { shortWaitMsMax } from '../engine/turn.ts'
+import { processBatch } from '../engine/worker.ts'
+import { OperatingError } from '../model/errors.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Delivery } from '../ports/work-queue.ts'
+import { openEngineServices, type FunctionOptions } from './aws-open.ts'
+import type { QueueServices } from './aws-services.ts'
+import { createBatchQueue } from './batch-queue.ts'
+import { lazy } from './lazy.ts'
+
+/**
+ * Runs the keys of one batch side by side, and says which messages are to stay in the queue. A failure of a run is none of the
+ * batch: it is held for its backoff, or it is acknowledged and the object says when it runs next. What is left over is a turn that could
+ * not be ended, because the store or the queue is away: it is held for a while, longer each time, and counts as received.
+ */
+export type ReconcileBatch = (deliveries: readonly LoopDelivery[], timeMs: number) => Promise<readonly Delivery[]>
+
+/** What is left of a function's time for writing down how its runs went. */
+export const reserveMs = 5_000
+
+/** What of it a reconcile function may still take to end once it was told that its time is over. After that the process ends it. */
+const overrunMs = 1_000
+
+/** The function behind a work queue. */
+export function createReconcile(
+  options: FunctionOptions,
+): (event: SQSEvent, timeMs: number) => Promise<SQSBatchResponse> {
+  const batch = lazy(() => createReconcileBatch(openEngineServices(options)))
+  return async ({ Records }, timeMs) => {
+    const read = Records.map((record) => ({ record, said: readMessage(record, options.seeing.logger) }))
+    const kept = new Set(
+      await batch()(
+        read.flatMap(({ said }) => said ?? []),
+        timeMs,
+      ),
+    )
+    const left = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
+    return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
+  }
+}
+
+/** Undefined for what is none of our messages: it goes the way of those that are given up, and is told of at its end. */
+function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefined {
+  try {
+    return deliveryOf(record)
+  } catch (error) {
+    logger.error('a message that nobody can read', { message: record.messageId, error: String(error) })
+    return undefined
+  }
+}
+
+export function createReconcileBatch(services: QueueServices): ReconcileBatch {
+  const { clock, random, logger, queueOf, retire } = services
+  const loops = new Map(createControlLoops(services).map((loop) => [loop.name, measured(loop, services)]))
+
+  /** A queue may hold wake-ups of fan-outs whose controller this function does not know: it need not. */
+  function runnerOf(name: string): ControlLoop['run'] | undefined {
+    return loops.get(name)?.run ?? (isFanOut(name) ? createFanOut(services.store) : undefined)
+  }
+
+  async function runLoop(
+    name: string,
+    deliveries: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly Delivery[]> {
+    const run = runnerOf(name)
+    if (run === undefined) return unknown(name, deliveries)
+    const queue = createBatchQueue({ queue: queueOf({ name }), clock, logger })
+    const unended = await processBatch(deliveries, { queue, run, logger, concurrency: deliveries.length }, signal)
+    for (const turn of unended) await turn.hold(awayMs(turn.receiveCount)).catch(left)
+    const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
+    const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))
+    if (!(await queue.ended(others, overrunMs))) retire()
+    queue.close()
+    return deliveries.filter((delivery) => !queue.isSettled(delivery))
+  }
+
+  function awayMs(receiveCount: number): number {
+    return Math.min(shortWaitMsMax, backoffMs(receiveCount, random.next()))
+  }
+
+  function unknown(name: string, deliveries: readonly Delivery[]): readonly Delivery[] {
+    logger.error('messages of a loop that this function does not run', { loop: name, messages: deliveries.length })
+    return deliveries
+  }
+
+  function left(error: unknown): void {
+    logger.warn('message not held; it comes again after its visibility timeout', { error: String(error) })
+  }
+
+  return async (all, timeMs) => {
+    const over = new AbortController()
+    const ended = new AbortController()
+    void clock.sleep(Math.max(0, timeMs - reserveMs), ended.signal).then(() => over.abort(outOfTime))
+    const byLoop = [...Map.groupBy(all, ({ loop }) => loop)]
+    const kept = await Promise.all(
+      byLoop.map(([name, some]) =>
+        runLoop(
+          name,
+          some.map(({ delivery }) => delivery),
+          over.signal,
+        ),
+      ),
+    )
+    ended.abort()
+    return kept.flat()
+  }
+}
+
+const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')
+
+function measured(loop: ControlLoop, { telemetry, clock }: QueueServices): ControlLoop {
+  return { ...loop, run: createLoopMetrics({ ...loop, telemetry, clock }).runner(loop.run) }
+}

@@ -1,0 +1,118 @@
+import { createControlLoops, sweptBy } from '../engine/control-loops.ts'
+import { garbageCollectorName } from '../engine/garbage-collector.ts'
+import { sweepTimers, sweepWheel, wakeSlots, type SweptController } from '../engine/sweep.ts'
+import { wheelSlots } from '../model/wheel.ts'
+import type { QueueServices } from './aws-services.ts'
+import { openEngineServices, type FunctionOptions } from './aws-open.ts'
+import { installBasics } from './install-basics.ts'
+import { lazy } from './lazy.ts'
+
+/**
+ * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. It does about the
+ * same each time: what was missed is made up for in slices, and what a queue has no room for waits for another tick. Two ticks
+ * at once, or one late, send the same wake-ups under the same ids.
+ */
+export type Tick = () => Promise<void>
+
+export interface TickOptions extends QueueServices {
+  /** About how many messages wait in a loop's queue. */
+  readonly depthOf: (loop: { readonly name: string }) => Promise<number>
+}
+
+/** The function behind the schedule. */
+export function createResync(options: FunctionOptions): Tick {
+  const tick = lazy(() => createTick(openEngineServices(options)))
+  return () => tick()()
+}
+
+const minuteMs = 60_000
+/** Behind so many messages no more background work is put. */
+const depthMax = 1_000
+/** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
+const catchUpMax = 5
+/** A loop that is new looks at all objects of its kind within so many ticks. */
+const introductionTicks = 10
+/** A child whose owner went while nobody was told of it is found within a day. An hour's slots at once: looking costs, too. */
+const garbage = { name: garbageCollectorName, resyncMs: 24 * 60 * minuteMs, everyMs: 60 * minuteMs }
+
+interface Swept extends SweptController {
+  /** How far the wheel is turned at once, as a rule. */
+  readonly everyMs: number
+}
+
+export function createTick(options: TickOptions): Tick {
+  const { clock, index, queueOf, catalog, checkpoint, depthOf, logger } = options
+  const own = sweptBy(createControlLoops(options))
+  const saved = checkpoint('resync')
+  let installed: Promise<void> | undefined
+
+  async function swept(): Promise<readonly Swept[]> {
+    const kinds = await catalog.all()
+    const stored = kinds.filter(({ version, storageVersion }) => version === storageVersion)
+    return [
+      ...own.map((controller) => ({ ...controller, everyMs: minuteMs })),
+      ...stored.map((kind) => ({ ...garbage, kind })),
+    ]
+  }
+
+  async function sweep(controller: Swept, progress: Progress | undefined, nowMs: number): Promise<Progress> {
+    const begun = progress ?? { turnedMs: nowMs, introduced: 0 }
+    if ((await depthOf(controller)) >= depthMax) return begun
+    const one = { index, queueOf, controllers: [controller] }
+    if (controller.name !== garbageCollectorName) await sweepTimers(one, nowMs + minuteMs)
+    const turn = turnOf(begun, controller, nowMs)
+    await sweepWheel(one, turn.fromMs, turn.toMs)
+    return { turnedMs: turn.toMs, introduced: await introduce(controller, begun.introduced) }
+  }
+
+  /** Objects that were there before the loop was: nobody has run them. */
+  async function introduce(controller: SweptController, done: number): Promise<number> {
+    if (done >= introductionTicks || controller.name === garbageCollectorName) return introductionTicks
+    const slots = wheelSlots / introductionTicks
+    const slice = { from: done * slots, to: (done + 1) * slots }
+    await wakeSlots({ index, queueOf, controllers: [controller] }, slice, { dedupId: 'introduction' })
+    return done + 1
+  }
+
+  return async () => {
+    await (installed ??= installBasics(options).catch((error: unknown) => {
+      installed = undefined
+      throw error
+    }))
+    const nowMs = clock.nowMs()
+    const before = parsed(await saved.load())
+    const results = await Promise.allSettled(
+      (await swept()).map(async (controller) => {
+        const name = nameOf(controller)
+        return [name, await sweep(controller, before[name], nowMs)] as const
+      }),
+    )
+    const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+    const after = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    await saved.save(JSON.stringify({ ...before, ...Object.fromEntries(after) }))
+    for (const error of failed) logger.error('a sweep failed; the next tick makes up for it', { error: String(error) })
+  }
+}
+
+/** How far a loop's objects have been looked at. */
+interface Progress {
+  /** The wheel's hand. */
+  readonly turnedMs: number
+  /** Tenths of the wheel that were looked at because the loop is new. */
+  readonly introduced: number
+}
+
+function parsed(text: string | undefined): Readonly<Partial<Record<string, Progress>>> {
+  return JSON.parse(text ?? '{}') as Record<string, Progress>
+}
+
+function nameOf({ name, kind: { group, kind } }: SweptController): string {
+  return `${name} ${kind}.${group}`
+}
+
+/** Once round is enough, however long nothing turned the wheel; and a tick turns it only so far. */
+function turnOf({ turnedMs }: Progress, { resyncMs, everyMs }: Swept, nowMs: number): { fromMs: number; toMs: number } {
+  const fromMs = Math.max(turnedMs, nowMs - Math.max(resyncMs, everyMs))
+  const isEarly = everyMs > minuteMs && nowMs - fromMs < everyMs
+  return { fromMs, toMs: isEarly ? fromMs : Math.max(fromMs, Math.min(nowMs, fromMs + catchUpMax * everyMs)) }
+}

@@ -1,0 +1,19 @@
+import { createDynamodbChangeFeed } from '../adapters/aws/dynamodb-change-feed.ts'
+import { createDynamodbCheckpoint } from '../adapters/aws/dynamodb-checkpoint.ts'
+import { createDynamodbClient } from '../adapters/aws/dynamodb-client.ts'
+import { createDynamodbIndex } from '../adapters/aws/dynamodb-index.ts'
+import { createDynamodbStore } from '../adapters/aws/dynamodb-store.ts'
+import type { AwsBoundary } from './aws-boundary.ts'
+import { tableOf } from './aws-environment.ts'
+import type { TablePorts } from './aws-services.ts'
+
+/** What is kept in the table. A request that is throttled, or gets no answer, is tried again for `patienceMs`. */
+export function openAwsTable({ environment, client, clock }: AwsBoundary, patienceMs: number): TablePorts {
+  const options = { client: createDynamodbClient(client), table: tableOf(environment), clock, patienceMs }
+  return {
+    store: createDynamodbStore(options),
+    index: createDynamodbIndex(options),
+    feed: createDynamodbChangeFeed(options),
+    checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),
+  }
+}
