@@ -25,22 +25,41 @@ export interface WorkerSignals {
 /** Takes keys off a queue and runs them until told to stop; resolves when the last run has ended. */
 export async function work(options: WorkerOptions, { stop, abandon }: WorkerSignals): Promise<void> {
   const { queue, concurrency, pace = unlimited } = options
+  const backgroundMax = concurrency - reservedOf(concurrency)
   let running = 0
-  let freed = Promise.withResolvers<void>()
+  let background = 0
+  let ended = (): void => {}
   const run = async (turn: Turn): Promise<void> => {
+    const share = isBackground(turn) ? 1 : 0
     running++
+    background += share
     await takeTurn(turn, options, abandon)
     running--
-    freed.resolve()
+    background -= share
+    ended()
   }
-  const untilOneEnds = async (): Promise<void> => {
-    freed = Promise.withResolvers()
-    await freed.promise
+  const untilOneEnds = (): Promise<void> =>
+    new Promise((resolve) => {
+      ended = resolve
+    })
+  /** Without a slot for background work, waits for urgent work or until a run ends. */
+  const receive = async (max: number): Promise<readonly Delivery[]> => {
+    const free = backgroundMax - background
+    if (free > 0) return queue.receive(max, stop, free)
+    const wait = new AbortController()
+    // Without a reason, every abort makes an error with a stack.
+    const end = (): void => wait.abort('over')
+    ended = end
+    stop.addEventListener('abort', end)
+    if (stop.aborted) end()
+    const received = await queue.receive(max, wait.signal, 0)
+    stop.removeEventListener('abort', end)
+    return received
   }
 
   while (!stop.aborted) {
     const max = Math.min(batchMax, concurrency - running, await pace.allowed(stop))
-    const turns = max > 0 ? turnsOf(await queue.receive(max, stop), queue) : []
+    const turns = max > 0 ? turnsOf(await receive(max), queue) : []
     pace.taken(turns.length)
     for (const turn of turns) void run(turn)
     if (running >= concurrency) await untilOneEnds()
@@ -49,6 +68,15 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
 }
 
 const batchMax = 10
+
+/** Slots that background work leaves free: a user's change finds one, however long the runs of a fan-out or a resync take. */
+function reservedOf(concurrency: number): number {
+  return concurrency < 4 ? 0 : Math.ceil(concurrency / 10)
+}
+
+function isBackground({ wakeUps }: Turn): boolean {
+  return wakeUps.every(({ lane }) => lane === 'background')
+}
 
 /** Runs every key of a batch, side by side; the deliveries of those that could not be ended. Their messages are left as they are. */
 export async function processBatch(

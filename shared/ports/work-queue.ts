@@ -15,8 +15,11 @@ import type { ObjectKey } from '../model/object-key.ts'
 export interface WorkQueue {
   send(wakeUps: readonly WakeUp[]): Promise<void>
 
-  /** At most `max` deliveries; waits for the first one until the signal aborts, then gives none. */
-  receive(max: number, signal: AbortSignal): Promise<readonly Delivery[]>
+  /**
+   * At most `max` deliveries; waits for the first one until the signal aborts, then gives none. At most `backgroundMax` of them
+   * are from the background lane, where the adapter knows lanes.
+   */
+  receive(max: number, signal: AbortSignal, backgroundMax?: number): Promise<readonly Delivery[]>
 
   /** Done with: all deliveries of one key in one call, as the last act of their run. */
   settle(deliveries: readonly Delivery[]): Promise<void>

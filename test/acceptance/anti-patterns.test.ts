@@ -119,12 +119,6 @@ describe('idempotency', () => {
     expect(runs).toHaveLength(12)
     expect(writes().length - before).toBe(10)
   })
-
-  it('D28 what is desired is a pure function, and its test needs no runtime', async () => {
-    env = await createTestEnv()
-    const desired = (name: string, size: number) => ({ metadata: { name }, data: { size: String(size) } })
-    expect(desired('w', 3)).toEqual({ metadata: { name: 'w' }, data: { size: '3' } })
-  })
 })
 
 describe('conflicts', () => {

@@ -236,4 +236,60 @@ describe('a change that concerns ten thousand objects', () => {
       }),
     )
   })
+
+  it.each([
+    { concurrency: 1, runMs: 12, everyMs: 97, because: 'one worker, and more work than it can do' },
+    { concurrency: 10, runMs: 40, everyMs: 97, because: 'workers to spare' },
+    { concurrency: 10, runMs: 150, everyMs: 197, because: 'ten workers, and more work than they can do' },
+    { concurrency: 10, runMs: 2_000, everyMs: 2_300, because: 'runs that take long: one worker is kept free' },
+  ])(
+    'D26 keeps the edits of users under 50 ms of queue wait meanwhile (p99): $because',
+    { timeout: 120_000 },
+    async ({ concurrency, runMs, everyMs }) => {
+      const count = 10_000
+      let isTaking = false
+      env = await createTestEnv({
+        tickMs: 1_000,
+        reconcilers: [
+          widgets(
+            (runs = []),
+            async (_, ctx) => {
+              if (isTaking) await ctx.sleep(runMs)
+              return done()
+            },
+            {
+              watches: [mapped(ConfigMap, () => Array.from({ length: count }, (_, i) => ({ name: `w${i}` })))],
+              concurrency,
+              resync: false,
+            },
+          ),
+        ],
+      })
+      for (let i = 0; i < count; i += 1_000)
+        await Promise.all(Array.from({ length: 1_000 }, (_, j) => create(`w${i + j}`)))
+      await env.advance('1s')
+      expect(runs).toHaveLength(count)
+
+      isTaking = true
+      runs.length = 0
+      await env.apply(ConfigMap, { metadata: { name: 'shared' }, data: {} })
+      await env.advance('5s')
+      const edits: { readonly name: string; readonly size: number; readonly atMs: number }[] = []
+      for (let i = 0; i < 200; i++) {
+        // Ahead of those that are at it: whoever is edited during a run of its own waits for that, not in the queue.
+        const edit = { name: `w${count - 1 - ((i * 7_919) % (count / 2))}`, size: i + 2, atMs: env.nowMs() }
+        edits.push(edit)
+        await env.patch(Widget, edit.name, { spec: { size: edit.size } })
+        await env.advance(everyMs)
+      }
+      isTaking = false
+      await env.advance('3m')
+      const waitsMs = edits.map(({ name, size, atMs }) => {
+        const ran = runs.find((run) => run.name === name && run.size === size)
+        return (ran?.atMs ?? Infinity) - atMs
+      })
+      expect(waitsMs.toSorted((a, b) => a - b)[197]).toBeLessThan(50)
+      expect(new Set(runs.map(({ name }) => name)).size).toBe(count)
+    },
+  )
 })

@@ -56,12 +56,6 @@ describe('a reconciler', () => {
     expect(vendor.writes).toEqual(['3'])
   })
 
-  it('D28 is tested in part as what it is: a function of its object', async () => {
-    env = await createTestEnv()
-    expect(configOf({ spec: { size: 3, color: 'red' } })).toEqual({ size: '3', color: 'red' })
-    expect(configOf({ spec: { size: 1 } })).toEqual({ size: '1', color: 'none' })
-  })
-
   it('D5 A33 keeps the fields of others in what it applies, and takes its own back', async () => {
     env = await createTestEnv({ reconcilers: [widgets()] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })

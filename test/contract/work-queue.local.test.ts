@@ -68,6 +68,23 @@ describe('the queue in this process', () => {
       expect(names.filter((name) => name.startsWith('b'))).toEqual(Array.from({ length: 10 }, (_, i) => `b${i}`))
     })
 
+    it('hands out no more of the background than the receiver has room for, and waits for urgent ones if it has none', async () => {
+      await queue.send(Array.from({ length: 5 }, (_, i) => wakeUp(`b${i}`, { lane: 'background' })))
+      await queue.send([wakeUp('u0')])
+      const { signal } = new AbortController()
+      expect(namesOf(await queue.receive(10, signal, 2))).toEqual(['u0', 'b0', 'b1'])
+      const waiting = queue.receive(10, signal, 0)
+      await queue.settle(await queue.receive(1, signal))
+      await queue.send([wakeUp('b5', { lane: 'background' })])
+      await queue.send([wakeUp('u1')])
+      expect(namesOf(await waiting)).toEqual(['u1'])
+      const leaving = new AbortController()
+      const ended = queue.receive(10, leaving.signal, 0)
+      leaving.abort('over')
+      expect(await ended).toEqual([])
+      expect(await receiveNames()).toEqual(['b3', 'b4', 'b5'])
+    })
+
     it('puts what comes back from a hold behind what is fresh', async () => {
       await queue.send([wakeUp('retry')])
       await queue.hold(await receive(), 1_000)

@@ -12,7 +12,7 @@ import { mergeWakeUps } from './merge-wake-ups.ts'
  */
 export interface KeyGroups {
   accept(key: string, wakeUp: WakeUp, nowMs: number): void
-  take(max: number, nowMs: number): readonly Delivery[]
+  take(max: number, nowMs: number, backgroundMax?: number): readonly Delivery[]
   /** The three do nothing if the receipt has ended: settled, expired, or come back. */
   settle(handle: string, nowMs: number): void
   hold(handle: string, ms: number, nowMs: number): void
@@ -115,12 +115,14 @@ export function createKeyGroups({ handlePrefix, visibilityMs, onHandOut = () => 
     }
   }
 
-  const take: KeyGroups['take'] = (max, nowMs) => {
+  const take: KeyGroups['take'] = (max, nowMs, backgroundMax = max) => {
     passTime(nowMs)
     const deliveries: Delivery[] = []
+    let background = 0
     while (deliveries.length < max) {
-      const group = lanes.take()
+      const group = lanes.take(background < backgroundMax)
       if (group === undefined) break
+      if (group.wakeUp.lane === 'background') background++
       deliveries.push(handOut(group, nowMs))
     }
     return deliveries

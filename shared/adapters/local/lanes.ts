@@ -13,7 +13,8 @@ export interface Lanes<Item extends Laned> {
   readonly size: number
   /** Puts an item at the end of a lane; one that stands in the background moves to the urgent lane, never back. */
   join(item: Item, lane: Lane): void
-  take(): Item | undefined
+  /** The next one; without `background`, the next urgent one. */
+  take(background: boolean): Item | undefined
 }
 
 const backgroundShare = 10
@@ -40,9 +41,13 @@ export function createLanes<Item extends Laned>(): Lanes<Item> {
     return item
   }
 
-  const take = (): Item | undefined => {
+  const nextOfBoth = (): Item | undefined => {
     const isBackgroundsTurn = ++taken % backgroundShare === 0
-    const item = isBackgroundsTurn ? (next('background') ?? next('urgent')) : (next('urgent') ?? next('background'))
+    return isBackgroundsTurn ? (next('background') ?? next('urgent')) : (next('urgent') ?? next('background'))
+  }
+
+  const take: Lanes<Item>['take'] = (withBackground) => {
+    const item = withBackground ? nextOfBoth() : next('urgent')
     if (item === undefined) return undefined
     item.lane = undefined
     size--

@@ -62,9 +62,9 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     return promise
   }
 
-  const receive: WorkQueue['receive'] = async (max, signal) => {
+  const receive: WorkQueue['receive'] = async (max, signal, backgroundMax) => {
     while (!signal.aborted) {
-      const deliveries = groups.take(max, clock.nowMs())
+      const deliveries = groups.take(max, clock.nowMs(), backgroundMax)
       if (deliveries.length > 0) return deliveries
       await nextEvent(signal)
     }
