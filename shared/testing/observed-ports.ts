@@ -120,23 +120,23 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     return result
   }
 
-  const count = (life: ProcessLife, by: 1 | -1): void => void running.set(life, (running.get(life) ?? 0) + by)
+  const add = (life: ProcessLife, by: 1 | -1): void => void running.set(life, (running.get(life) ?? 0) + by)
 
   async function counted<Result>(life: ProcessLife, work: () => Promise<Result>): Promise<Result> {
-    count(life, 1)
+    add(life, 1)
     try {
       return await work()
     } finally {
-      count(life, -1)
+      add(life, -1)
     }
   }
 
   async function idle<Result>(life: ProcessLife, wait: () => Promise<Result>): Promise<Result> {
-    count(life, -1)
+    add(life, -1)
     try {
       return await wait()
     } finally {
-      count(life, 1)
+      add(life, 1)
     }
   }
 

@@ -29,6 +29,8 @@ export interface TestEnvOptions {
   readonly startMs?: number
   /** Between two looks for due timers. They are on time whatever it is; a test of days is faster with a minute. Default 5 s. */
   readonly tickMs?: number
+  /** Whether something outside of the control plane is under way, such as an HTTP request of a reconciler: nothing is settled then. */
+  readonly isBusy?: () => boolean
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: TokenBucketOptions
 }
@@ -180,9 +182,10 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       await new Promise((resolve) => setImmediate(resolve))
       if (restart !== undefined) await restart
       const now = observation.calls.length
-      quietTurns =
-        now === seen && (observation.running() === 0 || performance.now() - movedMs > patienceMs) ? quietTurns + 1 : 0
-      if (now !== seen) movedMs = performance.now()
+      const isMoving = now !== seen || options.isBusy?.() === true
+      if (isMoving) movedMs = performance.now()
+      const isQuiet = !isMoving && (observation.running() === 0 || performance.now() - movedMs > patienceMs)
+      quietTurns = isQuiet ? quietTurns + 1 : 0
       seen = now
     }
   }

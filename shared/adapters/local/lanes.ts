@@ -48,7 +48,7 @@ export function createLanes<Item extends Laned>(): Lanes<Item> {
 
   const take: Lanes<Item>['take'] = (withBackground) => {
     const item = withBackground ? nextOfBoth() : next('urgent')
-    if (item === undefined) return undefined
+    if (item === undefined) return item
     item.lane = undefined
     size--
     return item
