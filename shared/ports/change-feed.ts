@@ -24,7 +24,10 @@ export interface FollowOptions {
 
 export interface ChangeBatch {
   readonly changes: readonly Change[]
-  /** Following from here repeats none of this batch. */
+  /**
+   * Following from here misses nothing that comes later. It repeats none of this batch, or, where clocks number the writes
+   * (DynamoDB), its last two seconds.
+   */
   readonly resourceVersion: string
 }
 

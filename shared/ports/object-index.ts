@@ -5,7 +5,10 @@ import type { ObjectKey } from '../model/object-key.ts'
  * entry reads the object first.
  */
 export interface ObjectIndex {
-  /** Keys of the objects that name this uid among their owners. */
+  /**
+   * Keys of the objects that name this uid among their owners. Strong: none is missing whose write resolved before, see
+   * docs/decisions/0007. It may name one that does not any more.
+   */
   ownedBy(uid: string): Promise<readonly ObjectKey[]>
 
   /** Keys of the objects that refer to this one, as recorded by `setReferences`. */

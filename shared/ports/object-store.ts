@@ -21,7 +21,10 @@ export interface ObjectStore {
   /** Throws ALREADY_EXISTS if anything of that key exists, TOO_LARGE above the store's limit. */
   create(stored: StoredObject): Promise<StoredObject>
 
-  /** Replaces the object whose uid and resourceVersion it carries. Throws VERSION_CONFLICT, NOT_FOUND, TOO_LARGE. */
+  /**
+   * Replaces the object whose uid and resourceVersion it carries. `touched` names all that differs from it: what it leaves out
+   * need not be written. Throws VERSION_CONFLICT, NOT_FOUND, TOO_LARGE.
+   */
   replace(stored: StoredObject, touched: Touched): Promise<StoredObject>
 
   /**

@@ -8,6 +8,11 @@ import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored
 export interface OpenFeed {
   readonly store: ObjectStore
   readonly feed: ChangeFeed
+  /**
+   * For a feed that is put together from what is there, not from a log: passes the time that it looks back. It may repeat what is
+   * younger to who follows it anew, and tells several writes of one object as one.
+   */
+  settled?(): Promise<void>
   close(): Promise<void> | void
 }
 
@@ -45,6 +50,7 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
 
     it('tells what happened before it was followed, and nothing up to where it is followed from', async () => {
       const first = await store.create(storedWidget('first'))
+      await opened.settled?.()
       const after = await feed.latest()
       const second = await store.create(storedWidget('second'))
       const third = await store.create(storedWidget('third'))
@@ -98,7 +104,7 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       const told = read.told.filter(
         ({ stored, touched }) => stored.object.metadata.name === 'a' && touched.includes('spec'),
       )
-      expect(told.map(({ type }) => type)).toEqual(['added', 'modified'])
+      expect(told.map(({ type }) => type)).toEqual(opened.settled === undefined ? ['added', 'modified'] : ['added'])
     })
 
     it('tells a write of the status though the engine wrote since', async () => {
@@ -140,7 +146,7 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       }
       await writing
       expect(new Set(names).size).toBe(300)
-      expect(names).toHaveLength(300)
+      if (opened.settled === undefined) expect(names).toHaveLength(300)
     })
 
     it('misses nothing that is not in a list when it is followed from there', async () => {
@@ -191,14 +197,17 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       }
       await read.until('end', await store.create(storedWidget('end')))
       expect(new Set(read.told.map(({ stored }) => stored.object.metadata.name)).size).toBe(3_002)
-      expect(
-        read.told.filter(({ stored, touched }) => stored.object.metadata.name === 'hot' && touched.includes('spec')),
-      ).toHaveLength(6)
+      const toldOfHot = read.told.filter(
+        ({ stored, touched }) => stored.object.metadata.name === 'hot' && touched.includes('spec'),
+      )
+      expect(toldOfHot.length).toBeGreaterThan(0)
+      if (opened.settled === undefined) expect(toldOfHot).toHaveLength(6)
       expect(read.told.findLast(({ stored }) => stored.object.metadata.name === 'hot')?.stored).toEqual(hot)
     })
 
     it('names a latest resourceVersion that later changes are above', async () => {
       const live = await store.create(storedWidget('a'))
+      await opened.settled?.()
       const latest = Number(await feed.latest())
       expect(latest).toBeGreaterThanOrEqual(versionOf(live))
       expect(versionOf(await store.replace(live, ['meta']))).toBeGreaterThan(latest)

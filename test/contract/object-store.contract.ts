@@ -252,7 +252,7 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         )
 
       it('goes by namespace, then by name', async () => {
-        const ordered = ['a/a', 'a/b', 'a/b-1', 'a/b1', 'ab/a', 'b/a', 'b/z']
+        const ordered = ['/z', 'a/a', 'a/b', 'a/b-1', 'a/b1', 'a-b/a', 'a.b/a', 'ab/a', 'b/a', 'b/z']
         await createAll(ordered.toReversed())
         expect(await names()).toEqual(ordered)
       })

@@ -1,0 +1,13 @@
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+
+/**
+ * A client as the adapters want it: it does not retry by itself, since a repeated write must be told from a first one, and it gives
+ * up on a request after a second, since no answer of DynamoDB takes so long. Connections stay open between requests.
+ */
+export function createDynamodbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
+  return new DynamoDBClient({
+    maxAttempts: 1,
+    requestHandler: { requestTimeout: 1_000, connectionTimeout: 500, throwOnRequestTimeout: true },
+    ...config,
+  })
+}

@@ -1,0 +1,12 @@
+import { afterAll } from 'vitest'
+import { startDynalite } from '../support/dynalite.ts'
+import { openDynamodb } from '../support/dynamodb.ts'
+import { objectStoreContract } from './object-store.contract.ts'
+
+const dynalite = await startDynalite()
+afterAll(dynalite.close)
+
+objectStoreContract('DynamoDB on dynalite', async () => ({
+  ...(await openDynamodb(dynalite.client)),
+  close: () => {},
+}))

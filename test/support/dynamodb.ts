@@ -1,0 +1,37 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { randomUUID } from 'node:crypto'
+import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-change-feed.ts'
+import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
+import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
+import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import type { ChangeFeed } from '../../shared/ports/change-feed.ts'
+import type { Clock } from '../../shared/ports/clock.ts'
+import type { ObjectIndex } from '../../shared/ports/object-index.ts'
+import type { ObjectStore } from '../../shared/ports/object-store.ts'
+import { createTestTable } from './dynalite.ts'
+import { widgetKind } from './stored-object.ts'
+
+/** All that one table gives. */
+export interface OpenDynamodb {
+  readonly table: string
+  readonly store: ObjectStore
+  readonly feed: ChangeFeed
+  readonly index: ObjectIndex
+  /** Passes the time that a reader of the feed looks back. */
+  settled(): Promise<void>
+}
+
+/** A new table on an emulator; its feed looks often. */
+export async function openDynamodb(client: DynamoDBClient, clock: Clock = systemClock): Promise<OpenDynamodb> {
+  const table = `setpoint-${randomUUID()}`
+  await createTestTable(client, table)
+  const options = { client, table, clock }
+  const kinds = () => Promise.resolve([widgetKind, { ...widgetKind, kind: 'Gadget' }])
+  return {
+    table,
+    store: createDynamodbStore(options),
+    feed: createDynamodbChangeFeed({ ...options, kinds, pollMs: 5 }),
+    index: createDynamodbIndex(options),
+    settled: () => clock.sleep(2_001),
+  }
+}
