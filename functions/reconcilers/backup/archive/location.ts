@@ -1,0 +1,30 @@
+import { directoryArchive } from './directory.ts'
+import type { Archive } from './archive.ts'
+
+/** The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. */
+export function archiveAt(location: string): Archive {
+  const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location)
+  if (match === null) return directoryArchive(location)
+  const [, bucket = '', path = ''] = match
+  const prefix = path === '' || path.endsWith('/') ? path : `${path}/`
+  return lazily(async () => {
+    // Loaded when it is used: it would slow every start of a control plane that keeps its dumps in a directory.
+    const { S3Client } = await import('@aws-sdk/client-s3')
+    const { s3Archive } = await import('./s3.ts')
+    // What is virtual-hosted at AWS is a path at most other servers that speak S3.
+    const forcePathStyle =
+      process.env['AWS_ENDPOINT_URL_S3'] !== undefined || process.env['AWS_ENDPOINT_URL'] !== undefined
+    return s3Archive({ client: new S3Client({ forcePathStyle }), bucket, prefix })
+  })
+}
+
+function lazily(open: () => Promise<Archive>): Archive {
+  let opened: Promise<Archive> | undefined
+  const archive = (): Promise<Archive> => (opened ??= open())
+  return {
+    write: async (...given) => (await archive()).write(...given),
+    list: async (...given) => (await archive()).list(...given),
+    read: async (...given) => (await archive()).read(...given),
+    remove: async (...given) => (await archive()).remove(...given),
+  }
+}

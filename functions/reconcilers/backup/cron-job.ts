@@ -1,0 +1,148 @@
+import {
+  again,
+  defineReconciler,
+  done,
+  hasCode,
+  stop,
+  waiting,
+  type Context,
+  type Controller,
+  type ObjectOf,
+  type Outcome,
+} from '../../../shared/index.ts'
+import { historyBeyond, planRuns, type Finished, type JobFact, type Plan } from './cron-plan.ts'
+import { CronJob, Job } from './kinds.ts'
+import { missedMax, parseSchedule, type Schedule } from './schedule.ts'
+import { timeText } from './time-text.ts'
+
+type Cron = ObjectOf<typeof CronJob>
+type JobObject = ObjectOf<typeof Job>
+type Status = NonNullable<Cron['status']>
+
+/** When the Job was due, as Kubernetes' CronJob writes it. */
+export const scheduledAnnotation = 'batch.setpoint.dev/cronjob-scheduled-timestamp'
+
+/**
+ * Makes a Job at each time of a schedule. What to do is decided from the spec, the Jobs that are there and the time alone
+ * (`cron-plan.ts`); a Job is named after its time, so that none is made twice, whatever was lost.
+ */
+export const cronJobReconciler: Controller = defineReconciler(CronJob, {
+  owns: [Job],
+  resync: '1h',
+
+  async reconcile(cron, ctx) {
+    const schedule = scheduleOf(cron)
+    const jobs = (await ctx.children(Job)).map(factOf)
+    for (const name of historyBeyond(jobs, cron.spec)) await ctx.delete(Job, name)
+    const plan = planRuns({ ...timesOf(cron), ...cron.spec, jobs, schedule, nowMs: ctx.now() })
+    await tell(plan, ctx)
+    for (const name of plan.replaced) await ctx.delete(Job, name)
+    const started = plan.startMs === undefined ? undefined : await start(cron, plan.startMs, ctx)
+    return report(cron, { plan, jobs, started, nowMs: ctx.now() })
+  },
+})
+
+function scheduleOf({ spec }: Cron): Schedule {
+  try {
+    return parseSchedule(spec.schedule, spec.timeZone)
+  } catch (cause) {
+    const { message } = cause as Error
+    throw stop('InvalidSchedule', `schedule "${spec.schedule}" in ${spec.timeZone ?? 'UTC'}: ${message}`, { cause })
+  }
+}
+
+function timesOf({ metadata, status }: Cron): { readonly createdMs: number; readonly lastMs: number | undefined } {
+  const last = status?.lastScheduleTime
+  return {
+    createdMs: Date.parse(metadata.creationTimestamp ?? ''),
+    lastMs: last === undefined ? undefined : Date.parse(last),
+  }
+}
+
+function factOf({ metadata, status }: JobObject): JobFact {
+  return {
+    name: metadata.name,
+    scheduledMs: Date.parse(metadata.annotations?.[scheduledAnnotation] ?? metadata.creationTimestamp ?? ''),
+    finished: finishedOf(status),
+    deleting: metadata.deletionTimestamp !== undefined,
+  }
+}
+
+function finishedOf(status: JobObject['status']): Finished | undefined {
+  if (status?.completionTime === undefined) return undefined
+  const isComplete = status.conditions?.some(({ type, status: is }) => type === 'Complete' && is === 'True') === true
+  return { succeeded: isComplete, atMs: Date.parse(status.completionTime) }
+}
+
+async function tell({ missed, tooLateMs }: Plan, ctx: Context): Promise<void> {
+  if (missed > missedMax)
+    await ctx.event(
+      'Warning',
+      'TooManyMissedTimes',
+      `more than ${missedMax} runs were missed; the last of them is made up for. Set startingDeadlineSeconds, or look at the clock`,
+    )
+  if (tooLateMs !== undefined)
+    await ctx.event(
+      'Warning',
+      'MissSchedule',
+      `the run of ${timeText(tooLateMs)} was missed, and it is too late for it`,
+    )
+}
+
+/** The Job of this time; one that is there already is a run of before a crash, unless it is somebody else's. */
+async function start(cron: Cron, startMs: number, ctx: Context): Promise<string | undefined> {
+  const { spec, metadata } = cron.spec.jobTemplate
+  const name = `${cron.metadata.name}-${startMs / 60_000}`
+  const annotations = { [scheduledAnnotation]: timeText(startMs) }
+  const labels = metadata?.labels ?? {}
+  try {
+    await ctx.create(Job, { metadata: { name, annotations, labels }, spec })
+    await ctx.event('Normal', 'SuccessfulCreate', `created job ${name}`)
+    return name
+  } catch (error) {
+    if (!hasCode(error, 'ALREADY_EXISTS')) throw error
+    const job = await ctx.get(Job, name)
+    if (job?.metadata.ownerReferences?.some(({ uid }) => uid === cron.metadata.uid) === true) return name
+    await ctx.event(
+      'Warning',
+      'JobNameTaken',
+      `job ${name} exists and is not of this CronJob: there is no run at this time`,
+    )
+    return undefined
+  }
+}
+
+interface Run {
+  readonly plan: Plan
+  readonly jobs: readonly JobFact[]
+  readonly started: string | undefined
+  readonly nowMs: number
+}
+
+function report(cron: Cron, { plan, jobs, started, nowMs }: Run): Outcome<StatusReport> {
+  const names = jobs.filter(({ name, finished }) => finished === undefined && !plan.replaced.includes(name))
+  const active = [...new Set([...names.map(({ name }) => name), ...(started === undefined ? [] : [started])])]
+  const lastScheduleTime = plan.startMs === undefined ? cron.status?.lastScheduleTime : timeText(plan.startMs)
+  const lastSuccessfulTime = lastSuccess(cron.status, jobs)
+  const status = {
+    active: active.sort().map((name) => ({ name })),
+    ...(lastScheduleTime === undefined ? {} : { lastScheduleTime }),
+    ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
+  }
+  const conditions = { Suspended: cron.spec.suspend ? ({ status: 'True', reason: 'Suspended' } as const) : null }
+  if (cron.spec.suspend) return done({ status, conditions })
+  if (plan.nextMs === undefined)
+    return done({
+      status,
+      conditions,
+      ready: waiting('NeverDue', `schedule "${cron.spec.schedule}" names no time to come`),
+    })
+  return again(plan.nextMs - nowMs, { status, conditions, ready: true })
+}
+
+type StatusReport = Omit<Status, 'conditions' | 'observedGeneration'>
+
+function lastSuccess(status: Cron['status'], jobs: readonly JobFact[]): string | undefined {
+  const ended = jobs.flatMap(({ finished }) => (finished?.succeeded === true ? [timeText(finished.atMs)] : []))
+  return [...ended, ...(status?.lastSuccessfulTime === undefined ? [] : [status.lastSuccessfulTime])].sort().at(-1)
+}

@@ -1,0 +1,114 @@
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { PostgresFailure } from '../../postgres/failure.ts'
+import type { Endpoint } from '../../postgres/sql/connection.ts'
+import { takeInventory } from './inventory.ts'
+import { readDependencies, readObjects, userObjects, type DatabaseObject } from './objects.ts'
+import { inOrder } from './order.ts'
+import { writeScript, type ScriptPart } from './script.ts'
+import { withSession, type Session } from './session.ts'
+
+/** A dump that can be read while its transaction is open. */
+export interface OpenDump {
+  /** What the database has and the dump has not, in words. */
+  readonly leftOut: readonly string[]
+  /** The script (`script.ts`), compressed; to be read once. */
+  readonly content: AsyncIterable<Uint8Array>
+}
+
+export interface DumpRequest {
+  readonly endpoint: Endpoint
+  /** Milliseconds since the epoch, for the header. */
+  readonly takenMs: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Lends a dump of one database as it is at one moment, whatever is written meanwhile: schemas, extensions, types, functions,
+ * sequences, tables with their rows, views, constraints, indexes, triggers, comments. Ownership and privileges are not in it:
+ * what is restored belongs to who restores it. A PostgresFailure, terminal, refuses a database with objects that it
+ * cannot hold, and names them. Memory does not grow with the database.
+ */
+export async function withDump<T>(request: DumpRequest, use: (dump: OpenDump) => Promise<T>): Promise<T> {
+  const { endpoint, takenMs, signal } = request
+  return withSession({ endpoint, purpose: 'dump', signal }, async (session) => {
+    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await lockTables(session)
+    const { unsupported, leftOut } = await takeInventory(session)
+    if (unsupported.length > 0) throw refused(endpoint.database, unsupported)
+    const [{ version } = { version: '' }] = await session.query<{ version: string }>(
+      `SELECT current_setting('server_version') AS version`,
+    )
+    const header = { database: endpoint.database, version, takenAt: new Date(takenMs).toISOString(), leftOut }
+    const objects = inOrder(await readObjects(session), await readDependencies(session))
+    return use({ leftOut, content: compressed(writeScript(header, partsOf(objects, session))) })
+  })
+}
+
+function refused(database: string, objects: readonly string[]): PostgresFailure {
+  const some = objects.slice(0, 5).join(', ')
+  const more = objects.length > 5 ? ` and ${objects.length - 5} more` : ''
+  return new PostgresFailure('terminal', 'UnsupportedObjects', `cannot dump "${database}": it has ${some}${more}`)
+}
+
+/** Nobody alters or drops a table while it is dumped; everybody may read and write it. */
+async function lockTables(session: Session): Promise<void> {
+  const tables = await session.query<{ qname: string }>(
+    `WITH ${userObjects} SELECT qname FROM relations WHERE relkind IN ('r', 'p') ORDER BY oid`,
+  )
+  if (tables.length === 0) return
+  await session.query(`LOCK TABLE ONLY ${tables.map(({ qname }) => qname).join(', ONLY ')} IN ACCESS SHARE MODE`)
+}
+
+async function* partsOf(objects: readonly DatabaseObject[], session: Session): AsyncGenerator<ScriptPart> {
+  for (const setting of settings) yield { statement: setting }
+  for (const object of objects) yield await partOf(object, session)
+  for (const { kind, name } of objects)
+    if (kind === 'materialized view' && name !== '') yield { statement: `REFRESH MATERIALIZED VIEW ${name}` }
+  for (const { statement } of await session.query<{ statement: string }>(comments)) yield { statement }
+}
+
+/** What the reader of the script needs to take it as it was written. */
+const settings = [
+  `SET search_path = pg_catalog`,
+  `SET client_encoding = 'UTF8'`,
+  'SET standard_conforming_strings = on',
+  'SET check_function_bodies = off',
+  'SET xmloption = content',
+  'SET row_security = off',
+  'SET statement_timeout = 0',
+]
+
+async function partOf({ kind, text, name }: DatabaseObject, session: Session): Promise<ScriptPart> {
+  switch (kind) {
+    case 'statement':
+    case 'materialized view':
+      return { statement: text }
+    case 'rows':
+      return { copy: `COPY ${name} FROM stdin`, data: session.copyOut(`COPY ${name} TO STDOUT`) }
+    case 'position': {
+      const [row] = await session.query<{ statement: string }>(
+        `SELECT format('SELECT pg_catalog.setval(%L, %s, %L)', $1::text, last_value, is_called) AS statement FROM ${name}`,
+        [name],
+      )
+      return { statement: row?.statement ?? '' }
+    }
+  }
+}
+
+const comments = `
+  SELECT format('COMMENT ON %s %s IS %L',
+                CASE WHEN i.type LIKE '% column' THEN 'COLUMN' WHEN i.type = 'table constraint' THEN 'CONSTRAINT' ELSE upper(i.type) END,
+                i.identity, d.description) AS statement
+    FROM pg_description d, LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
+   WHERE d.objoid >= 16384 AND coalesce(i.schema, '') !~ '^pg_'
+     AND i.type NOT IN ('extension', 'domain constraint', 'rule', 'policy', 'publication')
+     AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classoid AND e.objid = d.objoid AND e.deptype = 'e')
+   ORDER BY 1`
+
+async function* compressed(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip()
+  // What fails destroys the stream that is read below, which then throws the same.
+  void pipeline(content, gzip).catch(() => {})
+  yield* gzip as AsyncIterable<Uint8Array>
+}

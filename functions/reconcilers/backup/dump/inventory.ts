@@ -1,0 +1,111 @@
+import type { Session } from './session.ts'
+import { userObjects } from './objects.ts'
+
+/** What a dump cannot hold. Everything that a user can make in a database is dumped, refused or named here: nothing is skipped in silence. */
+export interface Inventory {
+  /** Objects without which the restored database would be another: the dump is refused. */
+  readonly unsupported: readonly string[]
+  /** Settings around the objects: the dump says that it has not got them. */
+  readonly leftOut: readonly string[]
+}
+
+export async function takeInventory(session: Session): Promise<Inventory> {
+  const unsupported = await session.query<{ what: string }>(unsupportedQuery)
+  const leftOut = await session.query<{ what: string; count: string }>(leftOutQuery)
+  return {
+    unsupported: unsupported.map(({ what }) => what),
+    leftOut: leftOut.filter(({ count }) => count !== '0').map(({ what, count }) => `${what}: ${count}`),
+  }
+}
+
+// From 16384 on the object was made by a user, or by an extension.
+const made = (catalog: string, where = 'true'): string =>
+  `SELECT '${catalog}'::regclass AS catalog, oid FROM ${catalog} WHERE oid >= 16384 AND ${where}`
+
+const unsupportedQuery = `
+  WITH ${userObjects}, found AS (
+    SELECT 'pg_class'::regclass AS catalog, oid FROM relations
+     WHERE relkind IN ('p', 'f', 'I') OR relispartition OR reloftype <> 0 OR relrowsecurity
+        OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = relations.oid OR i.inhparent = relations.oid)
+    UNION ALL ${made('pg_type', `typtype IN ('b', 'r', 'p') AND typelem = 0`)}
+    UNION ALL ${made('pg_proc', `prokind = 'a'`)}
+    UNION ALL ${made('pg_constraint', `contype IN ('c', 'n') AND NOT convalidated AND (contypid <> 0 OR contype = 'n')`)}
+    UNION ALL ${made('pg_rewrite', `rulename <> '_RETURN'`)}
+    UNION ALL ${[
+      'pg_operator',
+      'pg_opclass',
+      'pg_opfamily',
+      'pg_cast',
+      'pg_conversion',
+      'pg_collation',
+      'pg_ts_config',
+      'pg_ts_dict',
+      'pg_ts_parser',
+      'pg_ts_template',
+      'pg_policy',
+      'pg_event_trigger',
+      'pg_foreign_data_wrapper',
+      'pg_foreign_server',
+      'pg_transform',
+      'pg_am',
+      'pg_language',
+      'pg_largeobject_metadata',
+    ]
+      .map((catalog) => made(catalog))
+      .join(' UNION ALL ')}
+    UNION ALL SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extconfig IS NOT NULL
+  )
+  SELECT CASE f.catalog::text WHEN 'pg_largeobject_metadata' THEN 'large object ' || f.oid
+              WHEN 'pg_extension' THEN pg_describe_object(f.catalog, f.oid, 0) || ' with tables of configuration'
+              WHEN 'pg_class' THEN CASE (SELECT relkind FROM pg_class WHERE pg_class.oid = f.oid) WHEN 'p' THEN 'partitioned '
+                WHEN 'r' THEN 'inheriting, partition or row-secured ' ELSE '' END || pg_describe_object(f.catalog, f.oid, 0)
+              ELSE pg_describe_object(f.catalog, f.oid, 0) END AS what
+    FROM found f
+   WHERE NOT EXISTS (SELECT FROM members m WHERE m.classid = f.catalog AND m.objid = f.oid)
+   ORDER BY 1`
+
+// Privileges that came with the system or with an extension are in pg_init_privs.
+const granted = (catalog: string, acl: string): string =>
+  `SELECT FROM ${catalog} o WHERE o.${acl} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_init_privs p
+     WHERE p.classoid = '${catalog}'::regclass AND p.objoid = o.oid AND p.objsubid = 0 AND p.initprivs = o.${acl})
+       AND NOT EXISTS (SELECT FROM members m WHERE m.classid = '${catalog}'::regclass AND m.objid = o.oid)
+       AND NOT EXISTS (SELECT FROM pg_identify_object('${catalog}'::regclass, o.oid, 0) i
+                        WHERE 'information_schema' IN (i.schema, i.identity))`
+
+const owners = `(SELECT datdba FROM pg_database WHERE datname = current_database())`
+
+const leftOutQuery = `
+  WITH ${userObjects}
+  SELECT 'objects with granted privileges' AS what, (SELECT count(*) FROM (
+      ${granted('pg_class', 'relacl')} UNION ALL ${granted('pg_proc', 'proacl')} UNION ALL ${granted('pg_type', 'typacl')}
+      UNION ALL ${granted('pg_namespace', 'nspacl')}
+      UNION ALL SELECT FROM pg_attribute a JOIN relations r ON r.oid = a.attrelid WHERE a.attacl IS NOT NULL) x)::text AS count
+  UNION ALL SELECT 'objects with an owner other than the database', (SELECT count(*) FROM (
+      SELECT FROM relations WHERE relowner <> ${owners} AND relkind IN ('r', 'v', 'm', 'S')
+      UNION ALL SELECT FROM pg_proc p JOIN used u ON u.oid = p.pronamespace WHERE p.proowner <> ${owners}
+         AND NOT EXISTS (SELECT FROM members m WHERE m.classid = 'pg_proc'::regclass AND m.objid = p.oid)) x)::text
+  UNION ALL SELECT 'default privileges', (SELECT count(*) FROM pg_default_acl)::text
+  UNION ALL SELECT 'extended statistics', (SELECT count(*) FROM pg_statistic_ext)::text
+  UNION ALL SELECT 'publications', (SELECT count(*) FROM pg_publication)::text
+  UNION ALL SELECT 'subscriptions', (SELECT count(*) FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+                                      WHERE d.datname = current_database())::text
+  UNION ALL SELECT 'security labels', (SELECT count(*) FROM pg_seclabel)::text
+  UNION ALL SELECT 'settings of the database', (SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+                                                 WHERE d.datname = current_database())::text
+  UNION ALL SELECT 'tablespaces', (SELECT count(*) FROM relations WHERE reltablespace <> 0)::text
+  UNION ALL SELECT 'access methods of tables', (SELECT count(*) FROM relations r JOIN pg_am m ON m.oid = r.relam
+                                                 WHERE r.relkind IN ('r', 'm') AND m.amname <> 'heap')::text
+  UNION ALL SELECT 'replica identities', (SELECT count(*) FROM relations WHERE relkind = 'r' AND relreplident <> 'd')::text
+  UNION ALL SELECT 'clustered indexes', (SELECT count(*) FROM pg_index x JOIN relations r ON r.oid = x.indrelid WHERE x.indisclustered)::text
+  UNION ALL SELECT 'invalid indexes', (SELECT count(*) FROM pg_index x JOIN relations r ON r.oid = x.indrelid WHERE NOT x.indisvalid)::text
+  UNION ALL SELECT 'storage settings of columns', (SELECT count(*) FROM pg_attribute a JOIN relations r ON r.oid = a.attrelid
+      JOIN pg_type t ON t.oid = a.atttypid
+     WHERE r.relkind IN ('r', 'm') AND a.attnum > 0 AND NOT a.attisdropped
+       AND (a.attstorage <> t.typstorage OR a.attcompression <> '' OR a.attoptions IS NOT NULL OR coalesce(a.attstattarget, -1) >= 0))::text
+  UNION ALL SELECT 'storage settings of large values', (SELECT count(*) FROM relations r JOIN pg_class t ON t.oid = r.reltoastrelid
+                                                         WHERE t.reloptions IS NOT NULL)::text
+  UNION ALL SELECT 'comments on ' || i.type || 's', count(*)::text
+      FROM pg_description d, LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
+     WHERE d.objoid >= 16384 AND i.type IN ('domain constraint', 'rule', 'policy', 'publication')
+     GROUP BY i.type
+  ORDER BY 1`

@@ -1,0 +1,84 @@
+import { addAbortListener } from 'node:events'
+import { Client, type QueryResultRow } from 'pg'
+import { driverFailure } from '../../postgres/failure.ts'
+import type { Endpoint } from '../../postgres/sql/connection.ts'
+import { CopyIn, CopyOut } from './copy.ts'
+
+/** A connection for long work: statements may take as long as the signal lets them, and rows come and go by COPY. */
+export interface Session {
+  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  /** The data of `COPY … TO STDOUT`, as it comes. Nothing else may be asked before it has been read to its end. */
+  copyOut(statement: string): AsyncIterable<Buffer>
+  /** Feeds `COPY … FROM STDIN`. */
+  copyIn(statement: string, data: AsyncIterable<Uint8Array>): Promise<void>
+}
+
+export interface SessionOptions {
+  readonly endpoint: Endpoint
+  /** What it is for, as failures say it: `dump`. */
+  readonly purpose: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * Lends a session for the time of `use`. When `signal` fires the connection is cut, by which the server rolls back, and the
+ * signal's reason thrown. Failures of PostgreSQL are PostgresFailures.
+ */
+export async function withSession<T>(
+  { endpoint, purpose, signal }: SessionOptions,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const client = new Client({ ...endpoint, ...clientOptions })
+  // A connection that breaks between two statements says so here; the next statement fails and reports it.
+  client.on('error', () => {})
+  const aborted = addAbortListener(signal, () => void client.end())
+  try {
+    await client.connect()
+    return await use(sessionOver(client))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof Error && 'code' in error ? driverFailure(error, `${purpose} "${endpoint.database}"`) : error
+  } finally {
+    aborted[Symbol.dispose]()
+    await client.end()
+  }
+}
+
+// As pg_dump sets them: text that reads the same everywhere, no name found by chance, an error where row security would
+// hide rows. TLS is off by name, since the driver would otherwise follow PGSSLMODE; we speak over the loopback only.
+const settings = {
+  search_path: 'pg_catalog',
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  extra_float_digits: '3',
+  synchronize_seqscans: 'off',
+  row_security: 'off',
+  check_function_bodies: 'off',
+  xmloption: 'content',
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+}
+
+const clientOptions = {
+  ssl: false,
+  application_name: 'setpoint backup',
+  client_encoding: 'UTF8',
+  connectionTimeoutMillis: 5_000,
+  lock_timeout: 10_000,
+  keepAlive: true,
+  options: Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' '),
+} as const
+
+function sessionOver(client: Client): Session {
+  return {
+    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
+      const { rows } = await client.query<Row>(text, [...values])
+      return rows
+    },
+    copyOut: (statement) => client.query(new CopyOut(statement)).chunks(),
+    copyIn: (statement, data) => client.query(new CopyIn(statement)).feed(data),
+  }
+}

@@ -1,0 +1,220 @@
+import {
+  again,
+  defineReconciler,
+  done,
+  isCondition,
+  reference,
+  Secret,
+  waiting,
+  type ApiObject,
+  type Context,
+  type Controller,
+  type NotReady,
+  type ObjectOf,
+  type Outcome,
+  type StatusOf,
+} from '../../../shared/index.ts'
+import { secretText } from '../postgres/credentials.ts'
+import { PostgresFailure } from '../postgres/failure.ts'
+import { PostgresDatabase } from '../postgres/kinds.ts'
+import type { Endpoint } from '../postgres/sql/connection.ts'
+import { dumpSuffix, type Archive } from './archive/archive.ts'
+import type { withDump } from './dump/dump.ts'
+import { Job } from './kinds.ts'
+import { timeText } from './time-text.ts'
+
+type JobObject = ObjectOf<typeof Job>
+type Status = StatusOf<JobObject>
+
+export interface JobOptions {
+  readonly archive: Archive
+  readonly dump: typeof withDump
+}
+
+/**
+ * Dumps the databases of a Job, one in each run, and notes each in the status, so that a crash or a failure repeats one
+ * database and not all. A dump is one transaction, so one that was interrupted begins anew; one that takes longer than a run
+ * may (14 minutes, as on Lambda) fails. A Job that is deleted stops what it is doing, and goes when it has stopped.
+ */
+export function jobReconciler(options: JobOptions): Controller {
+  return defineReconciler(Job, {
+    watches: [reference(PostgresDatabase, (job: JobObject) => job.spec.databases)],
+    concurrency: 2,
+    timeout: '14m',
+    resync: '1h',
+
+    async reconcile(job, ctx) {
+      const { status } = job
+      if (status?.completionTime !== undefined) return expire(job, status.completionTime, ctx)
+      if (status?.startTime === undefined)
+        return again(0, { status: begun(ctx), ready: waiting('Started', 'the job begins') })
+      const next = job.spec.databases.find(({ name }) => !dumpsOf(job).some(({ database }) => database === name))
+      if (next === undefined) return finish(job, ctx)
+      if (leftMs(job, ctx) <= 0)
+        return fail(job, 'DeadlineExceeded', 'the job was active longer than its deadline', ctx)
+      return oneDump(job, next.name, { ...options, ctx })
+    },
+
+    // Runs after the last run has ended: the object outlives its work.
+    cleanup: async () => done(),
+  })
+}
+
+interface Work extends JobOptions {
+  readonly ctx: Context
+}
+
+async function oneDump(job: JobObject, database: string, work: Work): Promise<Outcome<Status>> {
+  const { ctx } = work
+  const endpoint = await loginOf(database, ctx)
+  if ('reason' in endpoint) return again(Math.min(30_000, leftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+  try {
+    const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))
+    await ctx.event(
+      'Normal',
+      'Dumped',
+      `stored ${dumped.name}, ${dumped.sizeBytes} bytes${leftOutText(dumped.leftOut)}`,
+    )
+    const status = { ...statusOf(job), dumps: [...dumpsOf(job), dumped] }
+    return again(0, {
+      status,
+      ready: waiting('Dumping', `${status.dumps.length} of ${job.spec.databases.length} are dumped`),
+    })
+  } catch (error) {
+    if (error instanceof CalledOffError) return again(0, { ready: waiting('CalledOff', error.message) })
+    if (ctx.signal.aborted) throw error
+    if (leftMs(job, ctx) <= 0) return fail(job, 'DeadlineExceeded', `database ${database} was not dumped in time`, ctx)
+    const isTerminal = error instanceof PostgresFailure && error.kind === 'terminal'
+    if (!isTerminal && ctx.attempt < job.spec.backoffLimit) throw error
+    const message = error instanceof Error ? error.message : String(error)
+    return fail(
+      job,
+      error instanceof PostgresFailure && isTerminal ? error.reason : 'BackoffLimitExceeded',
+      message,
+      ctx,
+    )
+  }
+}
+
+interface OneDump extends Work {
+  readonly database: string
+  readonly endpoint: Endpoint
+  readonly signal: AbortSignal
+}
+
+/** Named after the time when the Job began: a dump that is repeated takes the place of what a crash may have left. */
+async function store(job: JobObject, { archive, dump, database, endpoint, signal }: OneDump) {
+  const takenMs = Date.parse(job.status?.startTime ?? '')
+  const time = new Date(takenMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const name = `${job.metadata.namespace}/${job.spec.folder}/${database}/${time}-${job.metadata.uid.slice(0, 8)}${dumpSuffix}`
+  return dump({ endpoint, takenMs, signal }, async ({ content, leftOut }) => {
+    const { sizeBytes, sha256 } = await archive.write(name, content, signal)
+    return { database, name, sizeBytes, sha256, leftOut: [...leftOut] }
+  })
+}
+
+/** Deleted while it worked. */
+class CalledOffError extends Error {
+  override readonly name = 'CalledOffError'
+}
+
+/** Runs `work` with a signal that fires when the run's or the Job's time is over, or the Job is being deleted. */
+async function untilDeleted<T>(job: JobObject, ctx: Context, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const over = new AbortController()
+  const watching = watchFor(job, ctx, over)
+  try {
+    return await work(AbortSignal.any([ctx.signal, over.signal]))
+  } finally {
+    over.abort()
+    await watching
+  }
+}
+
+async function watchFor(job: JobObject, ctx: Context, over: AbortController): Promise<void> {
+  const ended = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve(), { once: true }))
+  while (!over.signal.aborted) {
+    // A failure to look is no reason to stop: the next look is soon.
+    const live = await ctx.get(Job, job.metadata.name).catch(() => job)
+    if (live?.metadata.deletionTimestamp !== undefined || live === undefined)
+      return over.abort(new CalledOffError(`job ${job.metadata.name} is being deleted`))
+    if (leftMs(job, ctx) <= 0) return over.abort(new Error('the deadline of the job has passed'))
+    await Promise.race([ctx.sleep(Math.min(2_000, leftMs(job, ctx))).catch(() => over.abort()), ended])
+  }
+}
+
+/** How the database is reached, by the Secret of its PostgresDatabase; or why it cannot be yet. */
+async function loginOf(name: string, ctx: Context): Promise<Endpoint | NotReady> {
+  const database = await ctx.get(PostgresDatabase, name)
+  if (database === undefined) return waiting('DatabaseNotFound', `PostgresDatabase ${name} does not exist`)
+  const ref = database.status?.secretRef
+  const secret = ref && (await ctx.get(Secret, ref.name))
+  if (!isCondition(database as unknown as ApiObject, 'Ready') || secret === undefined)
+    return waiting('DatabaseNotReady', `PostgresDatabase ${name} is not ready`)
+  return {
+    host: secretText(secret, 'host'),
+    port: Number(secretText(secret, 'port')),
+    user: secretText(secret, 'username'),
+    password: secretText(secret, 'password'),
+    database: secretText(secret, 'database'),
+  }
+}
+
+function begun(ctx: Context): Status {
+  return { startTime: timeText(ctx.now()), active: 1, dumps: [] }
+}
+
+function finish(job: JobObject, ctx: Context): Outcome<Status> {
+  const complete = { status: 'True', reason: 'CompletionsReached' } as const
+  return concluded(job, { conditions: { Complete: complete, Failed: null } }, ctx)
+}
+
+async function fail(job: JobObject, reason: string, message: string, ctx: Context): Promise<Outcome<Status>> {
+  await ctx.event('Warning', reason, message)
+  const failed = { status: 'True', reason, message } as const
+  return concluded(job, { conditions: { Failed: failed, Complete: null }, ready: { reason, message } }, ctx)
+}
+
+/** The clock is asked once, and its answer kept: the end of a Job never moves. */
+function concluded(
+  job: JobObject,
+  report: Omit<Outcome<Status>, 'kind' | 'status' | 'afterMs'>,
+  ctx: Context,
+): Outcome<Status> {
+  const status = { ...statusOf(job), active: 0, completionTime: timeText(ctx.now()) }
+  const { ttlSecondsAfterFinished: ttl } = job.spec
+  return ttl === undefined ? done({ ...report, status }) : again(ttl * 1000, { ready: true, ...report, status })
+}
+
+async function expire(job: JobObject, completionTime: string, ctx: Context): Promise<Outcome<Status>> {
+  const { ttlSecondsAfterFinished: ttl } = job.spec
+  const report = { ready: failureOf(job) ?? true } as const
+  if (ttl === undefined) return done(report)
+  const left = Date.parse(completionTime) + ttl * 1000 - ctx.now()
+  if (left > 0) return again(left, report)
+  await ctx.delete(Job, job.metadata.name)
+  return done(report)
+}
+
+function failureOf({ status }: JobObject): NotReady | undefined {
+  const failed = status?.conditions?.find(({ type, status: is }) => type === 'Failed' && is === 'True')
+  return failed && { reason: failed.reason, message: failed.message }
+}
+
+function statusOf(job: JobObject): Status {
+  const { conditions: _, observedGeneration: __, ...own } = job.status ?? {}
+  return own
+}
+
+function dumpsOf(job: JobObject): Status['dumps'] & readonly unknown[] {
+  return job.status?.dumps ?? []
+}
+
+function leftMs({ spec, status }: JobObject, ctx: Context): number {
+  const { activeDeadlineSeconds } = spec
+  if (activeDeadlineSeconds === undefined || status?.startTime === undefined) return Infinity
+  return Date.parse(status.startTime) + activeDeadlineSeconds * 1000 - ctx.now()
+}
+
+function leftOutText(leftOut: readonly string[]): string {
+  return leftOut.length === 0 ? '' : `, without ${leftOut.join(', ')}`
+}

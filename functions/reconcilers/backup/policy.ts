@@ -1,0 +1,119 @@
+import {
+  again,
+  defineReconciler,
+  done,
+  reference,
+  stop,
+  type ConditionPatch,
+  type Context,
+  type Controller,
+  type ObjectOf,
+} from '../../../shared/index.ts'
+import { PostgresDatabase } from '../postgres/kinds.ts'
+import type { Archive } from './archive/archive.ts'
+import { BackupPolicy, CronJob, Job } from './kinds.ts'
+import { expired } from './retention.ts'
+import { parseSchedule } from './schedule.ts'
+
+type Policy = ObjectOf<typeof BackupPolicy>
+
+const policyLabel = 'storage.setpoint.dev/backup-policy'
+
+/** A run of several databases ends, well or not, before most schedules come round again. */
+const activeDeadlineSeconds = 3600
+
+/** Keeps a CronJob for a policy, and only the dumps that it wants. */
+export function policyReconciler(archive: Archive): Controller {
+  return defineReconciler(BackupPolicy, {
+    owns: [CronJob],
+    watches: [reference(PostgresDatabase, (policy: Policy) => policy.spec.targets)],
+    resync: '1h',
+
+    async reconcile(policy, ctx) {
+      checkSchedule(policy)
+      const cronJob = await ctx.apply(CronJob, cronJobOf(policy))
+      const dumps = await retain(policy, archive, ctx)
+      return done({
+        status: {
+          cronJob: cronJob.metadata.name,
+          lastScheduleTime: cronJob.status?.lastScheduleTime ?? null,
+          lastSuccessfulTime: cronJob.status?.lastSuccessfulTime ?? null,
+          dumps,
+        },
+        conditions: { ...conditionsOf(policy), TargetsFound: await targetsFound(policy, ctx) },
+      })
+    },
+
+    async cleanup(policy, ctx) {
+      if (policy.spec.deletionPolicy === 'Retain') return done()
+      // No job may store a dump behind our back.
+      await ctx.delete(CronJob, nameOf(policy))
+      if ((await ctx.list(Job, { labels: { [policyLabel]: policy.metadata.name } })).length > 0) return again('1s')
+      for (const { name } of await archive.list(folderOf(policy), ctx.signal)) await archive.remove(name, ctx.signal)
+      return done()
+    },
+  })
+}
+
+function checkSchedule({ spec: { schedule, timeZone } }: Policy): void {
+  try {
+    parseSchedule(schedule, timeZone)
+  } catch (cause) {
+    throw stop('InvalidSchedule', `schedule "${schedule}" in ${timeZone ?? 'UTC'}: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+}
+
+function cronJobOf(policy: Policy) {
+  const { schedule, timeZone, startingDeadlineSeconds, suspended, targets } = policy.spec
+  const { name } = policy.metadata
+  return {
+    metadata: { name: nameOf(policy), labels: { [policyLabel]: name } },
+    spec: {
+      schedule,
+      ...(timeZone === undefined ? {} : { timeZone }),
+      ...(startingDeadlineSeconds === undefined ? {} : { startingDeadlineSeconds }),
+      suspend: suspended,
+      concurrencyPolicy: 'Forbid' as const,
+      jobTemplate: {
+        metadata: { labels: { [policyLabel]: name } },
+        spec: { databases: targets, folder: name, activeDeadlineSeconds },
+      },
+    },
+  }
+}
+
+/** Ready is True with the reason that the source document gives it. */
+function conditionsOf({ spec }: Policy): Readonly<Record<string, ConditionPatch | null>> {
+  const created: ConditionPatch = { status: 'True', reason: 'CronJobCreated' }
+  if (!spec.suspended) return { CronJobCreated: created, Suspended: null, Ready: created }
+  const suspended: ConditionPatch = { status: 'True', reason: 'Suspended' }
+  return { CronJobCreated: created, Suspended: suspended, Ready: suspended }
+}
+
+async function targetsFound({ spec }: Policy, ctx: Context): Promise<ConditionPatch> {
+  const found = await Promise.all(spec.targets.map(({ name }) => ctx.get(PostgresDatabase, name)))
+  const missing = spec.targets.filter((_, i) => found[i] === undefined).map(({ name }) => name)
+  if (missing.length === 0) return { status: 'True', reason: 'Found' }
+  return { status: 'False', reason: 'NotFound', message: `there is no PostgresDatabase ${missing.join(', ')}` }
+}
+
+/** Removes dumps that are old; how many are left. */
+async function retain(policy: Policy, archive: Archive, ctx: Context): Promise<number> {
+  const dumps = await archive.list(folderOf(policy), ctx.signal)
+  const old = expired(dumps, ctx.now() - policy.spec.retentionDays * dayMs)
+  for (const { name } of old) await archive.remove(name, ctx.signal)
+  if (old.length > 0) await ctx.event('Normal', 'DumpsRemoved', `removed ${old.length} dumps of before the retention`)
+  return dumps.length - old.length
+}
+
+const dayMs = 24 * 3_600_000
+
+function nameOf({ metadata }: Policy): string {
+  return `${metadata.name}-backup`
+}
+
+function folderOf({ metadata }: Policy): string {
+  return `${metadata.namespace}/${metadata.name}`
+}

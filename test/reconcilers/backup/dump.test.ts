@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withDump } from '../../../functions/reconcilers/backup/dump/dump.ts'
+import { restoreDump } from '../../../functions/reconcilers/backup/dump/restore.ts'
+import type { Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
+import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/temporary-server.ts'
+import { richSchema } from './rich-schema.ts'
+
+/**
+ * A dump is proven by what comes out of it: the restored database is dumped again, and the two scripts must be equal but for
+ * their first and last lines; and, so that a dump that forgets something cannot agree with itself, the catalogs and rows of
+ * both databases are compared by queries that share nothing with the dump.
+ */
+
+let bench: Workbench
+let admin: Endpoint
+let databases = 0
+
+beforeAll(async () => {
+  bench = await openWorkbench()
+  admin = await bringUp(bench.server('main'))
+}, 60_000)
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function connected<T>(endpoint: Endpoint, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ ...endpoint, ssl: false })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await use(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A fresh database with a role that owns it, and is nobody special. */
+async function freshDatabase(setUp = ''): Promise<Endpoint> {
+  const name = `d${++databases}`
+  await connected(admin, async (client) => {
+    await client.query(`CREATE ROLE ${name} LOGIN PASSWORD 'pw'`)
+    await client.query(`CREATE DATABASE ${name} OWNER ${name}`)
+  })
+  const endpoint = { ...admin, user: name, password: 'pw', database: name }
+  if (setUp !== '') await connected(endpoint, (client) => client.query(setUp))
+  return endpoint
+}
+
+const rows = (endpoint: Endpoint, query: string): Promise<readonly unknown[]> =>
+  connected(endpoint, async (client) => (await client.query({ text: query, rowMode: 'array' })).rows)
+
+async function dump(endpoint: Endpoint): Promise<Buffer> {
+  return withDump({ endpoint, takenMs: 0, signal: deadline() }, async ({ content }) => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of content) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  })
+}
+
+async function* bytes(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+const inner = (dumped: Buffer): readonly string[] => gunzipSync(dumped).toString().split('\n').slice(1, -2)
+
+/** What PostgreSQL itself says of a database, by ways that the dump does not go. */
+const views = {
+  columns: `SELECT table_schema, table_name, column_name, ordinal_position, column_default, is_nullable, data_type, udt_name,
+      collation_name, is_identity, identity_generation, identity_start, is_generated, generation_expression, numeric_precision
+      FROM information_schema.columns WHERE table_schema IN ('shop', 'Odd "name') ORDER BY 1, 2, 4`,
+  constraints: `SELECT n.nspname, r.relname, c.conname, c.contype, c.condeferrable, c.convalidated, pg_get_constraintdef(c.oid)
+      FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace LEFT JOIN pg_class r ON r.oid = c.conrelid
+      WHERE n.nspname IN ('shop', 'Odd "name') ORDER BY 1, 2, 3`,
+  relations: `SELECT n.nspname, c.relname, c.relkind, c.relpersistence, c.reloptions, c.relispopulated FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ('shop', 'Odd "name') ORDER BY 1, 2`,
+  indexes: `SELECT schemaname, indexname, indexdef FROM pg_indexes WHERE schemaname IN ('shop', 'Odd "name') ORDER BY 1, 2`,
+  triggers: `SELECT tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`,
+  functions: `SELECT p.proname, pg_get_functiondef(p.oid) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+      WHERE n.nspname = 'shop' ORDER BY 1`,
+  views: `SELECT viewname, definition FROM pg_views WHERE schemaname = 'shop' ORDER BY 1`,
+  sequences: `SELECT schemaname, sequencename, data_type, start_value, min_value, max_value, increment_by, cycle, last_value
+      FROM pg_sequences ORDER BY 1, 2`,
+  comments: `SELECT i.type, i.identity, d.description FROM pg_description d,
+      LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i WHERE d.objoid >= 16384 ORDER BY 1, 2`,
+  customers: 'SELECT c::text, c.raw FROM shop.customer c ORDER BY id',
+  things: `SELECT t::text FROM "Odd ""name"."Table; --" t ORDER BY n`,
+  empties: 'SELECT count(*) FROM shop.empty',
+  tree: 'SELECT * FROM shop.self ORDER BY id',
+  counted: 'SELECT * FROM shop.counted ORDER BY id',
+  lengths: 'SELECT * FROM shop.lengths ORDER BY 1',
+  enum: `SELECT enum_range(NULL::shop.mood)::text`,
+}
+
+describe('a dump', { timeout: 60_000 }, () => {
+  it('restored by somebody else into a fresh database is the same database', async () => {
+    const from = await freshDatabase(richSchema)
+    const to = await freshDatabase()
+    const dumped = await dump(from)
+    await restoreDump(bytes(dumped), to, deadline())
+    for (const [name, query] of Object.entries(views))
+      expect([name, await rows(to, query)]).toEqual([name, await rows(from, query)])
+    expect(inner(await dump(to))).toEqual(inner(dumped))
+    // It goes on living: identity, sequence, default, trigger and domain do their work.
+    const added = await rows(
+      to,
+      `INSERT INTO shop.customer (name) VALUES ('new') RETURNING id, mood, seen IS NOT NULL, doubled`,
+    )
+    expect(added).toEqual([['105', 'so so', true, 6]])
+    await expect(rows(to, `INSERT INTO "Odd ""name"."Table; --" (price) VALUES (-1)`)).rejects.toThrow('not_negative')
+  })
+
+  it('is a script that psql can run: what a reader of SQL sees is SQL', async () => {
+    const from = await freshDatabase(`CREATE TABLE t (a int); INSERT INTO t VALUES (1), (NULL)`)
+    const text = gunzipSync(await dump(from)).toString()
+    expect(text).toMatch(/^-- setpoint dump 1 \{"database":"d\d+","version":"18[^\n]*"leftOut":\[\]\}\n/)
+    expect(text).toContain('CREATE TABLE public.t (a integer);\n')
+    expect(text).toContain('COPY public.t (a) FROM stdin;\n1\n\\N\n\\.\n')
+    const at = text.lastIndexOf('-- setpoint end')
+    const digest = createHash('sha256').update(text.slice(0, at)).digest('hex')
+    expect(text.slice(at)).toBe(`-- setpoint end sha256 ${digest}\n`)
+  })
+
+  it('shows one moment, whatever is written while it is read', async () => {
+    const from = await freshDatabase('CREATE TABLE a (n int); CREATE TABLE b (n int)')
+    const text = await withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async ({ content }) => {
+      await rows(from, 'WITH x AS (INSERT INTO a VALUES (1)) INSERT INTO b VALUES (1)')
+      const chunks: Uint8Array[] = []
+      for await (const chunk of content) chunks.push(chunk)
+      return gunzipSync(Buffer.concat(chunks)).toString()
+    })
+    expect(text).toContain('COPY public.a (n) FROM stdin;\n\\.\n')
+    expect(text).toContain('COPY public.b (n) FROM stdin;\n\\.\n')
+  })
+
+  it('keeps memory flat, whatever the size of a table', async () => {
+    const from = await freshDatabase(
+      `CREATE TABLE big AS SELECT n, repeat(md5(n::text), 30) AS text FROM generate_series(1, 150000) n`,
+    )
+    const before = process.memoryUsage().rss
+    let most = 0
+    let size = 0
+    await withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async ({ content }) => {
+      for await (const chunk of content) {
+        size += chunk.length
+        most = Math.max(most, process.memoryUsage().rss)
+      }
+    })
+    expect(size).toBeGreaterThan(2_000_000)
+    // 145 MB of rows.
+    expect(most - before).toBeLessThan(70_000_000)
+  })
+
+  it('ends at once when its time is over, and leaves no session behind', async () => {
+    const from = await freshDatabase(
+      'CREATE TABLE big AS SELECT n, md5(n::text) AS text FROM generate_series(1, 300000) n',
+    )
+    const over = new AbortController()
+    const reason = new Error('time is over')
+    const running = withDump({ endpoint: from, takenMs: 0, signal: over.signal }, async ({ content }) => {
+      for await (const _ of content) over.abort(reason)
+    })
+    await expect(running).rejects.toBe(reason)
+    await expect
+      .poll(() => rows(admin, `SELECT count(*)::int FROM pg_stat_activity WHERE datname = '${from.database}'`))
+      .toEqual([[0]])
+  })
+})
+
+describe('what a dump cannot hold', { timeout: 60_000 }, () => {
+  it.each([
+    ['CREATE TABLE t (a int) PARTITION BY LIST (a)', 'partitioned table'],
+    ['CREATE TABLE p (a int); CREATE TABLE c () INHERITS (p)', 'table public.c'],
+    ['CREATE TABLE t (a int); ALTER TABLE t ENABLE ROW LEVEL SECURITY', 'row-secured table'],
+    ['CREATE TYPE r AS RANGE (subtype = float8)', 'type'],
+    ['CREATE AGGREGATE s (int) (SFUNC = int4pl, STYPE = int)', 'public.s(integer)'],
+    ['CREATE TABLE t (a int); CREATE RULE r AS ON INSERT TO t DO INSTEAD NOTHING', 'rule r'],
+    ['SELECT lo_create(0)', 'large object'],
+    [`CREATE COLLATION c FROM "C"`, 'collation public.c'],
+    ['CREATE TEXT SEARCH CONFIGURATION c (COPY = simple)', 'text search configuration public.c'],
+    [
+      'CREATE FUNCTION f(int) RETURNS text LANGUAGE sql RETURN 1; CREATE TYPE e AS ENUM (); CREATE FUNCTION g(e) RETURNS int LANGUAGE sql RETURN 1; CREATE CAST (e AS int) WITH FUNCTION g(e)',
+      'cast',
+    ],
+  ])('%s is refused by name', async (setUp, named) => {
+    const from = await freshDatabase(setUp)
+    const refusal = dump(from)
+    await expect(refusal).rejects.toMatchObject({ kind: 'terminal', reason: 'UnsupportedObjects' })
+    await expect(refusal).rejects.toThrow(named)
+  })
+
+  it('is named in its first line where it is no object: privileges, statistics, storage', async () => {
+    const from =
+      await freshDatabase(`CREATE TABLE t (a int, b text); GRANT SELECT ON t TO PUBLIC; GRANT UPDATE (a) ON t TO PUBLIC;
+      CREATE STATISTICS s ON a, b FROM t; ALTER TABLE t ALTER b SET STORAGE EXTERNAL; ALTER TABLE t REPLICA IDENTITY FULL;
+      ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC`)
+    const leftOut = await withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async (open) => open.leftOut)
+    expect(leftOut).toEqual([
+      'default privileges: 1',
+      'extended statistics: 1',
+      'objects with granted privileges: 2',
+      'replica identities: 1',
+      'storage settings of columns: 1',
+    ])
+  })
+
+  it('may be rows that the role cannot read: it says so', async () => {
+    const from = await freshDatabase()
+    await connected({ ...admin, database: from.database }, (client) =>
+      client.query('CREATE TABLE public.secret (a int)'),
+    )
+    await expect(dump(from)).rejects.toMatchObject({ kind: 'terminal', reason: 'InsufficientPrivilege' })
+  })
+})
+
+describe('a restore', { timeout: 60_000 }, () => {
+  it('takes a damaged dump for what it is, and leaves nothing of it', async () => {
+    const dumped = await dump(await freshDatabase(`CREATE TABLE t (a text); INSERT INTO t VALUES ('precious')`))
+    const text = gunzipSync(dumped).toString()
+    const to = await freshDatabase()
+    const damaged: readonly (readonly [Buffer, string])[] = [
+      [dumped.subarray(0, -20), 'damaged'],
+      [gzipSync(text.slice(0, text.lastIndexOf('-- setpoint end'))), 'cut off'],
+      [gzipSync(text.replace('precious', 'previous')), 'digest'],
+      [gzipSync(`${text}SELECT 1;\n`), 'goes on after its end'],
+      [gzipSync(text.replace('-- setpoint dump 1', '-- setpoint dump 9')), 'not a dump'],
+      [Buffer.from('SELECT 1'), 'damaged'],
+    ]
+    for (const [content, message] of damaged) {
+      await expect(restoreDump(bytes(content), to, deadline())).rejects.toThrow(message)
+      expect(await rows(to, `SELECT count(*)::int FROM pg_tables WHERE schemaname = 'public'`)).toEqual([[0]])
+    }
+    await restoreDump(bytes(...Array.from(dumped, (byte) => Buffer.from([byte]))), to, deadline())
+    expect(await rows(to, 'SELECT * FROM t')).toEqual([['precious']])
+  })
+
+  it('touches no database that has something in it', async () => {
+    const dumped = await dump(await freshDatabase('CREATE TABLE t (a text)'))
+    const to = await freshDatabase('CREATE TABLE other (a text)')
+    await expect(restoreDump(bytes(dumped), to, deadline())).rejects.toThrow('is not empty: it has public.other')
+  })
+})

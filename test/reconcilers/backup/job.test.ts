@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Job } from '../../../functions/reconcilers/backup/kinds.ts'
+import { backupReconcilersOver } from '../../../functions/reconcilers/backup/reconcilers.ts'
+import { PostgresFailure } from '../../../functions/reconcilers/postgres/failure.ts'
+import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
+import {
+  createMemoryArchive,
+  createTestDump,
+  databaseManifest,
+  readyDatabases,
+  type MemoryArchive,
+} from './test-world.ts'
+
+let env: TestEnv
+let archive: MemoryArchive
+const dump = createTestDump()
+
+beforeEach(async () => {
+  archive = createMemoryArchive(() => env.nowMs())
+  env = await createTestEnv({ reconcilers: [...backupReconcilersOver(archive, dump.run), readyDatabases] })
+  dump.reset()
+  for (const name of ['orders', 'users']) await env.applyManifest(databaseManifest(name))
+  await env.settle()
+})
+afterEach(() => env.close())
+
+interface Fields {
+  readonly databases?: readonly string[]
+  readonly backoffLimit?: number
+  readonly activeDeadlineSeconds?: number
+  readonly ttlSecondsAfterFinished?: number
+}
+
+async function job({ databases = ['orders', 'users'], ...fields }: Fields = {}): Promise<void> {
+  const spec = { databases: databases.map((name) => ({ name })), folder: 'now', ...fields }
+  await env.apply(Job, { metadata: { name: 'now' }, spec })
+  await env.settle()
+}
+
+const get = async () => env.get(Job, 'now')
+const condition = async (type: string) => (await get())?.status?.conditions?.find((one) => one.type === type)
+
+describe('a Job', () => {
+  it('dumps each of its databases once, says where, and is complete', async () => {
+    await job()
+    const found = await get()
+    const uid = found?.metadata.uid.slice(0, 8)
+    expect(found?.status).toMatchObject({
+      startTime: '2026-01-01T00:00:00Z',
+      completionTime: '2026-01-01T00:00:00Z',
+      active: 0,
+      dumps: [
+        { database: 'orders', name: `default/now/orders/20260101T000000Z-${uid}.sql.gz`, sizeBytes: 6 },
+        { database: 'users', name: `default/now/users/20260101T000000Z-${uid}.sql.gz`, sizeBytes: 5 },
+      ],
+    })
+    expect(await condition('Complete')).toMatchObject({ status: 'True' })
+    expect(await condition('Ready')).toMatchObject({ status: 'True' })
+    await env.advance('3h')
+    expect(dump.count()).toBe(2)
+  })
+
+  it('repeats after a failure the database that failed, and no other', async () => {
+    dump.fail(new Error('the connection broke'), 'users')
+    await job()
+    await env.advance('3s')
+    expect(dump.count('orders')).toBe(1)
+    expect(dump.count('users')).toBeGreaterThan(1)
+    dump.fail(undefined)
+    await env.advance('10s')
+    expect(await condition('Complete')).toMatchObject({ status: 'True' })
+    expect(dump.count('orders')).toBe(1)
+  })
+
+  it('goes on after a crash with the database that was not dumped, under the same name', async () => {
+    dump.hold()
+    await job()
+    await env.crash()
+    dump.release()
+    await env.advance('1m')
+    expect(await condition('Complete')).toMatchObject({ status: 'True' })
+    expect(dump.count('orders')).toBe(2)
+    expect(archive.stored.size).toBe(2)
+  })
+
+  it('fails when its attempts are over, and says by what', async () => {
+    dump.fail(new Error('the connection broke'))
+    await job({ backoffLimit: 2 })
+    await env.advance('1m')
+    expect(dump.count()).toBe(3)
+    const failed = { status: 'True', reason: 'BackoffLimitExceeded', message: 'the connection broke' }
+    expect(await condition('Failed')).toMatchObject(failed)
+    expect(await condition('Ready')).toMatchObject({ ...failed, status: 'False' })
+    await env.advance('3h')
+    expect(dump.count()).toBe(3)
+    expect(await condition('Ready')).toMatchObject({ status: 'False' })
+  })
+
+  it('fails at once where trying again would not help', async () => {
+    dump.fail(new PostgresFailure('terminal', 'UnsupportedObjects', 'it has a partitioned table t'))
+    await job()
+    expect(dump.count()).toBe(1)
+    expect(await condition('Failed')).toMatchObject({
+      reason: 'UnsupportedObjects',
+      message: 'it has a partitioned table t',
+    })
+  })
+
+  it('waits for a database that is not there or not ready, and begins when it is', async () => {
+    await job({ databases: ['late'] })
+    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'DatabaseNotFound' })
+    await env.applyManifest(databaseManifest('late', 'away'))
+    await env.settle()
+    expect(await condition('Ready')).toMatchObject({ reason: 'DatabaseNotReady' })
+    await env.applyManifest(databaseManifest('late'))
+    await env.settle()
+    expect(await condition('Complete')).toMatchObject({ status: 'True' })
+  })
+
+  it('waits no longer than its deadline, and works no longer either', async () => {
+    await job({ databases: ['late'], activeDeadlineSeconds: 90 })
+    await env.advance('89s')
+    expect(await condition('Failed')).toBeUndefined()
+    await env.advance('2s')
+    expect(await condition('Failed')).toMatchObject({ reason: 'DeadlineExceeded' })
+    expect((await get())?.status?.completionTime).toBe('2026-01-01T00:01:30Z')
+  })
+
+  it('is stopped in the middle of a dump by its deadline', async () => {
+    dump.hold()
+    await job({ activeDeadlineSeconds: 90 })
+    await env.advance('95s')
+    expect(await condition('Failed')).toMatchObject({ reason: 'DeadlineExceeded' })
+    expect(archive.stored.size).toBe(0)
+  })
+
+  it('stops what it does when it is deleted, and goes', async () => {
+    dump.hold()
+    await job()
+    await env.delete(Job, 'now')
+    await env.advance('5s')
+    expect(await get()).toBeUndefined()
+    dump.release()
+    await env.advance('1m')
+    expect(archive.stored.size).toBe(0)
+  })
+
+  it('is deleted so long after its end', async () => {
+    await job({ ttlSecondsAfterFinished: 60 })
+    await env.advance('59s')
+    expect(await get()).toBeDefined()
+    await env.advance('2s')
+    expect(await get()).toBeUndefined()
+    expect(archive.stored.size).toBe(2)
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { parseSchedule } from '../../../functions/reconcilers/backup/schedule.ts'
+
+const at = (text: string): number => Date.parse(text)
+const times = (schedule: string, zone: string | undefined, from: string, count: number): readonly string[] => {
+  const parsed = parseSchedule(schedule, zone)
+  const found: string[] = []
+  for (let ms = parsed.next(at(from)); ms !== undefined && found.length < count; ms = parsed.next(ms))
+    found.push(new Date(ms).toISOString().slice(0, 16))
+  return found
+}
+
+type Row = readonly [
+  schedule: string,
+  zone: string | undefined,
+  from: string,
+  expected: readonly string[],
+  because: string,
+]
+
+describe('a schedule', () => {
+  it.each<Row>([
+    [
+      '0 2 * * *',
+      undefined,
+      '2026-01-01T00:00Z',
+      ['2026-01-01T02:00', '2026-01-02T02:00'],
+      'UTC unless it says another',
+    ],
+    ['0 2 * * *', 'Europe/Vienna', '2026-01-01T00:00Z', ['2026-01-01T01:00', '2026-01-02T01:00'], 'its own zone'],
+    [
+      '*/20 * * * *',
+      undefined,
+      '2026-01-01T00:00Z',
+      ['2026-01-01T00:20', '2026-01-01T00:40'],
+      'the time itself is over',
+    ],
+    ['@hourly', undefined, '2026-01-01T00:30Z', ['2026-01-01T01:00', '2026-01-01T02:00'], 'a nickname'],
+    [
+      '0 0 13 * 5',
+      undefined,
+      '2026-02-28T00:00Z',
+      ['2026-03-06T00:00', '2026-03-13T00:00', '2026-03-20T00:00'],
+      'day of month or of week',
+    ],
+    ['0 9 * JAN MON-FRI', undefined, '2026-01-02T10:00Z', ['2026-01-05T09:00'], 'names'],
+    ['0 0 30 2 *', undefined, '2026-01-01T00:00Z', [], 'a day that never comes'],
+    // robfig/cron, which Kubernetes uses: spec_test.go, "Daylight savings time" and "1am nightly job (runs twice)".
+    [
+      '30 2 * * *',
+      'America/New_York',
+      '2026-03-07T12:00Z',
+      ['2026-03-09T06:30'],
+      'a time in the gap of spring is skipped',
+    ],
+    ['0 2,14 * * *', 'America/New_York', '2026-03-07T20:00Z', ['2026-03-08T18:00'], 'one of several, too'],
+    [
+      '0 1 * * *',
+      'America/New_York',
+      '2026-11-01T00:00Z',
+      ['2026-11-01T05:00', '2026-11-01T06:00', '2026-11-02T06:00'],
+      'one that comes twice in autumn runs twice',
+    ],
+    [
+      '0 * * * *',
+      'America/New_York',
+      '2026-03-08T06:30Z',
+      ['2026-03-08T07:00', '2026-03-08T08:00'],
+      'every hour is every hour',
+    ],
+  ])('%s in %s after %s: %j (%s)', (schedule, zone, from, expected, _) => {
+    expect(times(schedule, zone, from, Math.max(1, expected.length))).toEqual(expected)
+  })
+
+  it.each([
+    ['61 * * * *', undefined, 'minute'],
+    ['* 24 * * *', undefined, 'hour'],
+    ['* * * *', undefined, 'exactly five'],
+    ['0 0 0 * * *', undefined, '5'],
+    ['* * * * *', 'Mars/Olympus', 'Mars/Olympus'],
+  ] as const)('%s in %s is refused', (schedule, zone, message) => {
+    expect(() => parseSchedule(schedule, zone)).toThrow(message)
+  })
+
+  it('knows the last time of a span, and counts up to a hundred before it', () => {
+    const hourly = parseSchedule('0 * * * *')
+    const span = (from: string, until: string) => hourly.latest(at(from), at(until))
+    expect(span('2026-01-01T00:00Z', '2026-01-01T00:59Z')).toBeUndefined()
+    expect(span('2026-01-01T00:00Z', '2026-01-01T01:00Z')).toEqual({ atMs: at('2026-01-01T01:00Z'), missed: 1 })
+    expect(span('2026-01-01T00:00Z', '2026-01-05T04:30Z')).toEqual({ atMs: at('2026-01-05T04:00Z'), missed: 100 })
+    expect(span('2020-01-01T00:00Z', '2026-01-05T04:30Z')).toEqual({ atMs: at('2026-01-05T04:00Z'), missed: 101 })
+  })
+})
