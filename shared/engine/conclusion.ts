@@ -149,7 +149,9 @@ function engineAfter({ object, engine: live }: StoredObject, verdict: Verdict, f
   const ownWait = waitAfter(live, verdict, facts)
   const hasTimer = verdict.kind === 'done' && verdict.resyncAfterMs !== undefined
   const wait = hasTimer ? ownWait : resynced(ownWait, object, facts)
-  return expecting({ ...remembered(live, facts), ...slowedDown(wait, facts) }, facts)
+  const syncedAtMs = (verdict.kind === 'done' ? verdict.syncedAtMs : undefined) ?? live.syncedAtMs
+  const synced = syncedAtMs === undefined ? {} : { syncedAtMs }
+  return expecting({ ...remembered(live, facts), ...synced, ...slowedDown(wait, facts) }, facts)
 }
 
 /** What a run leaves to the next: a wish for a run that came after this one had begun, the runs that were, and what is done once. */
@@ -267,13 +269,14 @@ export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion 
   const object = facts.hasStatus
     ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
     : live.object
-  const { once, notes, window, change } = live.engine
+  const { once, notes, syncedAtMs, window, change } = live.engine
   return {
     object,
     engine: {
       ...expectationsField(live.engine.expectations),
       ...(once === undefined ? {} : { once }),
       ...notesField(notes),
+      ...(syncedAtMs === undefined ? {} : { syncedAtMs }),
       ...(window === undefined ? {} : { window }),
       ...(change === undefined ? {} : { change }),
     },

@@ -8,6 +8,7 @@ export type Outcome<Status = JsonObject> = Done<Status> | Again<Status>
 export interface Done<Status = JsonObject> extends Report<Status> {
   readonly kind: 'done'
   readonly resyncAfterMs?: number
+  readonly syncedAtMs?: number
 }
 
 export interface Again<Status = JsonObject> extends Report<Status> {
@@ -35,12 +36,13 @@ export interface NotReady {
 
 /**
  * The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. With `resyncAfter` the
- * next resync is after exactly this long: a durable timer, in the place of the object's own period.
+ * next resync is after exactly this long: a durable timer, in the place of the object's own period. `syncedAtMs` is when things
+ * outside were last made as declared; it is shown as `status.reconcile.lastSyncTime` and costs no write of the status.
  */
 export function done<Status = never>({
   resyncAfter,
   ...report
-}: Report<NoInfer<Status>> & { readonly resyncAfter?: Duration } = {}): Done<Status> {
+}: Report<NoInfer<Status>> & { readonly resyncAfter?: Duration; readonly syncedAtMs?: number } = {}): Done<Status> {
   return { kind: 'done', ...report, ...(resyncAfter === undefined ? {} : { resyncAfterMs: durationMs(resyncAfter) }) }
 }
 

@@ -19,6 +19,18 @@ export const deletionPolicyAnnotation = `${prefix}deletion-policy`
 /** The object's own resync period, `5m`; `0` for never. In place of the kind's, whether longer or shorter. */
 export const resyncAnnotation = `${prefix}resync`
 
+/** For external reconcilers: the entity outside that the object is for, by the id it has there. */
+export const externalIdAnnotation = `${prefix}external-id`
+
+/** For external reconcilers: `match` or `override`, what becomes of differences when that entity is adopted. */
+export const adoptAnnotation = `${prefix}adopt`
+
+/** For external reconcilers: which of `create,update,delete` they may do outside; `observe` for none. */
+export const manageAnnotation = `${prefix}manage`
+
+/** For external reconcilers: the token of a create whose outcome is unknown and which a person knows did not happen. */
+export const createAgainAnnotation = `${prefix}create-again`
+
 /** Shorter periods count as this long. */
 const resyncMsMin = 1_000
 
@@ -30,6 +42,20 @@ export function ownResyncMs({ metadata: { annotations } }: ApiObject): number | 
 }
 
 type Annotations = Readonly<Record<string, string>>
+
+/**
+ * The annotations but for those that speak of when things happen, and for kubectl's note of what was applied: what says how a
+ * thing outside is to be.
+ */
+export function declaredAnnotations(annotations: Annotations = {}): Annotations {
+  const declares = [externalIdAnnotation, adoptAnnotation, manageAnnotation, createAgainAnnotation]
+  return Object.fromEntries(
+    Object.entries(annotations).filter(
+      ([name]) =>
+        (!name.startsWith(prefix) || declares.includes(name)) && name !== 'kubectl.kubernetes.io/last-applied-configuration',
+    ),
+  )
+}
 
 /** What the annotations say to the engine. */
 export function controlAnnotations(annotations: Annotations = {}): Annotations {

@@ -18,6 +18,7 @@ function presentEngine({
   sameErrors,
   change,
   expectations,
+  syncedAtMs,
 }: EngineState): JsonObject | undefined {
   if (waiting === undefined && expectations === undefined) return undefined
   const shown: JsonObject = {}
@@ -27,6 +28,7 @@ function presentEngine({
   if (lastError !== undefined) shown['lastError'] = lastError
   if (sameErrors !== undefined) shown['sameErrors'] = sameErrors
   if (change !== undefined) shown['change'] = presentChange(change)
+  if (syncedAtMs !== undefined) shown['lastSyncTime'] = microTimestamp(syncedAtMs)
   if (expectations !== undefined) shown['expectations'] = presentDeadlines(expectations)
   return shown
 }

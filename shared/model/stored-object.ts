@@ -27,6 +27,8 @@ export type EngineState = {
   readonly once?: { readonly [key: string]: OnceRecord }
   /** What the reconciler has noted for its later runs, by its own keys. Kept as long as the object. */
   readonly notes?: { readonly [key: string]: Json }
+  /** When things outside were last made as declared, or found so, if the reconciler says. For people only. */
+  readonly syncedAtMs?: number
   /** Runs within the time of the controller's rate limit. */
   readonly window?: RunWindow
   /** Why it waits. */

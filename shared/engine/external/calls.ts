@@ -1,0 +1,80 @@
+import type { Context, OutsideVerb } from '../context.ts'
+import { failureClass, retryAfterMsOf, type FailureClass } from './failure-class.ts'
+import type { Lane, RateBudget } from './rate-budget.ts'
+
+/** Calls of the far side in one run: within the account's budget, counted, and their failures sorted by what happens next. */
+export interface Calls {
+  /**
+   * Undefined: what the call was about is not there. Throws RateLimited or CallFailed. `before` is done once the call may be made,
+   * and what it throws is thrown.
+   */
+  make<Answer>(
+    verb: OutsideVerb,
+    call: () => Promise<Answer>,
+    before?: () => Promise<void>,
+  ): Promise<Answer | undefined>
+}
+
+/** No call may be made now. Nothing is wrong with the object. */
+export class RateLimited extends Error {
+  override readonly name = 'RateLimited'
+  readonly afterMs: number
+
+  constructor(afterMs: number) {
+    super("the account's rate limit is reached; it goes on by itself")
+    this.afterMs = afterMs
+  }
+}
+
+/** A call that was refused, or whose answer was lost. `reason` is for conditions. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed'
+  readonly reason: string
+  readonly class: Exclude<FailureClass, 'rateLimited'>
+
+  constructor(verb: OutsideVerb, how: Exclude<FailureClass, 'rateLimited'>, cause: unknown) {
+    super(plain(cause), { cause })
+    this.reason = `${names[verb]}${how === 'terminal' || how === 'conflict' ? 'Refused' : 'Failed'}`
+    this.class = how
+  }
+}
+
+const names = { get: 'Observe', find: 'Observe', create: 'Create', update: 'Update', delete: 'Delete' } as const
+
+export interface CallsOptions {
+  readonly ctx: Pick<Context, 'now' | 'outside'>
+  readonly budget: RateBudget | undefined
+  /** Whether somebody waits for it, as far as is known when a call is made. */
+  readonly lane: () => Lane
+}
+
+export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
+  return {
+    make: async (verb, call, before) => {
+      const waitMs = budget?.take(lane(), ctx.now()) ?? 0
+      if (waitMs > 0) throw new RateLimited(waitMs)
+      await before?.()
+      try {
+        const answer = await call()
+        ctx.outside.called(verb, 'success')
+        return answer
+      } catch (error) {
+        const how = failureClass(error)
+        const isAbsent = how === 'absent' && verb !== 'create'
+        ctx.outside.called(verb, isAbsent ? 'success' : 'error')
+        if (isAbsent) return
+        if (how !== 'rateLimited') throw new CallFailed(verb, how, error)
+        const afterMs = retryAfterMsOf(error)
+        budget?.limited(ctx.now() + afterMs, ctx.now())
+        throw new RateLimited(afterMs)
+      }
+    },
+  }
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function plain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = (error.cause as { readonly code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? `${error.message}: ${code}` : error.message
+}

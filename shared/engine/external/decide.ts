@@ -1,0 +1,243 @@
+import type { Memory } from './memory.ts'
+import type { Policy } from './policy.ts'
+
+/**
+ * What to do next about one entity outside: a pure function of what is declared, what is remembered and what was seen. It is asked
+ * again after every action, until there is nothing more to do in this run. Whatever the order of crashes, lost answers and edits
+ * by others, it never makes a second entity for one object, and never leaves one behind that it could find.
+ */
+export interface Situation {
+  readonly nowMs: number
+  readonly isDeleting: boolean
+  readonly uid: string
+  /** Of what is declared. */
+  readonly digest: string
+  /** Somebody asked for a run now, or an output is missing. */
+  readonly isRequested: boolean
+  readonly memory: Memory
+  readonly policy: Policy
+  readonly abilities: Abilities
+  /** What the last look has found; undefined before the first. */
+  readonly seen?: Seen
+  /** What this run has done already. */
+  readonly has?: 'asserted' | 'deleted'
+  /** What the far side said when it refused a create because something is there already. */
+  readonly conflict?: string
+}
+
+/** What the far side can do, and how it is kept in step. */
+export interface Abilities {
+  /** It can look for an entity by its owner. */
+  readonly finds: boolean
+  /** Creating twice with one token makes one entity. */
+  readonly createsOncePerToken: boolean
+  /** How often the declaration is asserted; 0: only when it changes. */
+  readonly periodMs: number
+  /** Asserted in each period even if nothing differs. */
+  readonly assertsAlways: boolean
+  /** How long an entity that was made may not be seen yet, and a create whose answer was lost may take. */
+  readonly graceMs: number
+}
+
+export type Seen =
+  | { readonly is: 'absent' }
+  | {
+      readonly is: 'present'
+      readonly id: string
+      /** The uid of the object that it is tagged for. */
+      readonly owner?: string
+      /** Fields that are declared and otherwise there, those left out that nobody can change. */
+      readonly differs: readonly string[]
+    }
+
+export type Action =
+  | { readonly do: 'get'; readonly id: string }
+  | { readonly do: 'find' }
+  /** The next attempt at the entity of this round: the first if it is a new one. */
+  | { readonly do: 'create'; readonly round: number }
+  /** The entity that was seen is the object's own from now on. */
+  | { readonly do: 'take'; readonly id: string; readonly how: 'found' | 'match' | 'override' }
+  /** The entity that was remembered is gone. */
+  | { readonly do: 'forget'; readonly id: string }
+  | { readonly do: 'update'; readonly id: string; readonly drift: readonly string[] }
+  | { readonly do: 'delete'; readonly id: string }
+  | End
+
+/** The run is over. */
+export type End =
+  /** It is as declared, or as far as it is to be made so. */
+  | { readonly do: 'settle'; readonly differs: readonly string[] }
+  /** Nothing is due. */
+  | { readonly do: 'rest'; readonly untilMs: number }
+  | { readonly do: 'wait'; readonly untilMs: number; readonly reason: string; readonly message: string }
+  | { readonly do: 'refuse'; readonly reason: string; readonly message: string }
+  /** Nothing of the object is outside any more, or what is there is to stay. */
+  | { readonly do: 'release'; readonly left?: { readonly reason: string; readonly message: string } }
+
+export function decide(situation: Situation): Action {
+  return situation.isDeleting ? whenDeleting(situation) : whenWanted(situation)
+}
+
+function whenWanted(situation: Situation): Action {
+  if (situation.seen?.is === 'present') return aboutPresent(situation, situation.seen)
+  if (situation.seen?.is === 'absent') return aboutAbsent(situation)
+  return standing(situation) ?? look(situation)
+}
+
+/** The end of the run if nothing is due. */
+function standing({ memory, digest, isRequested, nowMs, abilities }: Situation): End | undefined {
+  const { refusal, wait, id, syncedAtMs = -Infinity } = memory
+  const { periodMs } = abilities
+  const until = (sinceMs: number): number => (periodMs === 0 ? Infinity : sinceMs + periodMs)
+  if (isRequested) return undefined
+  if (refusal?.digest === digest && nowMs < until(refusal.atMs))
+    return { do: 'refuse', reason: refusal.reason, message: refusal.message }
+  if (wait?.digest === digest && nowMs < wait.untilMs)
+    return { do: 'wait', untilMs: wait.untilMs, reason: wait.reason, message: wait.message }
+  const isAsserted = id !== undefined && memory.digest === digest && refusal === undefined
+  return isAsserted && nowMs < until(syncedAtMs) ? { do: 'rest', untilMs: until(syncedAtMs) } : undefined
+}
+
+function look(situation: Situation): Action {
+  const { memory, policy, abilities } = situation
+  const adoption = adoptionOf(situation)
+  if (memory.id !== undefined) return { do: 'get', id: memory.id }
+  if (memory.intent !== undefined && abilities.finds) return { do: 'find' }
+  if (adoption !== undefined) return { do: 'get', id: adoption.id }
+  if (memory.intent !== undefined && policy.creates) return tryAgain(situation)
+  if (policy.creates) return { do: 'create', round: memory.round }
+  return abilities.finds ? { do: 'find' } : nothingToObserve
+}
+
+/** One that was adopted and is gone is not looked for again. */
+function adoptionOf({ policy: { adoption }, memory }: Situation): Policy['adoption'] {
+  return adoption?.id === memory.lostId ? undefined : adoption
+}
+
+/** Each entity that is made for an object has a token of its own; every attempt at one has the same. */
+export function tokenOf(uid: string, round: number): string {
+  return `${uid}.${round}`
+}
+
+/** Looking is no help: creating again is safe if the far side knows tokens, or a person says that there is nothing. */
+function tryAgain({ uid, abilities, policy, memory: { round } }: Situation): Action {
+  const token = tokenOf(uid, round)
+  if (abilities.createsOncePerToken) return { do: 'create', round }
+  if (policy.createAgain === token) return { do: 'create', round: round + 1 }
+  return {
+    do: 'refuse',
+    reason: 'CreateUnknown',
+    message: `${answerWasLost}: look there yourself, and annotate setpoint.dev/external-id with the id of what you find, or, if there is nothing, setpoint.dev/create-again=${token}`,
+  }
+}
+
+const answerWasLost = 'a create was begun and its answer was lost, and the far side cannot be asked for it'
+
+function aboutAbsent(situation: Situation): Action {
+  const { memory, policy, abilities, nowMs, conflict } = situation
+  const adoption = adoptionOf(situation)
+  if (conflict !== undefined) return { do: 'refuse', reason: 'NameTaken', message: conflict }
+  if (memory.id !== undefined) {
+    const believedMs = (memory.createdAtMs ?? -Infinity) + abilities.graceMs
+    if (nowMs < believedMs) return notVisibleYet(believedMs)
+    return policy.creates ? { do: 'forget', id: memory.id } : absent(situation)
+  }
+  if (memory.intent !== undefined && abilities.finds && policy.creates) {
+    const believedMs = memory.intent.atMs + abilities.graceMs
+    if (!abilities.createsOncePerToken && nowMs < believedMs) return answerLost(believedMs)
+    return { do: 'create', round: memory.round }
+  }
+  if (adoption !== undefined && !policy.observesOnly)
+    return { do: 'refuse', reason: 'NothingToAdopt', message: `there is no ${adoption.id}` }
+  return policy.creates ? { do: 'create', round: memory.round } : absent(situation)
+}
+
+function aboutPresent(situation: Situation, seen: Seen & { readonly is: 'present' }): Action {
+  const { memory, digest, isRequested, policy, abilities } = situation
+  if (seen.owner !== undefined && seen.owner !== situation.uid && !policy.observesOnly) return ownedByAnother(seen.id)
+  if (memory.id !== seen.id) return adopt(situation, seen)
+  const isChanged = memory.digest !== digest
+  const { differs } = seen
+  if (situation.has === 'asserted') return { do: 'settle', differs: [] }
+  if (!policy.updates) return { do: 'settle', differs }
+  if (isChanged || isRequested || abilities.assertsAlways || differs.length > 0)
+    return { do: 'update', id: seen.id, drift: isChanged ? [] : differs }
+  return { do: 'settle', differs: [] }
+}
+
+function adopt(situation: Situation, { id, owner, differs }: Seen & { readonly is: 'present' }): Action {
+  const { uid, policy, conflict } = situation
+  const adoption = adoptionOf(situation)
+  if (owner === uid) return { do: 'take', id, how: 'found' }
+  if (adoption === undefined)
+    return {
+      do: 'refuse',
+      reason: 'NameTaken',
+      message: `${conflict ?? `${id} has its name`}; to adopt what is there, annotate setpoint.dev/external-id=${id}`,
+    }
+  if (adoption.mode === 'override' || policy.observesOnly || differs.length === 0)
+    return { do: 'take', id, how: adoption.mode }
+  return {
+    do: 'refuse',
+    reason: 'AdoptionDiffers',
+    message: `${id} is not as declared: ${differs.join(', ')}; declare it as it is, or annotate setpoint.dev/adopt=override`,
+  }
+}
+
+function whenDeleting(situation: Situation): Action {
+  const { memory, policy, abilities, seen, nowMs } = situation
+  const { id, intent } = memory
+  if (situation.has === 'deleted' || (id === undefined && intent === undefined)) return { do: 'release' }
+  if (!policy.deletes) return { do: 'release', left: { reason: 'Kept', message: 'what is outside stays as it is' } }
+  if (seen?.is === 'present') return takeAway(situation, seen)
+  if (seen === undefined && id !== undefined) return { do: 'get', id }
+  if (seen === undefined && abilities.finds) return { do: 'find' }
+  const sinceMs = id === undefined ? intent?.atMs : memory.createdAtMs
+  const believedMs = (sinceMs ?? -Infinity) + abilities.graceMs
+  if (seen === undefined) return neverSeen(situation)
+  return nowMs < believedMs ? notVisibleYet(believedMs) : { do: 'release' }
+}
+
+function takeAway({ uid }: Situation, { id, owner }: Seen & { readonly is: 'present' }): Action {
+  if (owner === undefined || owner === uid) return { do: 'delete', id }
+  return { do: 'release', left: { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and stays` } }
+}
+
+/** A create whose answer was lost, of an object that is being deleted, on a far side that cannot be asked. */
+function neverSeen({ uid, policy, memory: { round } }: Situation): Action {
+  const token = tokenOf(uid, round)
+  if (policy.createAgain === token) return { do: 'release' }
+  return {
+    do: 'refuse',
+    reason: 'CreateUnknown',
+    message: `${answerWasLost}: look there yourself, delete what you find, and annotate setpoint.dev/create-again=${token}`,
+  }
+}
+
+function notVisibleYet(untilMs: number): End {
+  return { do: 'wait', untilMs, reason: 'NotVisibleYet', message: 'it was made a moment ago and is not to be seen yet' }
+}
+
+function answerLost(untilMs: number): End {
+  return {
+    do: 'wait',
+    untilMs,
+    reason: 'CreateUnknown',
+    message: 'a create was begun and its answer was lost; it is looked for before another one is made',
+  }
+}
+
+function absent({ nowMs, abilities: { periodMs } }: Situation): End {
+  const untilMs = periodMs === 0 ? Infinity : nowMs + periodMs
+  return { do: 'wait', untilMs, reason: 'Absent', message: 'there is nothing outside, and it is not to be created' }
+}
+
+const nothingToObserve: End = {
+  do: 'refuse',
+  reason: 'NothingToObserve',
+  message: 'it is only observed: annotate setpoint.dev/external-id with the id of what is to be observed',
+}
+
+function ownedByAnother(id: string): End {
+  return { do: 'refuse', reason: 'OwnedByAnother', message: `${id} is tagged for another owner` }
+}

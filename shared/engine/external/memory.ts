@@ -1,0 +1,62 @@
+import { isObject, type JsonObject } from '../../model/json.ts'
+import type { Context } from '../context.ts'
+
+/**
+ * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored from it, and
+ * the intent to create is in it before the call is made.
+ */
+export type Memory = {
+  /** The entity's id there; absent before it is made, and after it was lost. */
+  readonly id?: string
+  /** How many entities it has had before: tells the tokens of their creation apart. */
+  readonly round: number
+  /** A create has begun, the last time then, and how it ended is not known. */
+  readonly intent?: { readonly atMs: number }
+  readonly createdAtMs?: number
+  /** Of what was declared when it was last asserted. */
+  readonly digest?: string
+  readonly syncedAtMs?: number
+  /** The declaration that the far side has refused. */
+  readonly refusal?: Refusal
+  /** What it waits for though nothing failed. */
+  readonly wait?: StandingWait
+  /** The request to reconcile now that was answered. */
+  readonly request?: string
+  /** An adopted entity that is gone: it is not looked for again. */
+  readonly lostId?: string
+  /** What the status shows of it beside the id. */
+  readonly shown?: JsonObject
+  /** Of the outputs that were stored. */
+  readonly outputs?: string
+  readonly adopted?: 'match' | 'override'
+  /** Fields that are otherwise outside and are left so. */
+  readonly differs?: string[]
+  /** Fields that are otherwise outside and cannot be changed there. */
+  readonly locked?: string[]
+}
+
+export type Refusal = {
+  readonly digest: string
+  readonly atMs: number
+  readonly reason: string
+  readonly message: string
+}
+
+export type StandingWait = {
+  readonly digest: string
+  readonly untilMs: number
+  readonly reason: string
+  readonly message: string
+}
+
+const key = 'external'
+
+export function recall({ notes }: Context): Memory {
+  const noted = notes.get(key)
+  return isObject(noted) ? (noted as Memory) : { round: 0 }
+}
+
+/** Kept when the run ends; `notes.keep()` makes it durable now. */
+export function note({ notes }: Context, memory: Memory): void {
+  notes.set(key, memory)
+}

@@ -1,0 +1,98 @@
+/**
+ * What an account may call per second, shared by all objects and kinds that use it. It adapts: halved when the far side says
+ * 429, it grows back to its full rate within a minute; and nobody calls before the moment that the far side named. A share of it is
+ * kept for what people wait for: resyncs never take the last calls.
+ *
+ * Those who are told to wait are told different times, so that they do not come back all at once. Kept in memory: another
+ * process of the same account learns from its own first 429.
+ */
+export interface RateBudget {
+  /** 0: call now. Else how many milliseconds to wait; nothing is reserved meanwhile. */
+  take(lane: Lane, nowMs: number): number
+  /** The far side has refused a call for its rate: none before `untilMs`. */
+  limited(untilMs: number, nowMs: number): void
+  /** The rate it allows now. */
+  perSecond(nowMs: number): number
+}
+
+/** `user`: an edit or a deletion that somebody waits for. `sync`: nothing has changed. */
+export type Lane = 'user' | 'sync'
+
+export interface RateBudgetOptions {
+  readonly perSecond: number
+  readonly burst: number
+  /** The part of the burst that resyncs leave for edits and deletions. Default a fifth. */
+  readonly userShare?: number
+}
+
+const recoverMs = 60_000
+/** Calls on their way together are refused together: that counts once. */
+const halveEveryMs = 1_000
+const slowest = 1 / 32
+
+/** Throws a TypeError for a budget by which nothing could ever be called. */
+export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: RateBudgetOptions): RateBudget {
+  if (!(full > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
+    throw new TypeError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
+  const reserve = Math.min(burst - 1, burst * userShare)
+  const nextSlotMs = { user: 0, sync: 0 }
+  let level = burst
+  let filledMs = -Infinity
+  let rate = full
+  let limitedMs = -Infinity
+  let untilMs = -Infinity
+
+  const rateAt = (nowMs: number): number => Math.min(full, rate + (full * Math.max(0, nowMs - limitedMs)) / recoverMs)
+
+  const fill = (nowMs: number): void => {
+    if (filledMs !== -Infinity && nowMs > filledMs)
+      level = Math.min(burst, level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
+    filledMs = Math.max(filledMs, nowMs)
+  }
+
+  /** When a call may be made that cannot be made now; each asker is given a time of its own. */
+  const slot = (lane: Lane, missing: number, nowMs: number): number => {
+    const perCallMs = 1_000 / rateAt(nowMs)
+    const earliestMs = Math.max(untilMs, nowMs) + missing * perCallMs
+    const atMs = Math.max(earliestMs, nextSlotMs[lane])
+    nextSlotMs[lane] = atMs + perCallMs
+    return Math.ceil(atMs - nowMs)
+  }
+
+  return {
+    take: (lane, nowMs) => {
+      fill(nowMs)
+      const missing = Math.max(0, 1 + (lane === 'sync' ? reserve : 0) - level)
+      if (nowMs < untilMs || missing > epsilon) return Math.max(1, slot(lane, missing, nowMs))
+      level--
+      return 0
+    },
+    limited: (until, nowMs) => {
+      fill(nowMs)
+      untilMs = Math.max(untilMs, until)
+      level = 0
+      if (nowMs - limitedMs < halveEveryMs) return
+      rate = Math.max(full * slowest, rateAt(nowMs) / 2)
+      limitedMs = nowMs
+    },
+    perSecond: rateAt,
+  }
+}
+
+const epsilon = 1e-9
+
+/** One budget per account, by whatever name the account has; made when it is first asked for. */
+export function createRateBudgets(options: RateBudgetOptions): (account: string) => RateBudget {
+  const budgets = new Map<string, RateBudget>()
+  return (account) => {
+    const budget = budgets.get(account) ?? createRateBudget(options)
+    // The one used last stands last; tokens that were rotated away make room.
+    budgets.delete(account)
+    budgets.set(account, budget)
+    const [oldest] = budgets.keys()
+    if (budgets.size > accountsMax && oldest !== undefined) budgets.delete(oldest)
+    return budget
+  }
+}
+
+const accountsMax = 1_000

@@ -1,0 +1,115 @@
+import { isCondition, type ConditionPatch } from '../../model/conditions.ts'
+import type { Json } from '../../model/json.ts'
+import { isDeleting, type ApiObject } from '../../model/object.ts'
+import type { Context } from '../context.ts'
+import type { Kind } from '../kind.ts'
+import { reference, type Reference, type ReferenceTo } from '../watches.ts'
+
+/** References that must be valid before anything is done outside: each has a condition of its own, and its changes wake the object. */
+export interface Requirement<Read, Target> {
+  readonly kind: Kind<NonNullable<Target>, unknown>
+  readonly of: (object: Read) => Reference | undefined
+  /** What is outside is inside of what that stands for, and goes with it. */
+  readonly contains: boolean
+}
+
+export type Requirements<Read> = Readonly<Record<string, Requirement<Read, unknown>>>
+
+/** The objects that were found, by the names of the requirements. */
+export type Resolved<Required> = {
+  readonly [Name in keyof Required]: Required[Name] extends Requirement<never, infer Target> ? Target : never
+}
+
+/**
+ * An object that must exist and be Ready, if its kind has a status. `contains`: the entity outside is part of the other's, so that
+ * there is nothing to clean up once that is gone.
+ */
+export function requires<Read, Target>(
+  kind: Kind<Target, unknown>,
+  of: (object: Read) => Reference,
+  { contains = false }: { readonly contains?: boolean } = {},
+): Requirement<Read, Target> {
+  return { kind: kind as Kind<NonNullable<Target>, unknown>, of, contains }
+}
+
+/** As `requires`, if the object names one. */
+export function mayRequire<Read, Target>(
+  kind: Kind<Target, unknown>,
+  of: (object: Read) => Reference | undefined,
+): Requirement<Read, Target | undefined> {
+  return { kind: kind as Kind<NonNullable<Target>, unknown>, of, contains: false }
+}
+
+/** What has become of the references of one object. */
+export interface Found {
+  readonly objects: Readonly<Record<string, ApiObject | undefined>>
+  /** One for each reference that the object has. */
+  readonly conditions: Readonly<Record<string, ConditionPatch>>
+  /** The conditions that are not True. */
+  readonly invalid: readonly ConditionPatch[]
+  /** What the entity would be a part of is gone. */
+  readonly isContainerGone: boolean
+  /** Other objects, or others in their place, make it another declaration. */
+  readonly identity: Json
+}
+
+export async function findRequired(
+  object: ApiObject,
+  requirements: Requirements<ApiObject>,
+  ctx: Context,
+): Promise<Found> {
+  const looked = await Promise.all(
+    Object.entries(requirements).map(([name, requirement]) => findOne(name, requirement, { object, ctx })),
+  )
+  const found = looked.filter((one) => one !== undefined)
+  const conditions = found.map(({ name, condition }) => [`${name}Valid`, condition] as const)
+  return {
+    objects: Object.fromEntries(found.map(({ name, target }) => [name, target])),
+    conditions: Object.fromEntries(conditions),
+    invalid: found.flatMap(({ condition }) => (condition.status === 'True' ? [] : [condition])),
+    isContainerGone: found.some(({ contains, target }) => contains && target === undefined),
+    identity: Object.fromEntries(found.map(({ name, target }) => [name, identityOf(target)])),
+  }
+}
+
+interface FoundOne {
+  readonly name: string
+  readonly target: ApiObject | undefined
+  readonly contains: boolean
+  readonly condition: ConditionPatch
+}
+
+async function findOne(
+  name: string,
+  { kind, of, contains }: Requirement<ApiObject, unknown>,
+  { object, ctx }: { readonly object: ApiObject; readonly ctx: Context },
+): Promise<FoundOne | undefined> {
+  const at = of(object)
+  if (at === undefined) return undefined
+  const target = (await ctx.get(kind, at)) as ApiObject | undefined
+  const text = `${kind.kind} ${at.namespace === undefined ? '' : `${at.namespace}/`}${at.name}`
+  return { name, target, contains, condition: conditionOf(target, { text, hasStatus: kind.definition !== undefined }) }
+}
+
+function conditionOf(
+  target: ApiObject | undefined,
+  { text, hasStatus }: { readonly text: string; readonly hasStatus: boolean },
+): ConditionPatch {
+  if (target === undefined) return { status: 'False', reason: 'NotFound', message: `${text} does not exist` }
+  if (isDeleting(target)) return { status: 'False', reason: 'BeingDeleted', message: `${text} is being deleted` }
+  if (hasStatus && !isCondition(target, 'Ready'))
+    return { status: 'False', reason: 'NotReady', message: `${text} is not ready` }
+  return { status: 'True', reason: 'Valid' }
+}
+
+/** An object with a status is another one if its entity is; one without, such as a Secret, with each change. */
+function identityOf(target: ApiObject | undefined): Json {
+  if (target === undefined) return null
+  const { uid, resourceVersion } = target.metadata
+  return [uid, target.status === undefined ? (resourceVersion ?? null) : (target.status['id'] ?? null)]
+}
+
+/** The watches that wake an object when what it requires changes. */
+export function watchesOf(requirements: Requirements<ApiObject>): readonly ReferenceTo<ApiObject>[] {
+  return Object.values(requirements).map(({ kind, of }) => reference(kind, of))
+}

@@ -1,0 +1,268 @@
+import type { ConditionPatch } from '../../model/conditions.ts'
+import { humanDuration } from '../../model/human-duration.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { Context } from '../context.ts'
+import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
+import { CallFailed, RateLimited } from './calls.ts'
+import { declarationDigest } from './declaration.ts'
+import { decide, type End } from './decide.ts'
+import { recall } from './memory.ts'
+import { keepOutputs } from './outputs.ts'
+import { findRequired, type Found } from './requirements.ts'
+import {
+  beginRun,
+  compared,
+  isWaitedFor,
+  periodOf,
+  requestOf,
+  situationOf,
+  type ExternalSpec,
+  type Run,
+} from './run.ts'
+import { remember, take } from './steps.ts'
+
+/** The two functions of an external reconciler. */
+export interface ExternalRuns {
+  reconcile(object: ApiObject, ctx: Context): Promise<Outcome>
+  cleanup(object: ApiObject, ctx: Context): Promise<Outcome>
+}
+
+export function createExternalRuns<Client>(spec: ExternalSpec<Client>): ExternalRuns {
+  return {
+    reconcile: async (object, ctx) => {
+      const found = await findRequired(object, spec.requirements, ctx)
+      if (found.invalid.length > 0) return unresolved(found, periodOf(spec, object))
+      const run = await beginRun(spec, object, { ctx, found })
+      return ended(run, () => inStep(run))
+    },
+
+    cleanup: async (object, ctx) => {
+      const { id, intent } = recall(ctx)
+      if (id === undefined && intent === undefined) return done()
+      const found = await findRequired(object, spec.requirements, ctx)
+      if (found.isContainerGone) return goneWithItsContainer(ctx, id)
+      if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(found) })
+      const run = await beginRun(spec, object, { ctx, found })
+      return ended(run, () => takenAway(run))
+    },
+  }
+}
+
+/** For an object that has no period and whose references nobody will tell of. */
+const retryMs = 60_000
+/** Get, forget, create, find, take, update, and room for one who changes things meanwhile. */
+const stepsMax = 12
+
+/** Steps, until there is nothing more to do in this run. */
+async function drive<Client>(run: Run<Client>): Promise<End> {
+  for (let steps = 0; steps < stepsMax; steps++) {
+    const action = decide(situationOf(run))
+    switch (action.do) {
+      case 'settle':
+      case 'rest':
+      case 'wait':
+      case 'refuse':
+      case 'release':
+        return action
+      default:
+        await take(run, action)
+    }
+  }
+  throw new Error(`no end after ${stepsMax} steps: what is outside changes faster than it can be looked at`)
+}
+
+async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
+  const end = await drive(run)
+  switch (end.do) {
+    case 'settle':
+      return settled(run, end.differs)
+    case 'rest':
+      return asDeclared(run, end.untilMs)
+    case 'wait':
+      return waitsFor(run, end)
+    case 'refuse':
+      throw stopped(run, end)
+    case 'release':
+      throw new TypeError('an object that is not being deleted is not released')
+  }
+}
+
+/** Triggers before that do not make it look again. */
+function waitsFor<Client>(run: Run<Client>, { untilMs, reason, message }: End & { readonly do: 'wait' }): Outcome {
+  // JSON has no infinity; whoever waits for ever is woken by a change.
+  if (untilMs !== Infinity) remember(run, { ...run.memory, wait: { digest: run.digest, untilMs, reason, message } })
+  const ready = waiting(reason, message)
+  return done({ ready, ...reportOf(run, ready), ...resyncAt(run, untilMs) })
+}
+
+async function takenAway<Client>(run: Run<Client>): Promise<Outcome> {
+  const end = await drive(run)
+  switch (end.do) {
+    case 'release':
+      if (end.left !== undefined) await run.ctx.event('Normal', end.left.reason, end.left.message)
+      return done()
+    case 'wait':
+      return again(Math.max(0, end.untilMs - run.ctx.now()), { ready: waiting(end.reason, end.message) })
+    case 'refuse':
+      throw stopped(run, end)
+    case 'settle':
+    case 'rest':
+      throw new TypeError('an object that is being deleted is not kept')
+  }
+}
+
+/** The entity is as declared: what it gives is kept, and the time of the next sync is set. */
+async function settled<Client>(run: Run<Client>, differs: readonly string[]): Promise<Outcome> {
+  const { ctx, spec, found } = run
+  const entity = run.seen?.entity ?? {}
+  const { locked } = compared(run, entity)
+  await initialiseLate(run, entity)
+  const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
+  const shown = spec.far.shown?.(entity, run.client)
+  const request = requestOf(run.object)
+  const { outputs } = spec.far
+  const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx }))
+  remember(run, {
+    ...memory,
+    digest: declarationDigest(run.object, found.identity),
+    syncedAtMs: ctx.now(),
+    ...(shown === undefined ? {} : { shown }),
+    ...(request === undefined ? {} : { request }),
+    ...(kept === undefined ? {} : { outputs: kept }),
+    ...(differs.length === 0 ? {} : { differs: [...differs] }),
+    ...(locked.length === 0 ? {} : { locked: [...locked] }),
+  })
+  return asDeclared(run, run.periodMs === 0 ? Infinity : ctx.now() + run.periodMs)
+}
+
+/** Fields that the far side has chosen, where the spec says nothing. */
+async function initialiseLate<Client>(run: Run<Client>, entity: JsonObject): Promise<void> {
+  const { object, ctx, spec } = run
+  const chosen = spec.far.lateInitialized?.(entity) ?? {}
+  const declared = (object as { readonly spec?: JsonObject }).spec ?? {}
+  const late = Object.entries(chosen).filter(([field, value]) => value !== undefined && declared[field] === undefined)
+  if (late.length === 0) return
+  run.object = await ctx.patch(spec.kind, object.metadata.name, { spec: Object.fromEntries(late) })
+}
+
+/** From memory alone, so that it is the same whether or not anything was called. */
+function asDeclared<Client>(run: Run<Client>, untilMs: number): Outcome {
+  const { memory, spec, found, policy } = run
+  const { differs = [], locked = [], adopted } = memory
+  const synced: ConditionPatch =
+    differs.length === 0
+      ? { status: 'True', reason: policy.observesOnly ? 'Observed' : 'Synced' }
+      : { status: 'False', reason: 'Differs', message: `otherwise outside, and left so: ${differs.join(', ')}` }
+  const adoption: ConditionPatch = { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
+  const immutable: ConditionPatch = {
+    status: 'False',
+    reason: 'Differs',
+    message: `cannot be changed once it is made, and is left as it was: ${locked.join(', ')}`,
+  }
+  return done({
+    status: statusOf(run),
+    conditions: {
+      ...found.conditions,
+      [spec.condition]: synced,
+      Adopted: adopted === undefined ? null : adoption,
+      ImmutableFields: locked.length === 0 ? null : immutable,
+    },
+    ...resyncAt(run, untilMs),
+  })
+}
+
+function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: Run<Client>, untilMs: number) {
+  return {
+    ...(untilMs === Infinity ? {} : { resyncAfter: Math.max(0, untilMs - ctx.now()) }),
+    ...(syncedAtMs === undefined ? {} : { syncedAtMs }),
+  }
+}
+
+function statusOf<Client>({ memory: { id, shown }, periodMs }: Run<Client>): JsonObject {
+  return {
+    ...shown,
+    ...(id === undefined ? {} : { id }),
+    ...(periodMs === 0 ? {} : { syncPeriod: humanDuration(periodMs) }),
+  }
+}
+
+function failing({ reason, message }: { readonly reason: string; readonly message: string }): ConditionPatch {
+  return { status: 'False', reason, message }
+}
+
+/** Runs to the end, and says of a failure what it means for the object. */
+async function ended<Client>(run: Run<Client>, work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof RateLimited) return limited(run, error)
+    if (error instanceof CallFailed) throw failed(run, error)
+    throw error
+  }
+}
+
+/** What was as declared a period ago is not broken because nobody may look at it now. */
+function limited<Client>(run: Run<Client>, { afterMs, message }: RateLimited): Outcome {
+  const status = statusOf(run)
+  if (!isWaitedFor(run)) return again(afterMs, { status })
+  return again(afterMs, {
+    status,
+    ready: waiting('RateLimited', message),
+    conditions: { ...run.found.conditions, [run.spec.condition]: failing({ reason: 'RateLimited', message }) },
+  })
+}
+
+function failed<Client>(run: Run<Client>, error: CallFailed): Error {
+  const { reason, message } = error
+  if (error.class === 'terminal' || error.class === 'conflict') return stopped(run, { reason, message })
+  return withReport(error, { ...reportOf(run, error), ...within(run.periodMs) })
+}
+
+/** Stops until something changes or the period is over; triggers before that do not make it ask again. */
+function stopped<Client>(
+  run: Run<Client>,
+  { reason, message }: { readonly reason: string; readonly message: string },
+): Error {
+  const { memory, digest, ctx, periodMs } = run
+  const { refusal } = memory
+  const isSame = refusal?.digest === digest && (periodMs === 0 || ctx.now() < refusal.atMs + periodMs)
+  const atMs = isSame ? refusal.atMs : ctx.now()
+  const request = requestOf(run.object)
+  remember(run, {
+    ...memory,
+    refusal: { digest, atMs, reason, message },
+    ...(request === undefined ? {} : { request }),
+  })
+  const leftMs = periodMs === 0 ? 0 : atMs + periodMs - ctx.now()
+  return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
+}
+
+function reportOf<Client>(run: Run<Client>, failure: { readonly reason: string; readonly message: string }) {
+  const conditions = { ...run.found.conditions, [run.spec.condition]: failing(failure) }
+  return { status: statusOf(run), conditions }
+}
+
+function within(ms: number): { readonly retryWithin?: number } {
+  return ms <= 0 ? {} : { retryWithin: ms }
+}
+
+/** Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells. */
+function unresolved(found: Found, periodMs: number): Outcome {
+  return done({ ...notResolved(found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
+}
+
+function notResolved({ invalid, conditions }: Found) {
+  const message = invalid.map((one) => one.message).join('; ')
+  return { ready: waiting(invalid[0]?.reason ?? 'NotFound', message), conditions }
+}
+
+/** What is being deleted is still good for cleaning up what is inside of it; what is gone is not. */
+function isMissing({ invalid }: Found): boolean {
+  return invalid.some(({ reason }) => reason === 'NotFound')
+}
+
+async function goneWithItsContainer(ctx: Context, id = 'what was being created'): Promise<Outcome> {
+  await ctx.event('Normal', 'GoneWithItsContainer', `${id} went with what it was a part of`)
+  return done()
+}

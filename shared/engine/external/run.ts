@@ -1,0 +1,174 @@
+import { ownResyncMs, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
+import { isDeleting, type ApiObject } from '../../model/object.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Context } from '../context.ts'
+import type { Kind } from '../kind.ts'
+import { createCalls, type Calls } from './calls.ts'
+import { declarationDigest } from './declaration.ts'
+import { tokenOf, type Abilities, type Situation } from './decide.ts'
+import { differences } from './differences.ts'
+import type { Owner } from './external-api.ts'
+import type { FarSide } from './external.ts'
+import { recall, type Memory } from './memory.ts'
+import { areOutputsKept } from './outputs.ts'
+import { policyOf, type Policy } from './policy.ts'
+import type { Found, Requirements } from './requirements.ts'
+
+/** What a kind of external entities is, every default filled in. */
+export interface ExternalSpec<Client> {
+  readonly kind: Kind
+  readonly requirements: Requirements<ApiObject>
+  readonly far: FarSide<Client>
+  readonly periodMs: number
+  readonly graceMs: number
+  readonly assertsAlways: boolean
+  /** The type of the condition that tells how the last sync went. */
+  readonly condition: string
+}
+
+/** One run about one object: what it knows so far, and learns. */
+export interface Run<Client> {
+  readonly spec: ExternalSpec<Client>
+  readonly ctx: Context
+  readonly found: Found
+  readonly policy: Policy
+  readonly client: Client
+  readonly calls: Calls
+  readonly periodMs: number
+  readonly isRequested: boolean
+  /** As it was read; with what was initialised late, once that is written. */
+  object: ApiObject
+  digest: string
+  memory: Memory
+  /** What was last seen outside; undefined before the first look. */
+  seen: Look | undefined
+  has?: 'asserted' | 'deleted'
+  conflict?: string
+}
+
+/** What a look has found. */
+export interface Look {
+  readonly entity: JsonObject | undefined
+}
+
+export async function beginRun<Client>(
+  spec: ExternalSpec<Client>,
+  object: ApiObject,
+  { ctx, found }: { readonly ctx: Context; readonly found: Found },
+): Promise<Run<Client>> {
+  const memory = recall(ctx)
+  const policy = policyOf(object)
+  const client = await spec.far.connect(object, { refs: found.objects, ctx })
+  const digest = declarationDigest(object, found.identity)
+  const isRequested = await isAskedFor(spec, object, { ctx, memory })
+  const run: Run<Client> = {
+    spec,
+    ctx,
+    found,
+    policy,
+    client,
+    periodMs: periodOf(spec, object),
+    isRequested,
+    object,
+    digest,
+    memory,
+    seen: undefined,
+    calls: createCalls({
+      ctx,
+      budget: spec.far.budget?.(client),
+      lane: () => (isWaitedFor(run) ? 'user' : 'sync'),
+    }),
+  }
+  return run
+}
+
+/** An edit, a deletion or a request that somebody waits for. */
+export function isWaitedFor<Client>({ object, memory, digest, isRequested }: Run<Client>): boolean {
+  return isDeleting(object) || memory.id === undefined || memory.digest !== digest || isRequested
+}
+
+/** The object's own sync period, or else that of its kind; 0: only its changes are sent. */
+export function periodOf<Client>({ periodMs }: ExternalSpec<Client>, object: ApiObject): number {
+  return ownResyncMs(object) ?? periodMs
+}
+
+async function isAskedFor<Client>(
+  { far: { outputs } }: ExternalSpec<Client>,
+  object: ApiObject,
+  { ctx, memory }: { readonly ctx: Context; readonly memory: Memory },
+): Promise<boolean> {
+  if (requestOf(object) !== undefined && requestOf(object) !== memory.request) return true
+  const { outputs: kept } = memory
+  return outputs !== undefined && kept !== undefined && !(await areOutputsKept(outputs, object, { kept, ctx }))
+}
+
+export function requestOf({ metadata: { annotations } }: ApiObject): string | undefined {
+  return annotations?.[reconcileRequestAnnotation]
+}
+
+export function ownerOf<Client>({ object, memory }: Run<Client>): Owner {
+  const { uid, namespace = '', name } = object.metadata
+  return { uid, kind: object.kind, namespace, name, token: tokenOf(uid, memory.round) }
+}
+
+export function declaredFor<Client>(run: Run<Client>): JsonObject {
+  const { far } = run.spec
+  return far.declared(run.object, { refs: run.found.objects, client: run.client, owner: ownerOf(run) })
+}
+
+/** The run as the decision sees it. */
+export function situationOf<Client>(run: Run<Client>): Situation {
+  const { ctx, object, digest, isRequested, memory, policy, has, conflict } = run
+  return {
+    nowMs: ctx.now(),
+    isDeleting: isDeleting(object),
+    uid: object.metadata.uid,
+    digest,
+    isRequested,
+    memory,
+    policy,
+    abilities: abilitiesOf(run),
+    ...(run.seen === undefined ? {} : { seen: seenIn(run, run.seen) }),
+    ...(has === undefined ? {} : { has }),
+    ...(conflict === undefined ? {} : { conflict }),
+  }
+}
+
+function abilitiesOf<Client>({ spec, periodMs }: Run<Client>): Abilities {
+  const { api } = spec.far
+  return {
+    finds: api.find !== undefined,
+    createsOncePerToken: api.createsOncePerToken === true,
+    periodMs,
+    assertsAlways: spec.assertsAlways,
+    graceMs: spec.graceMs,
+  }
+}
+
+function seenIn<Client>(run: Run<Client>, { entity }: Look): NonNullable<Situation['seen']> {
+  if (entity === undefined) return { is: 'absent' }
+  const { api } = run.spec.far
+  const owner = api.ownerOf?.(entity)
+  const { differs } = compared(run, entity)
+  return { is: 'present', id: api.idOf(entity), differs, ...(owner === undefined ? {} : { owner }) }
+}
+
+/** What is otherwise outside: what can be put right, and what nobody can change there. */
+export function compared<Client>(
+  run: Run<Client>,
+  entity: JsonObject,
+): { readonly differs: readonly string[]; readonly locked: readonly string[] } {
+  const { idOf, unordered, immutable = [], markedIn = [] } = run.spec.far.api
+  const isOwn = run.memory.id === idOf(entity)
+  const all = differences(declaredFor(run), entity, unordered).filter(
+    (path) => isOwn || !markedIn.includes(topOf(path)),
+  )
+  return {
+    differs: all.filter((path) => !immutable.includes(topOf(path))),
+    locked: all.filter((path) => immutable.includes(topOf(path))),
+  }
+}
+
+function topOf(path: string): string {
+  return path.split('.', 1)[0] ?? path
+}

@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../model/json.ts'
+import { CallFailed } from './calls.ts'
+import type { Action, End } from './decide.ts'
+import { note, type Memory } from './memory.ts'
+import { declaredFor, ownerOf, type Run } from './run.ts'
+
+/** What is done outside, one step at a time. Each leaves in the run what it has learnt; whether it was enough, the decision says. */
+
+export type Step = Exclude<Action, End>
+
+export async function take<Client>(run: Run<Client>, step: Step): Promise<void> {
+  const { calls, client, spec } = run
+  const { api } = spec.far
+  switch (step.do) {
+    case 'get':
+      run.seen = { entity: await calls.make('get', () => api.get(client, step.id)) }
+      return
+    case 'find':
+      run.seen = { entity: await find(run) }
+      return
+    case 'create':
+      return create(run, step.round)
+    case 'take':
+      return adopt(run, step)
+    case 'forget':
+      return forget(run, step.id)
+    case 'update':
+      return update(run, step)
+    case 'delete':
+      await calls.make('delete', () => api.delete(client, step.id))
+      run.has = 'deleted'
+      return run.ctx.event('Normal', 'Deleted', `${step.id} is deleted`)
+  }
+}
+
+/** The run's memory from now on. */
+export function remember<Client>(run: Run<Client>, memory: Memory): void {
+  run.memory = memory
+  note(run.ctx, memory)
+}
+
+async function find<Client>(run: Run<Client>): Promise<JsonObject | undefined> {
+  return run.calls.make('find', async () => run.spec.far.api.find?.(run.client, ownerOf(run)))
+}
+
+/** The intent is durable before the call is made, and the id after it, before anything else happens. */
+async function create<Client>(run: Run<Client>, round: number): Promise<void> {
+  const { ctx, calls, client, spec } = run
+  const { api } = spec.far
+  const intend = (): Promise<void> => {
+    remember(run, { ...run.memory, round, intent: { atMs: ctx.now() } })
+    return ctx.notes.keep()
+  }
+  try {
+    const entity = await calls.make('create', () => api.create(client, declaredFor(run), ownerOf(run)), intend)
+    if (entity === undefined) throw new TypeError('an API that creates returns what it has created')
+    const { intent: _, ...memory } = run.memory
+    remember(run, { ...memory, id: api.idOf(entity), createdAtMs: ctx.now() })
+    await ctx.notes.keep()
+    run.seen = { entity }
+    run.has = 'asserted'
+  } catch (error) {
+    await refused(run, error)
+  }
+}
+
+/** A create that is known not to have happened leaves no intent behind; one that met something else looks at it. */
+async function refused<Client>(run: Run<Client>, error: unknown): Promise<void> {
+  if (!(error instanceof CallFailed) || error.class === 'unknown') throw error
+  const { intent: _, ...memory } = run.memory
+  remember(run, memory)
+  if (error.class !== 'conflict') throw error
+  run.conflict = error.message
+  run.seen = { entity: await find(run) }
+}
+
+async function adopt<Client>(run: Run<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
+  const { intent: _, ...memory } = run.memory
+  remember(run, { ...memory, id, ...(how === 'found' ? {} : { adopted: how }) })
+  if (how === 'match') run.has = 'asserted'
+  const text = how === 'found' ? 'which was made for it before' : 'which was there already'
+  await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)
+}
+
+async function forget<Client>(run: Run<Client>, id: string): Promise<void> {
+  const { round, request } = run.memory
+  remember(run, { round: round + 1, lostId: id, ...(request === undefined ? {} : { request }) })
+  run.seen = undefined
+  await run.ctx.outside.mended(`${id} was deleted outside; another one is made`)
+}
+
+async function update<Client>(run: Run<Client>, { id, drift }: Step & { readonly do: 'update' }): Promise<void> {
+  const { calls, client, spec, ctx } = run
+  const wanted = withLocked(declaredFor(run), run.seen?.entity ?? {}, spec.far.api.immutable)
+  const entity = await calls.make('update', () => spec.far.api.update(client, id, wanted))
+  run.seen = { entity }
+  if (entity === undefined) return
+  run.has = 'asserted'
+  if (drift.length > 0) await ctx.outside.mended(`${drift.join(', ')} changed outside; put back`)
+}
+
+/** What cannot be changed is sent as it is. */
+function withLocked(declared: JsonObject, entity: JsonObject, immutable: readonly string[] = []): JsonObject {
+  return Object.fromEntries(
+    Object.entries(declared).flatMap(([field, value]) => {
+      if (!immutable.includes(field)) return [[field, value] as const]
+      const is = entity[field]
+      return is === undefined ? [] : [[field, is] as const]
+    }),
+  )
+}
