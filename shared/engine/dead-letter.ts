@@ -1,9 +1,9 @@
 import { asJson, conditionsOf, patchConditions } from '../model/conditions.ts'
 import { hasCode } from '../model/errors.ts'
-import type { JsonObject } from '../model/json.ts'
+import { equal, type JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { EngineState, StoredObject } from '../model/stored-object.ts'
+import type { EngineState, StoredObject, Touched } from '../model/stored-object.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import { backoffMs } from './backoff.ts'
 import { failuresOf } from './conclusion.ts'
@@ -72,7 +72,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
       const after = next(live, clock.nowMs() + waitMs)
       if (after === live) return undefined
       try {
-        return (await store.replace(after, live.object === after.object ? ['engine'] : ['status', 'engine'])).object
+        return (await store.replace(after, touchedIn(live, after))).object
       } catch (error) {
         if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
       }
@@ -81,6 +81,11 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
 }
 
 const triesMax = 10
+
+/** A status that is as it was is not written. */
+function touchedIn(live: StoredObject, after: StoredObject): Touched {
+  return equal(live.object.status, after.object.status) ? ['engine'] : ['status', 'engine']
+}
 
 interface Stall {
   readonly nowMs: number
