@@ -7,7 +7,7 @@ export interface OpenQueue {
   readonly visibilityMs: number
   /** Lets time pass for the queue. */
   pass(ms: number): Promise<void>
-  /** How long a message may be on its way. */
+  /** How late a message may be: on its way, or after it should be visible again. */
   readonly latencyMs: number
   close?(): PromiseLike<void> | void
 }
@@ -48,10 +48,13 @@ export function workQueueContract(
     const receive = async (max = 10): Promise<readonly Delivery[]> => {
       const patience = new AbortController()
       const received = queue.receive(max, patience.signal)
-      await opened.pass(opened.latencyMs)
+      await Promise.race([received, opened.pass(opened.latencyMs)])
       patience.abort()
       return received
     }
+
+    /** Whole seconds, in which nobody takes a late message for one that is on time. */
+    const units = (count: number): number => count * Math.max(1, Math.ceil((2 * opened.latencyMs) / 1_000)) * 1_000
 
     const names = (deliveries: readonly Delivery[]): readonly string[] =>
       [...new Set(deliveries.map(({ wakeUp: { key } }) => key.name))].toSorted()
@@ -148,10 +151,10 @@ export function workQueueContract(
 
       it('hands out after a hold what was sent during it', async () => {
         await queue.send([wakeUp('a')])
-        await queue.hold(await receive(), 1_000)
+        await queue.hold(await receive(), units(1))
         await queue.send([wakeUp('a', { reason: 'during' })])
         expect(await receive()).toEqual([])
-        await opened.pass(1_000)
+        await opened.pass(units(1))
         const again = await receive()
         expect(names(again)).toEqual(['a'])
         await queue.settle(again)
@@ -216,10 +219,10 @@ export function workQueueContract(
     describe('hold', () => {
       it('hands out again after the wait, not before, and counts', async () => {
         await queue.send([wakeUp('a')])
-        await queue.hold(await receive(), 2_000)
-        await opened.pass(1_000)
+        await queue.hold(await receive(), units(2))
+        await opened.pass(units(1))
         expect(await receive()).toEqual([])
-        await opened.pass(1_000)
+        await opened.pass(units(1))
         expect(await receive()).toMatchObject([{ receiveCount: 2 }])
       })
 
@@ -227,17 +230,17 @@ export function workQueueContract(
         await queue.send([wakeUp('a')])
         const taken = await receive()
         const received = queue.receive(10, new AbortController().signal)
-        await queue.hold(taken, 1_000)
-        await opened.pass(1_000 + opened.latencyMs)
+        await queue.hold(taken, units(1))
+        await opened.pass(units(1) + opened.latencyMs)
         expect(names(await received)).toEqual(['a'])
       })
 
       it('may be longer than the visibility timeout', async () => {
         await queue.send([wakeUp('a')])
-        await queue.hold(await receive(), opened.visibilityMs + 2_000)
-        await opened.pass(opened.visibilityMs + 1_000)
+        await queue.hold(await receive(), opened.visibilityMs + units(2))
+        await opened.pass(opened.visibilityMs + units(1))
         expect(await receive()).toEqual([])
-        await opened.pass(1_000)
+        await opened.pass(units(1))
         expect(names(await receive())).toEqual(['a'])
       })
 
@@ -250,9 +253,9 @@ export function workQueueContract(
       it('ends with a settle', async () => {
         await queue.send([wakeUp('a')])
         const taken = await receive()
-        await queue.hold(taken, 1_000)
+        await queue.hold(taken, units(1))
         await queue.settle(taken)
-        await opened.pass(opened.visibilityMs + 1_000)
+        await opened.pass(opened.visibilityMs + units(1))
         expect(await receive()).toEqual([])
       })
     })
@@ -283,11 +286,11 @@ export function workQueueContract(
         const [first] = (await receive()) as [Delivery]
         await queue.hold([first], 0)
         const [second] = (await receive()) as [Delivery]
-        await queue.hold([second], 1_000)
+        await queue.hold([second], units(1))
         await queue.wake(first.handle)
         await queue.wake('no handle')
         expect(await receive()).toEqual([])
-        await opened.pass(1_000)
+        await opened.pass(units(1))
         expect(names(await receive())).toEqual(['a'])
       })
     })

@@ -11,6 +11,8 @@ import { workQueueContract } from './work-queue.contract.ts'
 
 const visibilityMs = 30_000
 const latencyMs = 100
+/** In real time, for the calls that are under way. */
+const callsMs = 300
 
 let fauxqs: Awaited<ReturnType<typeof startFauxqs>>
 
@@ -27,7 +29,7 @@ beforeEach(() => {
 
 async function pass(ms: number): Promise<void> {
   vi.setSystemTime(Date.now() + ms)
-  await sleep(latencyMs)
+  await sleep(callsMs)
 }
 
 const onePerGroup =

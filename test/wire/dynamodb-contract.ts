@@ -1,0 +1,26 @@
+import { afterAll, describe } from 'vitest'
+import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
+import { changeFeedContract } from '../contract/change-feed.contract.ts'
+import { objectIndexContract } from '../contract/object-index.contract.ts'
+import { objectStoreContract } from '../contract/object-store.contract.ts'
+import { testCredentials } from '../support/dynalite.ts'
+import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
+import { onPeer } from './endpoints.ts'
+import type { Peer } from './peer.ts'
+
+/** The contracts of the ports on one table each, over the wire. */
+export function dynamodbContract(peer: Peer): void {
+  const { endpoint, ...options } = onPeer(peer)
+  describe('over the wire', options, () => {
+    const client = createDynamodbClient({ endpoint, region: 'us-east-1', credentials: testCredentials })
+    afterAll(() => client.destroy())
+    const open = async (): Promise<OpenDynamodb & { close(): void; caughtUp(): Promise<void> }> => ({
+      ...(await openDynamodb(client)),
+      caughtUp: async () => {},
+      close: () => {},
+    })
+    objectStoreContract(`DynamoDB (${peer.name})`, open)
+    objectIndexContract(`DynamoDB (${peer.name})`, open)
+    changeFeedContract(`DynamoDB (${peer.name})`, open)
+  })
+}

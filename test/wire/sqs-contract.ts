@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe } from 'vitest'
+import { createSqsWorkQueue } from '../../shared/adapters/aws/sqs-work-queue.ts'
+import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
+import { workQueueContract, type Differences } from '../contract/work-queue.contract.ts'
+import { openTestQueue } from '../support/sqs-queue.ts'
+import { onPeer } from './endpoints.ts'
+import type { Peer } from './peer.ts'
+
+const visibilityMs = 5_000
+
+export interface SqsPeer {
+  /** How late messages are visible again. */
+  readonly latencyMs: number
+  readonly differences: Differences
+}
+
+/** The queue's contract in real time. A file for each peer: files run side by side. */
+export function sqsContract(peer: Peer, { latencyMs, differences }: SqsPeer): void {
+  const { endpoint, ...options } = onPeer(peer)
+  describe('over the wire', options, () => {
+    const open = async () => {
+      const opened = await openTestQueue(endpoint, visibilityMs)
+      const random = createSeededRandom(1)
+      const queue = createSqsWorkQueue({ ...opened, loop: 'widgets', clock: systemClock, random, waitSeconds: 0 })
+      const close = () => opened[Symbol.asyncDispose]()
+      return { queue, visibilityMs, latencyMs, pass: (ms: number) => sleep(ms), close }
+    }
+    workQueueContract(`SQS FIFO (${peer.name})`, open, differences)
+  })
+}
