@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { dirname, resolve } from 'node:path'
+import { bundleText } from './bundle.ts'
+
+/** What a deployment needs to know of a reconciler, as its module says it. */
+export interface ReconcilerDescription {
+  readonly name: string
+  readonly group: string
+  readonly kind: string
+  readonly timeoutMs: number
+  /** How many objects may run at once. */
+  readonly concurrency: number
+  readonly finalizer?: string
+  /** The export of the module that is it, or a list that has it. */
+  readonly exportedAs: string
+  readonly inList: boolean
+}
+
+/**
+ * Every reconciler that a module exports, by itself or in a list. The module is bundled as for Lambda and run, in a process of
+ * its own: so its defaults are those of the framework, and a module that cannot be loaded fails here and not when it is deployed.
+ */
+export function describeReconcilers(entry: string): readonly ReconcilerDescription[] {
+  const file = resolve(entry)
+  const script = bundleText(`import * as module from ${JSON.stringify(file)}\n${describing}`, dirname(file))
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-'], {
+    input: script,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 24,
+  })
+  if (status !== 0) throw new Error(`cannot load ${file}: ${stderr}`)
+  const described = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
+  if (described.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
+  return described
+}
+
+// The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.
+const describing = `
+const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof value.kind?.kind === 'string'
+const describe = (exportedAs, inList) => ({ name, kind: { group, kind }, timeoutMs, concurrency, finalizer }) =>
+  ({ name, group, kind, timeoutMs, concurrency, finalizer, exportedAs, inList })
+const found = Object.entries(module).flatMap(([name, value]) => Array.isArray(value)
+  ? value.filter(isReconciler).map(describe(name, true))
+  : [value].filter(isReconciler).map(describe(name, false)))
+process.stdout.write('\\n' + JSON.stringify(found), () => process.exit(0))
+`
+
+/** The module `#reconcilers` with all of a list. */
+export function allReconcilers(entry: string): string {
+  return `export { reconcilers } from ${JSON.stringify(resolve(entry))}\n`
+}
+
+/** The module `#reconcilers` with one of those that a module exports, and, as far as the bundler can tell, nothing else. */
+export function oneReconciler(entry: string, { name, exportedAs, inList }: ReconcilerDescription): string {
+  const file = JSON.stringify(resolve(entry))
+  const one = inList ? `given.filter(({ name }) => name === ${JSON.stringify(name)})` : '[given]'
+  return `import { ${exportedAs} as given } from ${file}\nexport const reconcilers = ${one}\n`
+}

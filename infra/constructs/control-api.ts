@@ -1,0 +1,209 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import * as apigateway from 'aws-cdk-lib/aws-apigateway'
+import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager'
+import type { IInterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
+import * as iam from 'aws-cdk-lib/aws-iam'
+import * as logs from 'aws-cdk-lib/aws-logs'
+import * as wafv2 from 'aws-cdk-lib/aws-wafv2'
+import { Construct } from 'constructs'
+import type { ControlFunction } from './control-function.ts'
+
+export interface ControlApiOptions {
+  /**
+   * Requests a second, all callers together; more are answered 429, which kubectl waits out.
+   * @default 200
+   */
+  readonly throttlingRateLimit?: number
+  /**
+   * Requests at once above that rate.
+   * @default 400
+   */
+  readonly throttlingBurstLimit?: number
+  /**
+   * A name of your own for the endpoint, with its `certificate`; the name in DNS, to `api.domainName`, is yours to set.
+   * The endpoint without a name is closed then.
+   * @default - the name that API Gateway gives
+   */
+  readonly domainName?: string
+  readonly certificate?: ICertificate
+  /**
+   * An AWS WAF web ACL to put in front, regional.
+   * @default - none: who has no token gets no further than the authorizer
+   */
+  readonly webAclArn?: string
+  /**
+   * Makes the endpoint private: it is reached through these endpoints (`execute-api`) of your VPCs, and from nowhere else.
+   * @default - public, for those with a token
+   */
+  readonly vpcEndpoints?: readonly IInterfaceVpcEndpoint[]
+  /**
+   * The role by which API Gateway writes logs, one for an account and Region. Switch it off where there is one.
+   * @default true
+   */
+  readonly cloudWatchRole?: boolean
+}
+
+export interface ControlApiProps extends ControlApiOptions {
+  readonly handler: ControlFunction
+  readonly authorizer: ControlFunction
+  readonly logRetention: logs.RetentionDays
+  readonly tracing: boolean
+}
+
+/**
+ * The endpoint: a REST API that streams, because `kubectl get -w` wants its first byte at once and an HTTP API cannot. Every
+ * path and verb goes to one function, and none of them without a token.
+ */
+export class ControlApi extends Construct {
+  readonly restApi: apigateway.RestApi
+  readonly accessLogs: logs.LogGroup
+  /** Where kubectl connects to. */
+  readonly url: string
+
+  constructor(scope: Construct, id: string, props: ControlApiProps) {
+    super(scope, id)
+    this.accessLogs = new logs.LogGroup(this, 'AccessLogs', {
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    this.restApi = new apigateway.RestApi(this, 'RestApi', {
+      description: 'The API of a Setpoint control plane, for kubectl',
+      ...placeOf(props),
+      ...nameOf(props),
+      // Text, protobuf and gzip alike: the function gets what was sent, and is told whether that is base64.
+      binaryMediaTypes: ['*/*'],
+      cloudWatchRole: props.cloudWatchRole ?? true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      deployOptions: stageOf(props, this.accessLogs),
+    })
+    // Said once, by the stack, as what kubectl needs.
+    this.restApi.node.tryRemoveChild('Endpoint')
+    this.addRoutes(props)
+    for (const [type, refusal] of refusals)
+      this.restApi.addGatewayResponse(type.responseType, gatewayResponse(type, refusal))
+    if (props.webAclArn !== undefined) this.addFirewall(props.webAclArn)
+    this.url = props.domainName === undefined ? this.restApi.url : `https://${props.domainName}`
+  }
+
+  private addRoutes({ handler, authorizer }: ControlApiProps): void {
+    const integration = new apigateway.LambdaIntegration(handler, {
+      responseTransferMode: apigateway.ResponseTransferMode.STREAM,
+      timeout: apiTimeout,
+      // One permission for all paths: those of each would outgrow the policy of the function.
+      scopePermissionToMethod: false,
+    })
+    const options = {
+      authorizationType: apigateway.AuthorizationType.CUSTOM,
+      authorizer: new apigateway.TokenAuthorizer(this, 'TokenAuthorizer', {
+        handler: authorizer,
+        // So long a token that has expired may still be let in.
+        resultsCacheTtl: Duration.minutes(1),
+        validationRegex: '^Bearer .+$',
+      }),
+    }
+    this.restApi.root.addMethod('ANY', integration, options)
+    this.restApi.root.addResource('{proxy+}').addMethod('ANY', integration, options)
+  }
+
+  private addFirewall(webAclArn: string): void {
+    new wafv2.CfnWebACLAssociation(this, 'Firewall', {
+      resourceArn: this.restApi.deploymentStage.stageArn,
+      webAclArn,
+    })
+  }
+}
+
+/** Of the endpoint and of the function behind it: a watch ends after about a minute, since it is billed while it is open. */
+export const apiTimeout = Duration.seconds(90)
+
+function placeOf({ vpcEndpoints }: ControlApiOptions): apigateway.RestApiProps {
+  if (vpcEndpoints === undefined) return { endpointTypes: [apigateway.EndpointType.REGIONAL] }
+  return {
+    endpointConfiguration: { types: [apigateway.EndpointType.PRIVATE], vpcEndpoints: [...vpcEndpoints] },
+    policy: onlyThrough(vpcEndpoints.map(({ vpcEndpointId }) => vpcEndpointId)),
+  }
+}
+
+function onlyThrough(endpointIds: readonly string[]): iam.PolicyDocument {
+  const everything = {
+    actions: ['execute-api:Invoke'],
+    resources: ['execute-api:/*'],
+    principals: [new iam.AnyPrincipal()],
+  }
+  const elsewhere = { StringNotEquals: { 'aws:SourceVpce': [...endpointIds] } }
+  return new iam.PolicyDocument({
+    statements: [
+      new iam.PolicyStatement(everything),
+      new iam.PolicyStatement({ ...everything, effect: iam.Effect.DENY, conditions: elsewhere }),
+    ],
+  })
+}
+
+function nameOf({ domainName, certificate }: ControlApiOptions): apigateway.RestApiProps {
+  if (domainName === undefined && certificate === undefined) return {}
+  if (domainName === undefined || certificate === undefined)
+    throw new Error('a name of your own needs both, domainName and certificate')
+  return {
+    domainName: { domainName, certificate, endpointType: apigateway.EndpointType.REGIONAL },
+    disableExecuteApiEndpoint: true,
+  }
+}
+
+function stageOf(props: ControlApiProps, accessLogs: logs.LogGroup): apigateway.StageOptions {
+  return {
+    stageName: 'v1',
+    throttlingRateLimit: props.throttlingRateLimit ?? 200,
+    throttlingBurstLimit: props.throttlingBurstLimit ?? 400,
+    accessLogDestination: new apigateway.LogGroupLogDestination(accessLogs),
+    accessLogFormat: apigateway.AccessLogFormat.custom(JSON.stringify(accessLogFields)),
+    metricsEnabled: true,
+    tracingEnabled: props.tracing,
+  }
+}
+
+/** Who did what, and how it went. No header and no query, which may hold what is nobody's business. */
+const accessLogFields = {
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  principal: '$context.authorizer.principalId',
+  ip: '$context.identity.sourceIp',
+  userAgent: '$context.identity.userAgent',
+  verb: '$context.httpMethod',
+  path: '$context.path',
+  status: '$context.status',
+  bytes: '$context.responseLength',
+  latencyMs: '$context.responseLatency',
+  refused: '$context.error.responseType',
+  traceId: '$context.xrayTraceId',
+}
+
+interface Refusal {
+  readonly code: number
+  /** Of `metav1.Status`. */
+  readonly reason: string
+}
+
+/** What the gateway itself refuses, in the words kubectl knows. */
+const refusals: readonly (readonly [apigateway.ResponseType, Refusal])[] = [
+  [apigateway.ResponseType.UNAUTHORIZED, { code: 401, reason: 'Unauthorized' }],
+  [apigateway.ResponseType.ACCESS_DENIED, { code: 403, reason: 'Forbidden' }],
+  [apigateway.ResponseType.WAF_FILTERED, { code: 403, reason: 'Forbidden' }],
+  [apigateway.ResponseType.REQUEST_TOO_LARGE, { code: 413, reason: 'RequestEntityTooLarge' }],
+  [apigateway.ResponseType.THROTTLED, { code: 429, reason: 'TooManyRequests' }],
+  [apigateway.ResponseType.QUOTA_EXCEEDED, { code: 429, reason: 'TooManyRequests' }],
+  // The authorizer could not tell: a 401 would make kubectl throw a good token away.
+  [apigateway.ResponseType.AUTHORIZER_FAILURE, { code: 503, reason: 'ServiceUnavailable' }],
+  [apigateway.ResponseType.INTEGRATION_FAILURE, { code: 503, reason: 'ServiceUnavailable' }],
+  [apigateway.ResponseType.INTEGRATION_TIMEOUT, { code: 504, reason: 'Timeout' }],
+]
+
+function gatewayResponse(type: apigateway.ResponseType, { code, reason }: Refusal): apigateway.GatewayResponseOptions {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: '', reason, code }
+  return {
+    type,
+    statusCode: String(code),
+    responseHeaders: code === 429 ? { 'Retry-After': "'1'" } : {},
+    // API Gateway puts the message in with its quotation marks.
+    templates: { 'application/json': JSON.stringify(status).replace('""', '$context.error.messageString') },
+  }
+}

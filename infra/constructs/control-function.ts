@@ -1,0 +1,102 @@
+import { dirname, extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AssetHashType, DockerImage, type Duration, RemovalPolicy } from 'aws-cdk-lib'
+import * as iam from 'aws-cdk-lib/aws-iam'
+import * as lambda from 'aws-cdk-lib/aws-lambda'
+import * as logs from 'aws-cdk-lib/aws-logs'
+import type { Construct } from 'constructs'
+import { writeBundle } from '../bundling/bundle.ts'
+
+/** What all functions of a control plane have in common. */
+export interface FunctionDefaults {
+  readonly logRetention: logs.RetentionDays
+  readonly tracing: boolean
+}
+
+export interface ControlFunctionProps
+  extends FunctionDefaults, Pick<lambda.FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'> {
+  /** Names the file in `functions/`. */
+  readonly handler: string
+  /** The text of the module `#reconcilers` in its bundle. */
+  readonly reconcilers: string
+  readonly description: string
+  readonly timeout: Duration
+  readonly memorySize: number
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/**
+ * One of the entry points in `functions/`, bundled. It has a role and a log group of its own; the role may write that log and
+ * nothing else, until `allow` says so.
+ */
+export class ControlFunction extends lambda.Function {
+  constructor(scope: Construct, id: string, props: ControlFunctionProps) {
+    const { handler, reconcilers, logRetention, tracing, environment, ...options } = props
+    const logGroup = new logs.LogGroup(scope, `${id}Logs`, {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    super(scope, id, {
+      ...options,
+      environment,
+      code: bundled(handler, reconcilers),
+      handler: 'index.handler',
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      role: roleOf(scope, `${id}Role`, logGroup),
+      logGroup,
+      tracing: tracing ? lambda.Tracing.ACTIVE : lambda.Tracing.DISABLED,
+      // A wake-up that goes round through queues is cut off after 16 turns, whatever the engine has overlooked.
+      recursiveLoop: lambda.RecursiveLoop.TERMINATE,
+    })
+    if (options.vpc !== undefined) this.allow(networkActions, ['*'])
+  }
+
+  allow(actions: readonly string[], resources: readonly string[]): void {
+    this.addToRolePolicy(new iam.PolicyStatement({ actions: [...actions], resources: [...resources] }))
+  }
+}
+
+/** A bundle that CDK makes when it needs it: not for stacks it leaves out, and once for all that are equal. */
+function bundled(handler: string, reconcilers: string): lambda.Code {
+  const entry = functionFile(handler)
+  const bundle = (directory: string): true => {
+    writeBundle(entry, reconcilers, directory)
+    return true
+  }
+  return lambda.Code.fromAsset(dirname(entry), {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: DockerImage.fromRegistry('unused'),
+      local: { tryBundle: bundle },
+      // Never run: by it CDK tells bundles apart.
+      command: [entry, reconcilers],
+    },
+  })
+}
+
+/** In the repository they are TypeScript; in the package, where we stand in `dist/`, they have been compiled. */
+function functionFile(name: string): string {
+  return fileURLToPath(new URL(`../../functions/${name}${extname(import.meta.url)}`, import.meta.url))
+}
+
+function roleOf(scope: Construct, id: string, logGroup: logs.LogGroup): iam.Role {
+  const role = new iam.Role(scope, id, { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') })
+  role.addToPolicy(
+    new iam.PolicyStatement({
+      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      resources: [logGroup.logGroupArn],
+    }),
+  )
+  return role
+}
+
+/** What Lambda itself does in a VPC in the function's name. None of it can be narrowed to a resource beforehand. */
+const networkActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+]

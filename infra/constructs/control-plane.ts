@@ -1,0 +1,370 @@
+import { Duration, Fn, Lazy, Stack } from 'aws-cdk-lib'
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
+import * as events from 'aws-cdk-lib/aws-events'
+import * as targets from 'aws-cdk-lib/aws-events-targets'
+import * as iam from 'aws-cdk-lib/aws-iam'
+import * as logs from 'aws-cdk-lib/aws-logs'
+import * as sns from 'aws-cdk-lib/aws-sns'
+import { Construct } from 'constructs'
+import { allReconcilers, describeReconcilers, type ReconcilerDescription } from '../bundling/reconciler-modules.ts'
+import { createAlarms, planeWatches, type WatchedPlane } from '../dashboards/alarms.ts'
+import { dashboard } from '../dashboards/dashboard.ts'
+import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
+import { overview, type ShownPlane } from '../dashboards/overview.ts'
+import { ControlApi, apiTimeout, type ControlApiOptions } from './control-api.ts'
+import { ControlFunction, type ControlFunctionProps, type FunctionDefaults } from './control-function.ts'
+import type { Controller } from './controller.ts'
+import { allowObjects, type ObjectAccess } from './object-access.ts'
+import { objectTable, type ObjectTableOptions } from './object-table.ts'
+import { Relay } from './relay.ts'
+import { deadLetterTimeout, WorkQueue } from './work-queue.ts'
+
+export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
+  /**
+   * The module that exports `reconcilers`, the list of all reconcilers of this control plane. A path from the working
+   * directory. Each of them needs a `Controller`.
+   */
+  readonly reconcilers: string
+  /**
+   * Who may call the API, and do everything there: ARNs of IAM roles and users, or `issuer#subject` for tokens of one of
+   * the `issuers`. Nobody else gets in.
+   */
+  readonly adminPrincipals: readonly string[]
+  /**
+   * OpenID Connect issuers whose tokens are taken, such as the one of your account (`aws iam enable-outbound-web-identity-federation`).
+   * @default - none: people sign in with `aws eks get-token`, which needs no issuer
+   */
+  readonly issuers?: readonly TokenIssuer[]
+  /** @default logs.RetentionDays.ONE_MONTH */
+  readonly logRetention?: logs.RetentionDays
+  /**
+   * The least urgent lines that are logged: `debug`, `info`, `warn` or `error`.
+   * @default 'info'
+   */
+  readonly logLevel?: string
+  /**
+   * Traces of X-Ray, from the request to the reconcile.
+   * @default true
+   */
+  readonly tracing?: boolean
+  /**
+   * Who is told when something has to be looked at.
+   * @default - a new topic, `alarmTopic`, to subscribe to
+   */
+  readonly alarmTopic?: sns.ITopic
+  /**
+   * Alarms on the control plane itself.
+   * @default true
+   */
+  readonly alarms?: boolean
+}
+
+/** An OpenID Connect issuer, and for whom its tokens must be made out. */
+export interface TokenIssuer {
+  /** The URL below which `/.well-known/openid-configuration` is. */
+  readonly issuer: string
+  readonly audience: string
+}
+
+/** The functions of a control plane that belong to no controller. */
+export interface PlaneFunctions {
+  readonly api: ControlFunction
+  readonly authorizer: ControlFunction
+  readonly relay: ControlFunction
+  readonly resync: ControlFunction
+  readonly deadLetters: ControlFunction
+  /** Runs the control plane's own loops: namespaces, definitions, garbage, events, fan-outs. */
+  readonly system: ControlFunction
+}
+
+/** What one function is, beyond what all of them have in common. */
+type FunctionProps = Omit<ControlFunctionProps, 'logRetention' | 'tracing' | 'architecture'>
+
+/**
+ * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add a
+ * `Controller` for each reconciler, in the same stack.
+ */
+export class ControlPlane extends Construct {
+  /** All objects. */
+  readonly table: dynamodb.Table
+  readonly api: ControlApi
+  /** Tells of objects that become Ready or fail, for rules of your own. */
+  readonly eventBus: events.EventBus
+  readonly alarmTopic: sns.ITopic
+  readonly relay: Relay
+  /** Of the control plane's own loops. */
+  readonly systemQueue: WorkQueue
+  readonly functions: PlaneFunctions
+  readonly dashboard: cloudwatch.CfnDashboard
+  readonly alarms: readonly cloudwatch.Alarm[]
+  /** What the functions write to CloudWatch. */
+  readonly metrics: ControlMetrics
+  /** What presigned tokens must name: `aws eks get-token --cluster-name …`. */
+  readonly clusterId: string
+  readonly issuers: readonly TokenIssuer[]
+  /** All that the list has, deployed or not. */
+  readonly reconcilers: readonly ReconcilerDescription[]
+  readonly reconcilersEntry: string
+
+  private readonly props: ControlPlaneProps
+  private readonly administrators: string[]
+  private readonly controllers = new Map<string, Controller>()
+
+  constructor(scope: Construct, id: string, props: ControlPlaneProps) {
+    super(scope, id)
+    this.props = props
+    this.administrators = [...props.adminPrincipals]
+    this.issuers = props.issuers ?? []
+    this.reconcilersEntry = props.reconcilers
+    this.reconcilers = describeReconcilers(props.reconcilers)
+    const { stackName, region, account } = this.stack
+    this.clusterId = Fn.join('.', [stackName, region, account])
+    this.metrics = controlMetrics(this.metricNamespace)
+
+    this.table = objectTable(this, 'Table', props)
+    this.eventBus = new events.EventBus(this, 'Bus')
+    this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
+    this.functions = this.createFunctions()
+    this.allowFunctions()
+    this.relay = new Relay(this, 'Relay', { table: this.table, worker: this.functions.relay })
+    this.systemQueue.feed(this.functions.system, { batchSize: 10, maxConcurrency: 5 })
+    this.connect(this.systemQueue)
+    this.startTicking()
+    const { api: handler, authorizer } = this.functions
+    this.api = new ControlApi(this, 'Api', { ...props, ...this.common(), handler, authorizer })
+
+    this.alarmTopic = props.alarmTopic ?? new sns.Topic(this, 'Alarms', { enforceSSL: true })
+    this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.watched()))
+    this.dashboard = dashboard(this, 'Dashboard', stackName, () => overview(this.shown()))
+    this.node.addValidation({ validate: () => [...this.withoutController(), ...this.tooManyQueues()] })
+  }
+
+  /**
+   * Lets somebody do everything in the API: puts the role or user on the list of administrators and, if there are issuers,
+   * allows it the token to sign in with.
+   */
+  grantApply(grantee: iam.IGrantable): iam.Grant {
+    this.administrators.push(arnOf(grantee))
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['sts:GetWebIdentityToken'],
+      resourceArns: ['*'],
+      conditions: {
+        'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': this.issuers.map(({ audience }) => audience) },
+      },
+    })
+  }
+
+  /** Requests that the API answered with 5xx. */
+  metricApiErrors(options?: MetricOptions): cloudwatch.Metric {
+    return this.api.restApi.metricServerError(options)
+  }
+
+  /** How late changes are passed on, in milliseconds. */
+  metricRelayDelay(options?: MetricOptions): cloudwatch.Metric {
+    return this.functions.relay.metric('IteratorAge', { statistic: 'Maximum', ...options })
+  }
+
+  /** For `Controller`: takes it in, and lets the functions of the control plane use its queue. */
+  adopt(controller: Controller): void {
+    const { name, queue } = controller
+    if (Stack.of(controller) !== this.stack)
+      throw new Error(
+        `the Controller of ${name} must be in the stack of its control plane, whose functions name its queue`,
+      )
+    if (this.controllers.has(name)) throw new Error(`there are two Controllers for the reconciler ${name}`)
+    this.controllers.set(name, controller)
+    this.connect(queue)
+  }
+
+  /** For `Controller`: a function that runs control loops. */
+  createWorker(scope: Construct, id: string, props: Omit<FunctionProps, 'handler'>): ControlFunction {
+    const worker = this.createFunction(scope, id, { ...props, handler: 'reconcile' })
+    allowObjects(worker, this.table, access.reconcile)
+    return worker
+  }
+
+  private get stack(): Stack {
+    return Stack.of(this)
+  }
+
+  private get metricNamespace(): string {
+    return `Setpoint/${this.stack.stackName}`
+  }
+
+  private createFunctions(): PlaneFunctions {
+    const all = allReconcilers(this.reconcilersEntry)
+    const create = (id: string, options: Partial<FunctionProps> & Pick<FunctionProps, 'handler' | 'description'>) =>
+      this.createFunction(this, id, { ...modest, environment: {}, reconcilers: all, ...options })
+    return {
+      api: create('ApiFunction', {
+        handler: 'api',
+        description: 'Answers kubectl',
+        timeout: apiTimeout,
+        memorySize: 1024,
+      }),
+      authorizer: create('Authorizer', {
+        handler: 'authorizer',
+        description: 'Says who a token is of, and whether they may',
+        environment: this.whoMay(),
+      }),
+      relay: create('RelayFunction', { handler: 'relay', description: 'Wakes who cares about a change' }),
+      resync: create('Resync', {
+        handler: 'resync',
+        description: 'The tick of each minute: timers that are due, and the resync',
+        timeout: Duration.seconds(55),
+      }),
+      deadLetters: create('DeadLetters', {
+        handler: 'deadletter',
+        description: 'Marks objects whose runs do not end',
+        timeout: deadLetterTimeout,
+      }),
+      system: this.createWorker(this, 'SystemFunction', {
+        ...modest,
+        environment: {},
+        reconcilers: noReconcilers,
+        description: "Runs the control plane's own loops",
+        timeout: systemTimeout,
+      }),
+    }
+  }
+
+  private allowFunctions(): void {
+    const { api, relay, resync, deadLetters } = this.functions
+    allowObjects(api, this.table, access.api)
+    allowObjects(relay, this.table, access.relay)
+    allowObjects(resync, this.table, access.resync)
+    allowObjects(deadLetters, this.table, access.deadLetters)
+    relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
+  }
+
+  private createFunction(scope: Construct, id: string, props: FunctionProps): ControlFunction {
+    const environment = { ...this.environment(), ...props.environment }
+    return new ControlFunction(scope, id, { ...props, ...this.common(), environment })
+  }
+
+  private common(): FunctionDefaults {
+    const { logRetention = logs.RetentionDays.ONE_MONTH, tracing = true } = this.props
+    return { logRetention, tracing }
+  }
+
+  /** What every function is told. */
+  private environment(): Readonly<Record<string, string>> {
+    return {
+      SETPOINT_TABLE: this.table.tableName,
+      SETPOINT_QUEUES: this.later(() => this.queueUrls()),
+      SETPOINT_BUS: this.eventBus.eventBusName,
+      SETPOINT_LOG: this.props.logLevel ?? 'info',
+      SETPOINT_METRICS: this.metricNamespace,
+    }
+  }
+
+  private whoMay(): Readonly<Record<string, string>> {
+    return {
+      SETPOINT_ADMINS: this.later(() => this.administrators),
+      SETPOINT_ISSUERS: this.stack.toJsonString(this.issuers),
+      SETPOINT_CLUSTER_ID: this.clusterId,
+    }
+  }
+
+  /** JSON of what is known only when everything has been added. */
+  private later(value: () => unknown): string {
+    return Lazy.string({ produce: () => this.stack.toJsonString(value()) })
+  }
+
+  private queueUrls(): Readonly<Record<string, string>> {
+    const own = [...this.controllers.values()].map(({ name, queue }) => [name, queue.queue.queueUrl])
+    return { ...Object.fromEntries(own), system: this.systemQueue.queue.queueUrl }
+  }
+
+  /** Wake-ups are sent by the relay, the tick and the control plane's own loops; dead letters go to one function. */
+  private connect(queue: WorkQueue): void {
+    const { relay, resync, deadLetters } = this.functions
+    const { queueArn } = queue.queue
+    relay.allow(['sqs:SendMessage', 'sqs:ChangeMessageVisibility'], [queueArn])
+    resync.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
+    queue.feedDead(deadLetters)
+  }
+
+  private startTicking(): void {
+    // A tick that fails or comes late is made up for by the next one.
+    const target = new targets.LambdaFunction(this.functions.resync, {
+      retryAttempts: 0,
+      maxEventAge: Duration.minutes(1),
+    })
+    new events.Rule(this, 'Tick', { schedule: events.Schedule.rate(Duration.minutes(1)), targets: [target] })
+  }
+
+  private shown(): ShownPlane {
+    const controllers = [...this.controllers.values()]
+    const shownQueues = controllers.map(({ name, queue }) => [name, queue])
+    const workers = controllers.map(({ name, function: worker }) => [name, worker])
+    return {
+      metrics: this.metrics,
+      restApi: this.api.restApi,
+      table: this.table,
+      relay: this.functions.relay,
+      functions: { ...this.functions, ...Object.fromEntries(workers) },
+      queues: { system: this.systemQueue, ...Object.fromEntries(shownQueues) },
+      alarms: [...this.alarms, ...controllers.flatMap(({ alarms }) => alarms)],
+    }
+  }
+
+  private watched(): WatchedPlane {
+    const { restApi } = this.api
+    return {
+      restApi,
+      table: this.table,
+      functions: { ...this.functions },
+      system: this.systemQueue,
+      relayFailures: this.relay.failures,
+    }
+  }
+
+  private withoutController(): readonly string[] {
+    return this.reconcilers
+      .filter(({ name }) => !this.controllers.has(name))
+      .map(
+        ({ name }) =>
+          `the reconciler ${name} of ${this.reconcilersEntry} has no Controller: nobody would run its objects`,
+      )
+  }
+
+  /** Lambda takes 4 KB of variables. */
+  private tooManyQueues(): readonly string[] {
+    const count = this.controllers.size
+    return count <= controllersMax
+      ? []
+      : [`${count} Controllers are more than the ${controllersMax} that one control plane has room for`]
+  }
+}
+
+/** A queue's URL and its name are about 100 characters; one is the control plane's own. */
+const controllersMax = 30
+
+const systemTimeout = Duration.seconds(75)
+const noReconcilers = 'export const reconcilers = []\n'
+
+/** What most functions get by with. */
+const modest = { memorySize: 512, timeout: Duration.seconds(30) }
+
+const readsAndWrites = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const
+
+/** What each function does with the objects; `test/infra/permissions.test.ts` holds it against what the functions really call. */
+const access = {
+  api: { actions: readsAndWrites, indexes: ['changes'] },
+  relay: { actions: readsAndWrites, indexes: [] },
+  resync: { actions: readsAndWrites, indexes: ['due', 'wheel'] },
+  deadLetters: { actions: readsAndWrites, indexes: [] },
+  reconcile: { actions: readsAndWrites, indexes: [] },
+} as const satisfies Readonly<Record<string, ObjectAccess>>
+
+/** Of a role or a user. */
+function arnOf({ grantPrincipal }: iam.IGrantable): string {
+  if (grantPrincipal instanceof iam.ArnPrincipal) return grantPrincipal.arn
+  const { roleArn, userArn } = grantPrincipal as Partial<iam.IRole & iam.IUser>
+  const arn = roleArn ?? userArn
+  if (arn === undefined) throw new Error('only a role or a user can sign in')
+  return arn
+}

@@ -1,0 +1,47 @@
+import { Stack } from 'aws-cdk-lib'
+import type { ControlPlane, TokenIssuer } from './control-plane.ts'
+
+/**
+ * The commands that make kubectl a client of a control plane, to be pasted into a shell. It signs in with whatever credentials the
+ * AWS command line has, by what that prints: no program of ours is needed.
+ */
+export function kubectlSetup(controlPlane: ControlPlane): string {
+  const { api, clusterId } = controlPlane
+  const { stackName, region } = Stack.of(controlPlane)
+  const issuer = controlPlane.issuers.find(isAwsIssuer)
+  const login = issuer === undefined ? presigned(clusterId, region) : webIdentity(issuer, region)
+  return [
+    `kubectl config set-cluster ${stackName} --server=${api.url}`,
+    `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=aws ${login.map((argument) => `--exec-arg=${argument}`).join(' ')}`,
+    `kubectl config set-context ${stackName} --cluster=${stackName} --user=${stackName}`,
+    `kubectl config use-context ${stackName}`,
+  ].join(' && ')
+}
+
+/** Those of AWS itself: https://<id>.tokens.sts.global.api.aws */
+function isAwsIssuer({ issuer }: TokenIssuer): boolean {
+  return /\.tokens\.sts\.[\w.-]*api\.aws$/.test(issuer)
+}
+
+/** A JSON Web Token that STS signs. `--query` makes of the answer what kubectl wants to read. */
+function webIdentity({ audience }: TokenIssuer, region: string): readonly string[] {
+  return [
+    'sts',
+    'get-web-identity-token',
+    `--audience=${audience}`,
+    '--signing-algorithm=ES384',
+    '--duration-seconds=900',
+    `--region=${region}`,
+    '--output=json',
+    `'--query=${execCredential}'`,
+  ]
+}
+
+/** Works for every principal without preparations: the AWS command line presigns a request for its own name. */
+function presigned(clusterId: string, region: string): readonly string[] {
+  return ['eks', 'get-token', `--cluster-name=${clusterId}`, `--region=${region}`, '--output=json']
+}
+
+/** https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
+const execCredential =
+  '{apiVersion:`"client.authentication.k8s.io/v1"`,kind:`"ExecCredential"`,status:{token:WebIdentityToken,expirationTimestamp:Expiration}}'

@@ -1,0 +1,61 @@
+import { RemovalPolicy } from 'aws-cdk-lib'
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import type { Construct } from 'constructs'
+
+export interface ObjectTableOptions {
+  /**
+   * What becomes of the objects when the stack goes. With RETAIN the table is protected against deletion, too.
+   * @default RemovalPolicy.RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy
+  /**
+   * A key of your own for the objects, Secrets among them.
+   * @default - the key that DynamoDB owns
+   */
+  readonly encryptionKey?: IKey
+  /**
+   * Whether the table can be brought back to any second of the last 35 days.
+   * @default true
+   */
+  readonly pointInTimeRecovery?: boolean
+}
+
+/** Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works with. */
+export function objectTable(scope: Construct, id: string, options: ObjectTableOptions): dynamodb.Table {
+  const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey, pointInTimeRecovery = true } = options
+  const table = new dynamodb.Table(scope, id, {
+    ...keys,
+    billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+    stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
+    timeToLiveAttribute,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: pointInTimeRecovery },
+    removalPolicy,
+    deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+    ...(encryptionKey !== undefined && {
+      encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
+      encryptionKey,
+    }),
+  })
+  for (const [indexName, index] of Object.entries(indexes))
+    table.addGlobalSecondaryIndex({ indexName, ...index, projectionType: dynamodb.ProjectionType.KEYS_ONLY })
+  return table
+}
+
+const text = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING })
+const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.NUMBER })
+
+const timeToLiveAttribute = 'expires'
+const keys = { partitionKey: text('pk'), sortKey: text('sk') }
+const indexes = {
+  changes: { partitionKey: text('pk'), sortKey: number('rv') },
+  wheel: { partitionKey: text('pk'), sortKey: number('slot') },
+  due: { partitionKey: text('pk'), sortKey: number('due') },
+}
+
+export type TableIndex = keyof typeof indexes
+
+/** The ARNs of a table's indexes, for a policy without a star. */
+export function indexArns(table: dynamodb.Table, names: readonly TableIndex[]): readonly string[] {
+  return names.map((name) => `${table.tableArn}/index/${name}`)
+}

@@ -1,0 +1,58 @@
+import { Duration } from 'aws-cdk-lib'
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
+import * as lambda from 'aws-cdk-lib/aws-lambda'
+import * as sqs from 'aws-cdk-lib/aws-sqs'
+import { Construct } from 'constructs'
+import type { ControlFunction } from './control-function.ts'
+
+export interface RelayProps {
+  readonly table: dynamodb.Table
+  readonly worker: ControlFunction
+}
+
+/**
+ * Hands the table's stream to the relay. What cannot be passed on is halved until the one bad record is alone, tried ten times
+ * within an hour, and then set aside, so that no record holds up its shard for the day that Lambda's defaults would let it.
+ */
+export class Relay extends Construct {
+  /** Where Lambda says which records it gave up. The sweep for repairs finds what they were about. */
+  readonly failures: sqs.Queue
+
+  constructor(scope: Construct, id: string, { table, worker }: RelayProps) {
+    super(scope, id)
+    const { tableStreamArn } = table
+    if (tableStreamArn === undefined) throw new Error('the table has no stream')
+    this.failures = new sqs.Queue(this, 'Failures', {
+      retentionPeriod: Duration.days(14),
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+    })
+    allowStream(worker, tableStreamArn, this.failures)
+    new lambda.EventSourceMapping(this, 'Mapping', {
+      target: worker,
+      eventSourceArn: tableStreamArn,
+      // From the latest record on, changes made while the mapping is created would be missed.
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      parallelizationFactor: 4,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      retryAttempts: 10,
+      maxRecordAge: Duration.hours(1),
+      onFailure: { bind: () => ({ destination: this.failures.queueArn }) },
+      filters: [passedOn],
+    })
+  }
+}
+
+/** Writes that were the engine's own affair wake nobody and cost no invocation. */
+const passedOn = lambda.FilterCriteria.filter({
+  dynamodb: { NewImage: { touched: { S: lambda.FilterRule.notEquals('engine') } } },
+})
+
+/** What Lambda does in the function's name. Streams are listed by account, so that one action takes no resource. */
+function allowStream(worker: ControlFunction, streamArn: string, failures: sqs.Queue): void {
+  worker.allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [streamArn])
+  worker.allow(['dynamodb:ListStreams'], ['*'])
+  worker.allow(['sqs:SendMessage'], [failures.queueArn])
+}

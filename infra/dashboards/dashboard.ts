@@ -1,0 +1,56 @@
+import { Lazy, Stack } from 'aws-cdk-lib'
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
+import type { Construct } from 'constructs'
+import { oneMinute } from './metrics.ts'
+
+/** What a dashboard shows, row by row. */
+export type Rows = readonly (readonly cloudwatch.IWidget[])[]
+
+/** A dashboard whose content is asked for when everything it may show is there. */
+export function dashboard(scope: Construct, id: string, name: string, rows: () => Rows): cloudwatch.CfnDashboard {
+  const stack = Stack.of(scope)
+  const body = (): string => stack.toJsonString({ start: '-PT3H', widgets: widgetsOf(rows()) })
+  return new cloudwatch.CfnDashboard(scope, id, { dashboardName: name, dashboardBody: Lazy.string({ produce: body }) })
+}
+
+export function dashboardUrl(scope: Construct, name: string): string {
+  const { region } = Stack.of(scope)
+  return `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards:name=${name}`
+}
+
+function widgetsOf(rows: Rows): readonly unknown[] {
+  const column = new cloudwatch.Column(...rows.map((row) => new cloudwatch.Row(...row)))
+  column.position(0, 0)
+  return column.toJson() as readonly unknown[]
+}
+
+/** A graph: what its title asks, its lines answer. */
+export interface Graph {
+  readonly title: string
+  readonly lines: readonly cloudwatch.IMetric[]
+  /** Of the axis. */
+  readonly unit: string
+  /** In columns, of 24. */
+  readonly width?: number
+  readonly stacked?: boolean
+  /** Where it becomes a matter for somebody. */
+  readonly limit?: { readonly value: number; readonly label: string }
+}
+
+export function graph({ title, lines, unit, width = 8, stacked = false, limit }: Graph): cloudwatch.GraphWidget {
+  return new cloudwatch.GraphWidget({
+    title,
+    left: [...lines],
+    leftYAxis: { label: unit, min: 0, showUnits: false },
+    width,
+    height: 6,
+    stacked,
+    period: oneMinute,
+    ...(limit && { leftAnnotations: [{ ...limit, color: cloudwatch.Color.RED }] }),
+  })
+}
+
+/** Text over the whole width. */
+export function text(height: number, markdown: string): cloudwatch.TextWidget {
+  return new cloudwatch.TextWidget({ markdown, width: 24, height })
+}

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url'
+import { Annotations, CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
+import type { Construct } from 'constructs'
+import { kubectlSetup } from './constructs/kubectl-setup.ts'
+import { ControlPlane, type TokenIssuer } from './constructs/control-plane.ts'
+import { Controller } from './constructs/controller.ts'
+import { dashboardUrl } from './dashboards/dashboard.ts'
+
+export interface SetpointStackProps extends StackProps {
+  readonly adminPrincipals: readonly string[]
+  readonly issuers: readonly TokenIssuer[]
+  /** Who gets the alarms by mail. */
+  readonly alarmEmail?: string
+  /** Whether the objects go with the stack: for trying out. */
+  readonly disposable: boolean
+}
+
+/** A control plane with the reconcilers that come with the project. */
+export class SetpointStack extends Stack {
+  readonly controlPlane: ControlPlane
+
+  constructor(scope: Construct, id: string, props: SetpointStackProps) {
+    super(scope, id, props)
+    this.controlPlane = new ControlPlane(this, 'ControlPlane', {
+      reconcilers: fileURLToPath(new URL('../functions/reconcilers.ts', import.meta.url)),
+      adminPrincipals: props.adminPrincipals,
+      issuers: props.issuers,
+      removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+    })
+    for (const { name } of this.controlPlane.reconcilers)
+      new Controller(this, pascalCase(name), { controlPlane: this.controlPlane, reconciler: name })
+    if (props.alarmEmail !== undefined)
+      this.controlPlane.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail))
+    if (props.adminPrincipals.length === 0) Annotations.of(this).addWarningV2('setpoint:no-admins', nobody)
+    this.addOutputs()
+  }
+
+  private addOutputs(): void {
+    const { api, dashboard, table, alarmTopic } = this.controlPlane
+    const outputs = {
+      Endpoint: api.url,
+      KubectlSetup: kubectlSetup(this.controlPlane),
+      Dashboard: dashboardUrl(this, dashboard.ref),
+      AlarmTopic: alarmTopic.topicArn,
+      Table: table.tableName,
+    }
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
+  }
+}
+
+const nobody =
+  'nobody may call the API: say who, as in -c admins=arn:aws:iam::123456789012:role/Admin (several with commas between)'
+
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,266 @@
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { Match } from 'aws-cdk-lib/assertions'
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
+import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Key } from 'aws-cdk-lib/aws-kms'
+import { describe, expect, it } from 'vitest'
+import { ControlPlane } from '../../infra/constructs/control-plane.ts'
+import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb-table.ts'
+import { admin, deployed, expectProperties, expectResource, fixtures, resourcesOf } from './synthesized.ts'
+
+const { template, controlPlane } = deployed()
+const synthesized = template()
+
+describe('the table', () => {
+  it('is the one that the store works with', () => {
+    const { AttributeDefinitions, StreamSpecification, ...definition } = tableDefinition
+    expectProperties(synthesized, 'AWS::DynamoDB::Table', {
+      ...definition,
+      StreamSpecification: { StreamViewType: StreamSpecification?.StreamViewType },
+      AttributeDefinitions: Match.arrayWith(AttributeDefinitions ?? []),
+      TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true },
+    })
+  })
+
+  it('is kept, can be brought back to any second, and is protected', () => {
+    expectResource(synthesized, 'AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        DeletionProtectionEnabled: true,
+      },
+    })
+  })
+
+  it('goes with the stack if that is asked for', () => {
+    expectResource(deployed({ removalPolicy: RemovalPolicy.DESTROY }).template(), 'AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Delete',
+      Properties: { DeletionProtectionEnabled: false },
+    })
+  })
+
+  it("is encrypted with a customer's key, which the functions may use through DynamoDB only", () => {
+    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const withKey = deployed({ encryptionKey: new Key(stack, 'Key') }, {}, stack).template()
+    expectProperties(withKey, 'AWS::DynamoDB::Table', {
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId: Match.anyValue() },
+    })
+    const statement = Match.objectLike({
+      Action: Match.arrayWith(['kms:Decrypt']),
+      Condition: { StringEquals: { 'kms:ViaService': Match.anyValue() } },
+    })
+    // Api, relay, resync, dead letters, system and two controllers.
+    expect(
+      Object.keys(
+        withKey.findResources('AWS::IAM::Policy', {
+          Properties: { PolicyDocument: { Statement: Match.arrayWith([statement]) } },
+        }),
+      ),
+    ).toHaveLength(7)
+  })
+})
+
+describe('the API', () => {
+  it('streams every verb and path from one function, and takes no request without a token', () => {
+    const methods = Object.values(resourcesOf(synthesized, 'AWS::ApiGateway::Method'))
+    expect(methods).toHaveLength(2)
+    for (const { Properties } of methods)
+      expect(Properties).toMatchObject({
+        HttpMethod: 'ANY',
+        AuthorizationType: 'CUSTOM',
+        AuthorizerId: expect.anything(),
+        Integration: { Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 90_000 },
+      })
+    expect(JSON.stringify(methods)).toContain('/response-streaming-invocations')
+  })
+
+  it('is regional, and leaves bytes as they are', () => {
+    expectProperties(synthesized, 'AWS::ApiGateway::RestApi', {
+      BinaryMediaTypes: ['*/*'],
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+    })
+  })
+
+  it('is throttled, and logs who did what', () => {
+    expectProperties(synthesized, 'AWS::ApiGateway::Stage', {
+      AccessLogSetting: { DestinationArn: Match.anyValue(), Format: Match.stringLikeRegexp('authorizer.principalId') },
+      MethodSettings: [
+        Match.objectLike({ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 }),
+      ],
+      TracingEnabled: true,
+    })
+  })
+
+  it('asks the authorizer for each token once a minute', () => {
+    expectProperties(synthesized, 'AWS::ApiGateway::Authorizer', {
+      Type: 'TOKEN',
+      AuthorizerResultTtlInSeconds: 60,
+      IdentitySource: 'method.request.header.Authorization',
+      IdentityValidationExpression: '^Bearer .+$',
+    })
+  })
+
+  it('refuses in the words of Kubernetes', () => {
+    const refusals = Object.values(resourcesOf(synthesized, 'AWS::ApiGateway::GatewayResponse'))
+    for (const { Properties } of refusals) {
+      const { StatusCode, ResponseTemplates } = Properties as {
+        readonly StatusCode: string
+        readonly ResponseTemplates: Record<string, string>
+      }
+      const text = ResponseTemplates['application/json']?.replace('$context.error.messageString', '"why"') ?? ''
+      expect(JSON.parse(text)).toMatchObject({ kind: 'Status', message: 'why', code: Number(StatusCode) })
+    }
+    expect(refusals.map(({ Properties }) => Properties['ResponseType'])).toEqual(
+      expect.arrayContaining(['UNAUTHORIZED', 'ACCESS_DENIED', 'THROTTLED', 'AUTHORIZER_FAILURE']),
+    )
+  })
+
+  it('stands behind a firewall and under a name of its own if told so', () => {
+    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const certificate = Certificate.fromCertificateArn(stack, 'Certificate', 'arn:aws:acm:eu-west-1:1:certificate/a')
+    const named = deployed(
+      { webAclArn: 'arn:aws:wafv2:eu-west-1:1:regional/webacl/a', domainName: 'api.example.dev', certificate },
+      {},
+      stack,
+    )
+    expectProperties(named.template(), 'AWS::WAFv2::WebACLAssociation', {
+      WebACLArn: 'arn:aws:wafv2:eu-west-1:1:regional/webacl/a',
+    })
+    expectProperties(named.template(), 'AWS::ApiGateway::DomainName', { DomainName: 'api.example.dev' })
+    expectProperties(named.template(), 'AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true })
+    expect(named.controlPlane.api.url).toBe('https://api.example.dev')
+  })
+
+  it('refuses a name without a certificate', () => {
+    expect(() => deployed({ domainName: 'api.example.dev' })).toThrow('needs both')
+  })
+
+  it('is private behind VPC endpoints, and refuses who comes another way', () => {
+    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const endpoint = InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(stack, 'Endpoint', {
+      vpcEndpointId: 'vpce-1',
+      port: 443,
+    })
+    expectProperties(deployed({ vpcEndpoints: [endpoint] }, {}, stack).template(), 'AWS::ApiGateway::RestApi', {
+      EndpointConfiguration: { Types: ['PRIVATE'], VpcEndpointIds: ['vpce-1'] },
+      Policy: {
+        Statement: [
+          Match.objectLike({ Effect: 'Allow' }),
+          Match.objectLike({
+            Effect: 'Deny',
+            Condition: { StringNotEquals: { 'aws:SourceVpce': ['vpce-1'] } },
+          }),
+        ],
+      },
+    })
+  })
+})
+
+describe('the authorizer', () => {
+  it('lets in who is on the list, and nobody else', () => {
+    expectProperties(synthesized, 'AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          SETPOINT_ADMINS: JSON.stringify([admin]),
+          SETPOINT_ISSUERS: '[]',
+          SETPOINT_CLUSTER_ID: Match.anyValue(),
+        }),
+      },
+    })
+  })
+
+  it('lets in a role that was granted it, which may get itself a token', () => {
+    const one = deployed({ issuers: [{ issuer: 'https://issuer.example', audience: 'setpoint' }] })
+    const role = new Role(one.stack, 'Deployer', { assumedBy: new ServicePrincipal('codebuild.amazonaws.com') })
+    one.controlPlane.grantApply(role).assertSuccess()
+    const variables = Match.objectLike({
+      SETPOINT_ADMINS: { 'Fn::Join': ['', [`["${admin}","`, { 'Fn::GetAtt': Match.arrayWith(['Arn']) }, '"]']] },
+    })
+    expectProperties(one.template(), 'AWS::Lambda::Function', { Environment: { Variables: variables } })
+    expectProperties(one.template(), 'AWS::IAM::Policy', {
+      PolicyDocument: { Statement: [Match.objectLike({ Action: 'sts:GetWebIdentityToken' })] },
+      Roles: [Match.objectLike({ Ref: Match.stringLikeRegexp('Deployer') })],
+    })
+  })
+})
+
+describe('the relay', () => {
+  it('reads the stream from its beginning, and no bad record stops it', () => {
+    expectProperties(synthesized, 'AWS::Lambda::EventSourceMapping', {
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 10,
+      MaximumRecordAgeInSeconds: 3_600,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
+      FilterCriteria: {
+        Filters: [{ Pattern: '{"dynamodb":{"NewImage":{"touched":{"S":[{"anything-but":["engine"]}]}}}}' }],
+      },
+    })
+  })
+})
+
+describe('the tick', () => {
+  it('comes every minute, and one that fails is not tried again', () => {
+    expectProperties(synthesized, 'AWS::Events::Rule', {
+      ScheduleExpression: 'rate(1 minute)',
+      Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } })],
+    })
+  })
+})
+
+describe('every function', () => {
+  const functions = Object.values(resourcesOf(synthesized, 'AWS::Lambda::Function'))
+
+  it('is Node 24 on arm64, traced, and stopped when it goes round in circles', () => {
+    expect(functions).toHaveLength(8)
+    for (const { Properties } of functions)
+      expect(Properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        TracingConfig: { Mode: 'Active' },
+        RecursiveLoop: 'Terminate',
+      })
+  })
+
+  it('has a role and a log of its own', () => {
+    const ofEach = (property: string) =>
+      new Set(functions.map(({ Properties }) => JSON.stringify(Properties[property])))
+    expect(ofEach('Role').size).toBe(functions.length)
+    expect(ofEach('LoggingConfig').size).toBe(functions.length)
+    synthesized.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 })
+  })
+
+  it('has no managed policy', () => {
+    const roles = Object.values(
+      synthesized.findResources('AWS::IAM::Role', {
+        Properties: {
+          AssumeRolePolicyDocument: {
+            Statement: [Match.objectLike({ Principal: { Service: 'lambda.amazonaws.com' } })],
+          },
+        },
+      }),
+    )
+    expect(roles).toHaveLength(8)
+    expect(JSON.stringify(roles)).not.toContain('ManagedPolicyArns')
+  })
+})
+
+describe('a control plane', () => {
+  it('has a Controller for each reconciler of its list, or is not synthesized', () => {
+    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const alone = new ControlPlane(stack, 'ControlPlane', { reconcilers: fixtures, adminPrincipals: [admin] })
+    expect(alone.node.validate()).toEqual([
+      expect.stringContaining('the reconciler shelf'),
+      expect.stringContaining('the reconciler lamp'),
+    ])
+    expect(controlPlane.node.validate()).toEqual([])
+  })
+
+  it('says what it measures of itself', () => {
+    expect(controlPlane.metricApiErrors().metricName).toBe('5XXError')
+    expect(controlPlane.metricRelayDelay()).toMatchObject({ metricName: 'IteratorAge', statistic: 'Maximum' })
+  })
+})

@@ -1,0 +1,50 @@
+import { App, Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
+import { Controller, type ControllerProps } from '../../infra/constructs/controller.ts'
+
+/** A stack with a control plane and a Controller for each reconciler of the fixtures. */
+export interface Deployed {
+  readonly stack: Stack
+  readonly controlPlane: ControlPlane
+  readonly controllers: Readonly<Record<'shelf' | 'lamp', Controller>>
+  readonly template: () => Template
+}
+
+export const fixtures = 'test/infra/fixtures/reconcilers.ts'
+export const admin = 'arn:aws:iam::123456789012:role/Admin'
+
+/** In a template that is only looked at, nothing is bundled. */
+export function deployed(
+  props: Partial<ControlPlaneProps> = {},
+  ofShelves: Partial<ControllerProps> = {},
+  stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test'),
+): Deployed {
+  const controlPlane = new ControlPlane(stack, 'ControlPlane', {
+    reconcilers: fixtures,
+    adminPrincipals: [admin],
+    ...props,
+  })
+  const controllers = {
+    shelf: new Controller(stack, 'Shelves', { controlPlane, reconciler: 'shelf', ...ofShelves }),
+    lamp: new Controller(stack, 'Lamps', { controlPlane, reconciler: 'lamp' }),
+  }
+  return { stack, controlPlane, controllers, template: () => Template.fromStack(stack) }
+}
+
+type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }
+
+/** The resources of a type, by their logical ids. */
+export function resourcesOf(template: Template, type: string): Readonly<Record<string, Resource>> {
+  return template.findResources(type) as Record<string, Resource>
+}
+
+/** That a template has a resource with these properties, and perhaps more. */
+export function expectProperties(template: Template, type: string, properties: object): void {
+  template.hasResourceProperties(type, properties)
+}
+
+/** The same, with what stands beside the properties. */
+export function expectResource(template: Template, type: string, resource: object): void {
+  template.hasResource(type, resource)
+}
