@@ -108,7 +108,8 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
         ),
       ),
     )
-    ended.abort()
+    // Without a reason, every abort makes an error with a stack.
+    ended.abort('ended')
     return kept.flat()
   }
 }

@@ -73,12 +73,13 @@ export function createBatchQueue({ queue, clock, logger }: BatchQueueOptions): B
     isSettled: ({ handle }) => settled.has(handle),
     ended: async (deliveries, withinMs) => {
       const over = new AbortController()
-      const tooLate = clock.sleep(withinMs, over.signal).then(() => over.abort())
+      const tooLate = clock.sleep(withinMs, over.signal).then(() => over.abort('over'))
       const isOpen = ({ handle }: Delivery): boolean => !settled.has(handle) && !held.has(handle)
       while (deliveries.some(isOpen) && !over.signal.aborted) await Promise.race([said.promise, tooLate])
-      over.abort()
+      over.abort('over')
       return !deliveries.some(isOpen)
     },
-    close: () => closing.abort(),
+    // Without a reason, every abort makes an error with a stack.
+    close: () => closing.abort('closed'),
   }
 }
