@@ -77,9 +77,9 @@ export const externalStatus = z.object({
 })
 
 /** A reconciler for entities outside. Throws a TypeError for a definition that cannot work. */
-export function defineExternal<Read, Body, Required extends Requirements<Read>, Client>(
+export function defineExternal<Read, Body, Required extends Requirements<NoInfer<Read>>, Client>(
   kind: Kind<Read, Body>,
-  options: ExternalOptions<Read, Required, Client>,
+  options: ExternalOptions<NoInfer<Read>, Required, Client>,
 ): Controller {
   const { references, connect, declared, api, outputs, budget, shown, lateInitialized, ...others } = options
   const { syncPeriod = '1m', grace = '30s', assert = 'always', condition = 'Synced', ...reconciler } = others

@@ -11,13 +11,15 @@ export interface Requirement<Read, Target> {
   readonly of: (object: Read) => Reference | undefined
   /** What is outside is inside of what that stands for, and goes with it. */
   readonly contains: boolean
+  /** Never set: carries the type. */
+  readonly target?: Target
 }
 
 export type Requirements<Read> = Readonly<Record<string, Requirement<Read, unknown>>>
 
 /** The objects that were found, by the names of the requirements. */
 export type Resolved<Required> = {
-  readonly [Name in keyof Required]: Required[Name] extends Requirement<never, infer Target> ? Target : never
+  readonly [Name in keyof Required]: Required[Name] extends { readonly target?: infer Target } ? Target : never
 }
 
 /**
@@ -28,7 +30,7 @@ export function requires<Read, Target>(
   kind: Kind<Target, unknown>,
   of: (object: Read) => Reference,
   { contains = false }: { readonly contains?: boolean } = {},
-): Requirement<Read, Target> {
+): Requirement<Read, NoInfer<Target>> {
   return { kind: kind as Kind<NonNullable<Target>, unknown>, of, contains }
 }
 
@@ -36,7 +38,7 @@ export function requires<Read, Target>(
 export function mayRequire<Read, Target>(
   kind: Kind<Target, unknown>,
   of: (object: Read) => Reference | undefined,
-): Requirement<Read, Target | undefined> {
+): Requirement<Read, NoInfer<Target> | undefined> {
   return { kind: kind as Kind<NonNullable<Target>, unknown>, of, contains: false }
 }
 

@@ -1,0 +1,91 @@
+import { Buffer } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import {
+  HttpError,
+  parseRetryAfter,
+  stop,
+  type Context,
+  type Json,
+  type JsonObject,
+  type SecretObject,
+} from '../../../shared/index.ts'
+import { refusalOf } from './refusal.ts'
+
+/** Konnect's API with the credentials of one account. */
+export interface KonnectClient {
+  /** Of the region; entities of a control plane are in its region. */
+  readonly serverURL: string
+  /** The control plane that calls are about; absent for calls about control planes themselves. */
+  readonly controlPlaneID?: string
+  readonly organizationID?: string
+  /** Tells accounts apart, and gives nothing away. */
+  readonly account: string
+  /** A call of the API; undefined for an answer without a body. Throws HttpError for any answer but success. */
+  call(request: string, body?: JsonObject): Promise<JsonObject | undefined>
+}
+
+/** As the global `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export interface ClientOptions {
+  readonly serverURL: string
+  readonly secret: SecretObject
+  readonly ctx: Context
+  readonly fetch: Fetch
+  readonly controlPlaneID?: string | undefined
+  readonly organizationID?: string | undefined
+}
+
+/** Less than the grace of an external, so that a call whose answer was lost is over when its outcome is judged. */
+const timeoutMs = 15_000
+
+/** A client with the token that the Secret has as `token`: a personal or a system account access token. */
+export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: ClientOptions): KonnectClient {
+  const token = Buffer.from(secret.data?.['token'] ?? '', 'base64')
+    .toString()
+    .trim()
+  if (token === '') throw stop('AuthRefInvalid', `Secret ${secret.metadata.name} has no token`)
+  const { controlPlaneID, organizationID } = ids
+  return {
+    serverURL,
+    ...(controlPlaneID === undefined ? {} : { controlPlaneID }),
+    ...(organizationID === undefined ? {} : { organizationID }),
+    account: createHash('sha256').update(`${serverURL} ${token}`).digest('hex'),
+    call: async (request, body) => {
+      const [method = '', path = ''] = request.split(' ')
+      const response = await fetch(path.startsWith('/') ? serverURL + path : path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json, application/problem+json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(timeoutMs)]),
+      })
+      const answer = parsed(await response.text())
+      if (response.ok) return answer
+      const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), ctx.now())
+      throw refusalOf(response.status, answer, retryAfterMs)
+    },
+  }
+}
+
+function parsed(text: string): JsonObject | undefined {
+  if (text === '') return undefined
+  try {
+    const value = JSON.parse(text) as Json
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** The answer of a call that always has one. */
+export async function answered(call: Promise<JsonObject | undefined>): Promise<JsonObject> {
+  const answer = await call
+  if (answer !== undefined) return answer
+  // Whether it was done is as unknown as if nothing had come.
+  throw new HttpError(502, 'the answer is no JSON object')
+}

@@ -1,0 +1,66 @@
+import {
+  defineExternal,
+  requires,
+  Secret,
+  type Controller,
+  type ExternalApi,
+  type JsonObject,
+  type ObjectOf,
+} from '../../../shared/index.ts'
+import { answered, createKonnectClient, type KonnectClient } from './client.ts'
+import type { Konnect } from './konnect.ts'
+import { KonnectControlPlane } from './kinds.ts'
+import { ownerLabels, uidInLabels, uidTag } from './owner-marks.ts'
+
+type ControlPlane = ObjectOf<typeof KonnectControlPlane>
+
+const path = '/v2/control-planes'
+
+/** Control planes: made by POST, found by a label, changed by PATCH. */
+export function controlPlanes({ fetch, budgetOf, organizationOf }: Konnect): Controller {
+  /** With what Konnect nests, and whose it is. Asked before anything is made, so that no answer is lost for its sake. */
+  const completed = async (client: KonnectClient, call: () => Promise<JsonObject | undefined>): Promise<JsonObject> => {
+    const organizationID = await organizationOf(client)
+    const { config, ...entity } = await answered(call())
+    return { ...(config as JsonObject | undefined), ...entity, organizationID }
+  }
+
+  const api: ExternalApi<KonnectClient> = {
+    get: (client, id) => completed(client, () => client.call(`GET ${path}/${id}`)),
+    find: async (client, owner) => {
+      const { data } = await answered(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
+      const [first] = (data ?? []) as JsonObject[]
+      return first && completed(client, async () => first)
+    },
+    create: (client, declared) => completed(client, () => client.call(`POST ${path}`, declared)),
+    update: (client, id, { cluster_type: _, ...declared }) =>
+      completed(client, () => client.call(`PATCH ${path}/${id}`, declared)),
+    delete: async (client, id) => void (await client.call(`DELETE ${path}/${id}`)),
+    idOf: ({ id }) => String(id),
+    ownerOf: ({ labels }) => uidInLabels(labels),
+    markedIn: ['labels'],
+    immutable: ['cluster_type'],
+  }
+
+  return defineExternal(KonnectControlPlane, {
+    references: { AuthRef: requires(Secret, ({ spec }: ControlPlane) => spec.authRef) },
+    connect: async ({ spec }, { refs, ctx }) =>
+      createKonnectClient({ serverURL: spec.serverURL, secret: refs.AuthRef, ctx, fetch }),
+    declared: ({ metadata, spec }, { owner }) => ({
+      name: spec.name ?? metadata.name,
+      description: spec.description,
+      cluster_type: spec.clusterType,
+      auth_type: spec.authType,
+      labels: { ...spec.labels, ...ownerLabels(owner) },
+    }),
+    api,
+    shown: (entity, { serverURL }) => ({
+      organizationID: String(entity['organizationID']),
+      serverURL,
+      controlPlaneEndpoint: String(entity['control_plane_endpoint']),
+      telemetryEndpoint: String(entity['telemetry_endpoint']),
+    }),
+    condition: 'Programmed',
+    budget: budgetOf,
+  })
+}

@@ -1,0 +1,52 @@
+import { createRateBudgets, HttpError, type RateBudget } from '../../../shared/index.ts'
+import { answered, type Fetch, type KonnectClient } from './client.ts'
+
+/** What all Konnect reconcilers of a process share. */
+export interface Konnect {
+  readonly fetch: Fetch
+  /** One budget per account, whatever kinds of entities its objects are for. */
+  budgetOf(client: KonnectClient): RateBudget
+  /** Whose account it is; asked once per process. */
+  organizationOf(client: KonnectClient): Promise<string>
+}
+
+export interface KonnectOptions {
+  /** Default: the global one. */
+  readonly fetch?: Fetch
+  /** What an account may call. Konnect publishes no number; this is what a person with a script would do. Default 20 a second in bursts of 100. */
+  readonly rate?: { readonly perSecond: number; readonly burst: number }
+}
+
+export function createKonnect({
+  fetch = globalThis.fetch,
+  rate = { perSecond: 20, burst: 100 },
+}: KonnectOptions = {}): Konnect {
+  const budgets = createRateBudgets(rate)
+  const organizations = new Map<string, string>()
+  return {
+    fetch,
+    budgetOf: ({ account }) => budgets(account),
+    organizationOf: async (client) => {
+      const id = organizations.get(client.account) ?? (await askOrganization(client))
+      organizations.set(client.account, id)
+      return id
+    },
+  }
+}
+
+async function askOrganization(client: KonnectClient): Promise<string> {
+  const url = `${globalServer(client.serverURL)}/v3/organizations/me`
+  try {
+    const { id } = await answered(client.call(`GET ${url}`))
+    return String(id)
+  } catch (error) {
+    // What is not there is the question, and never the entity that it was asked for.
+    if (error instanceof HttpError && error.status === 404) throw new HttpError(502, error.message, { cause: error })
+    throw error
+  }
+}
+
+/** Organizations are the same in all regions, and asked for at the global server. Any other server has everything itself. */
+function globalServer(serverURL: string): string {
+  return serverURL.replace(/^https:\/\/[a-z]+\.api\.konghq\.com$/, 'https://global.api.konghq.com')
+}

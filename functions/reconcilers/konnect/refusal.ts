@@ -1,0 +1,36 @@
+import { HttpError, MissingReferenceError, type Json, type JsonObject } from '../../../shared/index.ts'
+
+/**
+ * What Konnect says when it refuses, in a form that is equal for equal refusals. There are two: problem details for control planes
+ * (`title`, `detail`, `invalid_parameters`; `instance` is a trace id and is left out), and the gateway's errors for the entities in
+ * them (`message`, `details`). The latter say 400 for what is elsewhere a 409: a name that is taken, a reference to what is not there.
+ */
+export function refusalOf(status: number, answer: JsonObject | undefined, retryAfterMs: number | undefined): HttpError {
+  const details = objects(answer?.['details'])
+  const texts = [
+    answer?.['title'],
+    answer?.['detail'] ?? answer?.['message'],
+    ...parameters(answer),
+    ...reasons(details),
+  ]
+  const message = `${status} ${texts.filter((text) => typeof text === 'string' && text !== '').join(': ')}`.trim()
+  const options = retryAfterMs === undefined ? {} : { retryAfterMs }
+  if (status !== 400 || details.length === 0 || details.some(({ type }) => type !== 'ERROR_TYPE_REFERENCE'))
+    return new HttpError(status, message, options)
+  return reasons(details).some((reason) => reason.includes('(type: unique)'))
+    ? new HttpError(409, message, options)
+    : new MissingReferenceError(status, message, options)
+}
+
+function parameters(answer: JsonObject | undefined): readonly string[] {
+  return objects(answer?.['invalid_parameters']).map(({ field, reason }) => `${String(field)} ${String(reason)}`)
+}
+
+function reasons(details: readonly JsonObject[]): readonly string[] {
+  return details.flatMap(({ messages }) => (Array.isArray(messages) ? messages.map(String) : []))
+}
+
+function objects(value: Json | undefined): readonly JsonObject[] {
+  const list = Array.isArray(value) ? value : []
+  return list.filter((one): one is JsonObject => typeof one === 'object' && one !== null && !Array.isArray(one))
+}

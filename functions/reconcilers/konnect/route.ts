@@ -1,0 +1,31 @@
+import { defineExternal, mayRequire, type Controller, type ObjectOf } from '../../../shared/index.ts'
+import { connectInside, coreEntities, inControlPlane, shownInside, tagsFor } from './core-entities.ts'
+import type { Konnect } from './konnect.ts'
+import { KonnectRoute, KonnectService } from './kinds.ts'
+
+type Route = ObjectOf<typeof KonnectRoute>
+
+export function routes(konnect: Konnect): Controller {
+  return defineExternal(KonnectRoute, {
+    references: {
+      ControlPlaneRef: inControlPlane,
+      ServiceRef: mayRequire(KonnectService, ({ spec }: Route) => spec.serviceRef),
+    },
+    connect: connectInside(konnect),
+    declared: ({ metadata, spec }: Route, { refs, owner }) => ({
+      name: spec.name ?? metadata.name,
+      paths: [...spec.paths],
+      hosts: spec.hosts && [...spec.hosts],
+      methods: spec.methods && [...spec.methods],
+      protocols: spec.protocols && [...spec.protocols],
+      strip_path: spec.stripPath,
+      preserve_host: spec.preserveHost,
+      service: refs.ServiceRef?.status?.id === undefined ? undefined : { id: refs.ServiceRef.status.id },
+      tags: tagsFor(spec.tags, owner),
+    }),
+    api: coreEntities('routes'),
+    shown: shownInside,
+    condition: 'Programmed',
+    budget: konnect.budgetOf,
+  })
+}
