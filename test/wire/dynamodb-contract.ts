@@ -8,14 +8,20 @@ import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
 import { onPeer } from './endpoints.ts'
 import type { Peer } from './peer.ts'
 
-/** The contracts of the ports on one table each, over the wire. */
+/** The contracts of the ports, over the wire, each test on a table of its own. */
 export function dynamodbContract(peer: Peer): void {
   const { endpoint, ...options } = onPeer(peer)
   describe('over the wire', options, () => {
-    const client = createDynamodbClient({ endpoint, region: 'us-east-1', credentials: testCredentials })
+    const client = createDynamodbClient({
+      endpoint,
+      region: 'us-east-1',
+      credentials: testCredentials,
+      // Some tests send a thousand requests at once, and an emulator takes one after the other.
+      requestHandler: { requestTimeout: 60_000, connectionTimeout: 60_000, throwOnRequestTimeout: true },
+    })
     afterAll(() => client.destroy())
     const open = async (): Promise<OpenDynamodb & { close(): void; caughtUp(): Promise<void> }> => ({
-      ...(await openDynamodb(client)),
+      ...(await openDynamodb(client, { lookBackMs: 5_000 })),
       caughtUp: async () => {},
       close: () => {},
     })

@@ -1,0 +1,86 @@
+import {
+  EventBridgeClient,
+  PutEventsCommand,
+  type EventBridgeClientConfig,
+  type PutEventsRequestEntry,
+  type PutEventsResultEntry,
+} from '@aws-sdk/client-eventbridge'
+import type { Condition } from '../../model/conditions.ts'
+import type { Transition } from '../../model/transitions.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
+import { inBatches, type Refusal } from './batches.ts'
+import { isThrottle, serviceFailure } from './service-failure.ts'
+
+/** A client that gives up on a request after three seconds. */
+export function createEventBridgeClient(config: EventBridgeClientConfig = {}): EventBridgeClient {
+  return new EventBridgeClient({ requestHandler: { requestTimeout: 3_000, connectionTimeout: 1_000 }, ...config })
+}
+
+export interface EventBridgePublisherOptions {
+  readonly client: EventBridgeClient
+  /** Name or ARN of the bus. */
+  readonly bus: string
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * Puts transitions on an event bus, for people's own rules: source `setpoint`, detail-type `Ready`, `NotReady` or `Failed`, and in
+ * the detail `group`, `kind`, `namespace`, `name`, `uid`, `generation`, `resourceVersion` and the `condition` with its states
+ * `before` and `after`. A rule may see one twice, with the same uid and resourceVersion. Rejects once some could not be put:
+ * THROTTLED or UNAVAILABLE for what may work later, INTERNAL for what is refused for good.
+ */
+export type PublishTransitions = (transitions: readonly Transition[]) => Promise<void>
+
+export function createEventBridgePublisher(options: EventBridgePublisherOptions): PublishTransitions {
+  const { client, bus, clock, random } = options
+  const attempt = `put events on the bus ${bus}`
+
+  const call = async (batch: readonly PutEventsRequestEntry[]): Promise<readonly Refusal<PutEventsRequestEntry>[]> => {
+    const { Entries = [] } = await client
+      .send(new PutEventsCommand({ Entries: [...batch] }))
+      .catch((error: unknown): never => {
+        throw serviceFailure(error, attempt)
+      })
+    return refusals(batch, Entries)
+  }
+
+  return (transitions) =>
+    inBatches(
+      transitions.map((transition) => entryOf(transition, bus)),
+      { attempt, sizeMax: 10, call, clock, random },
+    )
+}
+
+/**
+ * A request may have 256 KB, by ten entries (EventBridge User Guide, "Calculating PutEvents event entry size"). With messages of this
+ * length, ten entries are below it whatever they say, and none need be counted.
+ */
+const messageCharactersMax = 1_000
+
+function entryOf({ type, key, condition, ...identity }: Transition, bus: string): PutEventsRequestEntry {
+  const { before, after } = condition
+  const states = { before: before === undefined ? null : shortened(before), after: shortened(after) }
+  const Detail = JSON.stringify({ ...key, ...identity, condition: { type: condition.type, ...states } })
+  return { EventBusName: bus, Source: 'setpoint', DetailType: type, Detail }
+}
+
+function shortened(condition: Condition): Condition {
+  return { ...condition, message: condition.message.slice(0, messageCharactersMax) }
+}
+
+/** The answer has an entry for each of the request's, in its order. */
+function refusals(
+  batch: readonly PutEventsRequestEntry[],
+  results: readonly PutEventsResultEntry[],
+): readonly Refusal<PutEventsRequestEntry>[] {
+  return batch.flatMap((entry, i) => {
+    const { ErrorCode: code, ErrorMessage: message = '' } = results[i] ?? {}
+    return code === undefined ? [] : [{ entry, code, message, isFinal: !isPassing(code) }]
+  })
+}
+
+function isPassing(code: string): boolean {
+  return isThrottle(code) || /^(Internal|ServiceUnavailable)/.test(code)
+}
