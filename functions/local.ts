@@ -5,6 +5,10 @@ import { enableCompileCache } from 'node:module'
 // Halves the time of every start but the first; what is imported before it is not cached.
 enableCompileCache()
 const { runLocalProcess } = await import('../shared/runtime/local-process.ts')
+const { backupReconcilers } = await import('./reconcilers/backup/reconcilers.ts')
 const { postgresReconcilers } = await import('./reconcilers/postgres/reconcilers.ts')
 
-await runLocalProcess(postgresReconcilers)
+await runLocalProcess((dataDirectory) => [
+  ...postgresReconcilers(dataDirectory),
+  ...backupReconcilers(`${dataDirectory}/backups`),
+])

@@ -1,5 +1,6 @@
 import type { Controller } from '../shared/index.ts'
+import { backupReconcilers } from './reconcilers/backup/reconcilers.ts'
 import { databaseReconciler } from './reconcilers/postgres/database.ts'
 
 /** The reconcilers of this deployment. `infra` puts one of them alone into the function that runs it. */
-export const reconcilers: readonly Controller[] = [databaseReconciler]
+export const reconcilers: readonly Controller[] = [databaseReconciler, ...backupReconcilers()]

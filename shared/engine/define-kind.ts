@@ -58,12 +58,15 @@ const commonColumns: readonly PrinterColumn[] = [
 ]
 
 function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema {
-  const spec = structural(options.spec)
+  const given = structural(options.spec)
+  const isRequired = (given.required ?? []).length > 0
+  // Left out as a whole it is empty, and filled with its defaults: the type says that it is always there.
+  const spec: StructuralSchema = isRequired ? given : { ...given, default: {} }
   const status = options.status === undefined ? { type: 'object' as const } : structural(options.status)
   const schema: StructuralSchema = {
     type: 'object',
     ...(options.description === undefined ? {} : { description: options.description }),
-    ...((spec.required ?? []).length > 0 ? { required: ['spec'] } : {}),
+    ...(isRequired ? { required: ['spec'] } : {}),
     properties: { spec, status: withConditions(status) },
   }
   const [error] = checkStructural(schema)

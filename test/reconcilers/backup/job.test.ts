@@ -66,7 +66,7 @@ describe('a Job', () => {
     await env.advance('3s')
     expect(dump.count('orders')).toBe(1)
     expect(dump.count('users')).toBeGreaterThan(1)
-    dump.fail(undefined)
+    dump.mend()
     await env.advance('10s')
     expect(await condition('Complete')).toMatchObject({ status: 'True' })
     expect(dump.count('orders')).toBe(1)

@@ -113,11 +113,11 @@ describe('a BackupPolicy', () => {
   it('removes dumps that are older than its retention, but never the newest of a database', async () => {
     await policy({ retentionDays: 2 })
     await env.advance('123h')
-    expect([...archive.stored.keys()].map((name) => name.slice(22, 30))).toEqual(['20260104', '20260105', '20260106'])
-    expect((await get())?.status).toMatchObject({ dumps: 3 })
+    expect([...archive.stored.keys()].map((name) => name.slice(23, 31))).toEqual(['20260105', '20260106'])
+    expect((await get())?.status).toMatchObject({ dumps: 2 })
     await policy({ retentionDays: 2, suspended: true })
     await env.advance('480h')
-    expect([...archive.stored.keys()].map((name) => name.slice(22, 30))).toEqual(['20260106'])
+    expect([...archive.stored.keys()].map((name) => name.slice(23, 31))).toEqual(['20260106'])
   })
 
   it('names targets that do not exist, and keeps the rest going', async () => {

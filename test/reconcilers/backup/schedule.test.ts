@@ -68,7 +68,7 @@ describe('a schedule', () => {
       ['2026-03-08T07:00', '2026-03-08T08:00'],
       'every hour is every hour',
     ],
-  ])('%s in %s after %s: %j (%s)', (schedule, zone, from, expected, _) => {
+  ])('%s in %s after %s: %j (%s)', (...[schedule, zone, from, expected]) => {
     expect(times(schedule, zone, from, Math.max(1, expected.length))).toEqual(expected)
   })
 

@@ -33,7 +33,8 @@ export interface TestDump {
   hold(): void
   release(): void
   /** Every dump fails from now on, or those of one database. */
-  fail(error: Error | undefined, database?: string): void
+  fail(error: Error, database?: string): void
+  mend(): void
   /** How many were begun since the last reset, of a database or of all. */
   count(database?: string): number
   reset(): void
@@ -42,7 +43,7 @@ export interface TestDump {
 export function createTestDump(): TestDump {
   let gate = Promise.resolve()
   let open = (): void => {}
-  let failure: { readonly error: Error | undefined; readonly of: string | undefined } | undefined
+  let failure: { readonly error: Error; readonly of: string | undefined } | undefined
   let begun: string[] = []
   return {
     run: async ({ endpoint: { database }, signal }, use) => {
@@ -53,7 +54,7 @@ export function createTestDump(): TestDump {
       aborted.catch(() => {})
       await Promise.race([gate, aborted])
       signal.throwIfAborted()
-      if (failure?.error !== undefined && (failure.of ?? database) === database) throw failure.error
+      if (failure !== undefined && (failure.of ?? database) === database) throw failure.error
       return use({ leftOut: [], content: Readable.from([Buffer.from(database)]) })
     },
     hold: () => {
@@ -62,6 +63,9 @@ export function createTestDump(): TestDump {
     release: () => open(),
     fail: (error, of) => {
       failure = { error, of }
+    },
+    mend: () => {
+      failure = undefined
     },
     count: (database) => begun.filter((one) => database === undefined || one === database).length,
     reset: () => {

@@ -1,8 +1,13 @@
+import { stop } from '../../../../shared/index.ts'
 import { directoryArchive } from './directory.ts'
 import type { Archive } from './archive.ts'
 
-/** The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. */
-export function archiveAt(location: string): Archive {
+/**
+ * The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. Without a location
+ * every use of it stops the object that needs it, with what to do.
+ */
+export function archiveAt(location: string | undefined): Archive {
+  if (location === undefined) return noArchive
   const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location)
   if (match === null) return directoryArchive(location)
   const [, bucket = '', path = ''] = match
@@ -17,6 +22,11 @@ export function archiveAt(location: string): Archive {
     return s3Archive({ client: new S3Client({ forcePathStyle }), bucket, prefix })
   })
 }
+
+const missing = async (): Promise<never> => {
+  throw stop('NoArchive', 'nobody said where dumps go: set SETPOINT_BACKUPS to s3://bucket/prefix or to a directory')
+}
+const noArchive: Archive = { write: missing, list: missing, read: missing, remove: missing }
 
 function lazily(open: () => Promise<Archive>): Archive {
   let opened: Promise<Archive> | undefined

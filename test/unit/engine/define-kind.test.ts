@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { expect, it } from 'vitest'
+import { defineKind, defineReconciler, done } from '../../../shared/index.ts'
+import { createTestEnv } from '../../../shared/testing/test-env.ts'
+
+const Defaulted = defineKind({
+  group: 'unit.test',
+  version: 'v1',
+  kind: 'Defaulted',
+  spec: z.object({ size: z.number().default(3), inner: z.object({ on: z.boolean().default(true) }).prefault({}) }),
+})
+
+it('a spec that needs nothing may be left out, and is read with its defaults all the same', async () => {
+  const seen: unknown[] = []
+  const reconciler = defineReconciler(Defaulted, {
+    reconcile: async ({ spec }) => {
+      seen.push(spec)
+      return done()
+    },
+  })
+  await using env = await createTestEnv({ reconcilers: [reconciler] })
+  await env.applyManifest({ apiVersion: 'unit.test/v1', kind: 'Defaulted', metadata: { name: 'd' } })
+  await env.settle()
+  expect(seen).toEqual([{ size: 3, inner: { on: true } }])
+})
+
+it('a spec that needs something may not', async () => {
+  const Needy = defineKind({ group: 'unit.test', version: 'v1', kind: 'Needy', spec: z.object({ name: z.string() }) })
+  await using env = await createTestEnv({ kinds: [Needy] })
+  const manifest = { apiVersion: 'unit.test/v1', kind: 'Needy', metadata: { name: 'n' } }
+  await expect(env.applyManifest(manifest)).rejects.toMatchObject({ code: 'INVALID' })
+})
