@@ -1,3 +1,4 @@
+import type { createDynamodbClient } from '../adapters/aws/dynamodb-client.ts'
 import { createEmfTelemetry, type EmfTelemetry } from '../adapters/aws/emf-telemetry.ts'
 import { createJsonLogger } from '../adapters/local/json-logger.ts'
 import { systemClock } from '../adapters/local/system-clock.ts'
@@ -14,20 +15,19 @@ export interface AwsBoundary {
   readonly random: Random
   /** To the log: lines for people, and the numbers that CloudWatch makes metrics of. */
   readonly write: (line: string) => void
-  /** Goes into every AWS client; empty on Lambda, where the clients find everything by themselves. */
-  readonly client: ClientSettings
+  /** Goes into the clients; empty on Lambda, where they find everything by themselves. */
+  readonly dynamodb: ClientSettings
+  readonly sqs: ClientSettings
+  readonly eventbridge: ClientSettings
   /** Ends the process once the answer is on its way. */
   readonly retire: () => void
 }
 
-/** What of the clients' settings a test replaces. */
-export interface ClientSettings {
-  readonly requestHandler?: object
-  readonly region?: string
-  readonly endpoint?: string
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  readonly maxAttempts?: number
-}
+/** What of a client's settings a test replaces; the same for all clients. */
+export type ClientSettings = Pick<
+  NonNullable<Parameters<typeof createDynamodbClient>[0]>,
+  'requestHandler' | 'region' | 'endpoint' | 'credentials'
+>
 
 /** As it is in Lambda. */
 export const lambdaBoundary: AwsBoundary = {
@@ -35,7 +35,9 @@ export const lambdaBoundary: AwsBoundary = {
   clock: systemClock,
   random: systemRandom,
   write: (line) => process.stdout.write(line),
-  client: {},
+  dynamodb: {},
+  sqs: {},
+  eventbridge: {},
   retire: () => void setTimeout(() => process.exit(1), retireMs),
 }
 

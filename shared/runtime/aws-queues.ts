@@ -11,8 +11,8 @@ export interface AwsQueues {
   readonly depthOf: (loop: { readonly name: string }) => Promise<number>
 }
 
-export function openAwsQueues({ environment, client: settings, clock, random }: AwsBoundary): AwsQueues {
-  const client = createSqsClient(settings)
+export function openAwsQueues({ environment, sqs, clock, random }: AwsBoundary): AwsQueues {
+  const client = createSqsClient(sqs)
   const urls = queueUrlsOf(environment)
   const queues = new Map<string, WorkQueue>()
 
