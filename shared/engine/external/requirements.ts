@@ -7,7 +7,7 @@ import { reference, type Reference, type ReferenceTo } from '../watches.ts'
 
 /** References that must be valid before anything is done outside: each has a condition of its own, and its changes wake the object. */
 export interface Requirement<Read, Target> {
-  readonly kind: Kind<NonNullable<Target>, unknown>
+  readonly kind: Kind<unknown, unknown>
   readonly of: (object: Read) => Reference | undefined
   /** What is outside is inside of what that stands for, and goes with it. */
   readonly contains: boolean
@@ -31,7 +31,7 @@ export function requires<Read, Target>(
   of: (object: Read) => Reference,
   { contains = false }: { readonly contains?: boolean } = {},
 ): Requirement<Read, NoInfer<Target>> {
-  return { kind: kind as Kind<NonNullable<Target>, unknown>, of, contains }
+  return { kind, of, contains }
 }
 
 /** As `requires`, if the object names one. */
@@ -39,7 +39,7 @@ export function mayRequire<Read, Target>(
   kind: Kind<Target, unknown>,
   of: (object: Read) => Reference | undefined,
 ): Requirement<Read, NoInfer<Target> | undefined> {
-  return { kind: kind as Kind<NonNullable<Target>, unknown>, of, contains: false }
+  return { kind, of, contains: false }
 }
 
 /** What has become of the references of one object. */
