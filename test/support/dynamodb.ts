@@ -22,7 +22,10 @@ export interface OpenDynamodb {
 }
 
 /** A new table on an emulator; its feed looks often. */
-export async function openDynamodb(client: DynamoDBClient, clock: Clock = systemClock): Promise<OpenDynamodb> {
+export async function openDynamodb(
+  client: DynamoDBClient,
+  { clock = systemClock, lookBackMs = 2_000 }: { readonly clock?: Clock; readonly lookBackMs?: number } = {},
+): Promise<OpenDynamodb> {
   const table = `setpoint-${randomUUID()}`
   await createTestTable(client, table)
   const options = { client, table, clock }
@@ -30,8 +33,8 @@ export async function openDynamodb(client: DynamoDBClient, clock: Clock = system
   return {
     table,
     store: createDynamodbStore(options),
-    feed: createDynamodbChangeFeed({ ...options, kinds, pollMs: 5 }),
+    feed: createDynamodbChangeFeed({ ...options, kinds, pollMs: 5, lookBackMs }),
     index: createDynamodbIndex(options),
-    settled: () => clock.sleep(2_001),
+    settled: () => clock.sleep(lookBackMs + 1),
   }
 }
