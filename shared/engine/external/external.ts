@@ -26,9 +26,9 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
     Pick<ExternalBehaviour, 'assert' | 'condition'> {
   readonly references?: Required
   /** What the API's calls need: addresses, credentials. It calls nobody itself. */
-  connect(object: Read, at: Connecting<Required>): Promise<Client>
+  connect(object: Read, at: Connecting<NoInfer<Required>>): Promise<Client>
   /** The fields that are declared, and no others, as the API wants them, with the owner's mark. A pure function. */
-  declared(object: Read, at: Declaring<Required, Client>): JsonObject
+  declared(object: Read, at: Declaring<NoInfer<Required>, Client>): JsonObject
   readonly api: ExternalApi<Client>
   /** What the status shows of the entity beside its id. */
   shown?(entity: JsonObject, client: Client): Partial<StatusOf<Read>>

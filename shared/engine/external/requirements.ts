@@ -12,14 +12,14 @@ export interface Requirement<Read, Target> {
   /** What is outside is inside of what that stands for, and goes with it. */
   readonly contains: boolean
   /** Never set: carries the type. */
-  readonly target?: Target
+  readonly target?: () => Target
 }
 
 export type Requirements<Read> = Readonly<Record<string, Requirement<Read, unknown>>>
 
 /** The objects that were found, by the names of the requirements. */
 export type Resolved<Required> = {
-  readonly [Name in keyof Required]: Required[Name] extends { readonly target?: infer Target } ? Target : never
+  readonly [Name in keyof Required]: Required[Name] extends { readonly target?: () => infer Target } ? Target : never
 }
 
 /**
@@ -30,7 +30,7 @@ export function requires<Read, Target>(
   kind: Kind<Target, unknown>,
   of: (object: Read) => Reference,
   { contains = false }: { readonly contains?: boolean } = {},
-): Requirement<Read, NoInfer<Target>> {
+): Requirement<Read, Target> {
   return { kind, of, contains }
 }
 
@@ -38,7 +38,7 @@ export function requires<Read, Target>(
 export function mayRequire<Read, Target>(
   kind: Kind<Target, unknown>,
   of: (object: Read) => Reference | undefined,
-): Requirement<Read, NoInfer<Target> | undefined> {
+): Requirement<Read, Target | undefined> {
   return { kind, of, contains: false }
 }
 
