@@ -1,17 +1,24 @@
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { engineTable, measureEngine } from './engine.ts'
 import { measureLoop } from './loop.ts'
 import { loopFigures, loopTable } from './loop-report.ts'
+import { measureRest, restTable } from './rest.ts'
 
 /**
  * `npm run bench`: how many changes per second converge, how long each takes and what it costs, beside what the same machine
  * does at the best in the same run. Every reply of 2xx is on disk (fsync) before it is sent, here and in what stands beside it.
  *
  *     npm run bench -- [--reps N] [--clients 1,16,64] [--peers] [--json]
+ *     npm run bench -- --engine [--json]      what the engine alone adds to each reconcile
+ *     npm run bench -- --rest [N] [--json]    what N objects at rest cost the process, 1,000,000 if not said
  */
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
+    engine: { type: 'boolean', default: false },
+    rest: { type: 'boolean', default: false },
     reps: { type: 'string', default: '3' },
     clients: { type: 'string', default: '1,16,64' },
     peers: { type: 'boolean', default: false },
@@ -20,6 +27,11 @@ const { values } = parseArgs({
 })
 
 const startMs = performance.now()
+if (values.engine || values.rest) {
+  await measureAlone(values.engine ? 'engine' : Number(positionals[0] ?? 1_000_000))
+  process.exit(0)
+}
+
 const result = await measureLoop({
   reps: Number(values.reps),
   clients: values.clients.split(',').map(Number),
@@ -29,6 +41,17 @@ const figures = loopFigures(result)
 const seconds = Math.round((performance.now() - startMs) / 1000)
 if (values.json) console.log(JSON.stringify({ ...provenance(), figures, samples: result.samples }))
 else console.log(`${loopTable(figures)}\n\n${notes()}`)
+
+/** The engine alone, or a process with so many objects at rest. */
+async function measureAlone(what: 'engine' | number): Promise<void> {
+  const [measured, table] =
+    what === 'engine'
+      ? await measureEngine().then((all) => [all, engineTable(all)] as const)
+      : await measureRest(what).then((all) => [all, restTable(all)] as const)
+  if (values.json) return console.log(JSON.stringify({ ...provenance(), figures: measured }))
+  const { commit, node, machine, command } = provenance()
+  console.log(`${table}\n\n${command} at ${commit}; node ${node}; ${machine}`)
+}
 
 function notes(): string {
   const { commit, node, machine, command } = provenance()
