@@ -84,6 +84,7 @@ describe('backups of a real database', { timeout: 60_000 }, () => {
     const to = await urlOf('copy')
     const restored = await restore(join(dataDirectory, 'backups', dump.name), to)
     expect(restored).toMatchObject({
+      stderr: '',
       code: 0,
       stdout: expect.stringMatching(/^restored ledger as it was at /) as string,
     })

@@ -110,6 +110,18 @@ describe('a dump', { timeout: 60_000 }, () => {
     await expect(rows(to, `INSERT INTO "Odd ""name"."Table; --" (price) VALUES (-1)`)).rejects.toThrow('not_negative')
   })
 
+  it('carries rows of all lengths, however they fall into the portions of the protocol', async () => {
+    const from = await freshDatabase(
+      `CREATE TABLE t AS SELECT n, repeat(chr(65 + n % 26), (n * 7919) % 40000) AS text FROM generate_series(1, 500) n`,
+    )
+    const to = await freshDatabase()
+    await restoreDump(bytes(await dump(from)), to, deadline())
+    const sum = 'SELECT count(*)::int, sum(length(text))::int, md5(string_agg(t::text, $$,$$ ORDER BY n)) FROM t'
+    const [found] = await rows(to, sum)
+    expect([found]).toEqual(await rows(from, sum))
+    expect(found).toEqual([500, expect.any(Number), expect.any(String)])
+  })
+
   it('is a script that psql can run: what a reader of SQL sees is SQL', async () => {
     const from = await freshDatabase(`CREATE TABLE t (a int); INSERT INTO t VALUES (1), (NULL)`)
     const text = gunzipSync(await dump(from)).toString()

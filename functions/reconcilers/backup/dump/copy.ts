@@ -62,7 +62,8 @@ export class CopyOut implements Submittable {
 
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     if (this.#abandoned) return
-    this.#waiting.push(chunk)
+    // The driver's parser writes the next message over this one.
+    this.#waiting.push(Buffer.from(chunk))
     this.#waitingBytes += chunk.length
     if (this.#waitingBytes > highWaterBytes) this.#connection?.stream.pause()
     this.#wake()
