@@ -48,12 +48,20 @@ export interface RunFacts {
   readonly reporter?: Pick<StatusReport, 'manager' | 'schema'>
 }
 
-/** The next state of the object as it is now. What is concluded of an older generation counts for that one only. */
+/**
+ * The next state of the object as it is now. What is concluded of an older generation counts for that one only, and for nothing
+ * once a run of a newer one has had its say: whoever concludes so late has lost the turn.
+ */
 export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts): Conclusion {
+  if (isOverruled(live, facts)) return live
   return {
     object: facts.hasStatus ? withStatusAfter(live.object, verdict, facts) : live.object,
     engine: { ...engineAfter(live, verdict, facts), ...unobserved(live, verdict, facts) },
   }
+}
+
+function isOverruled({ object, engine }: StoredObject, { generation }: RunFacts): boolean {
+  return Math.max(Number(object.status?.['observedGeneration'] ?? 0), engine.generation ?? 0) > generation
 }
 
 function withStatusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): ApiObject {

@@ -1,90 +1,181 @@
+import type { Clock } from '../../shared/ports/clock.ts'
 import { OperatingError } from '../../shared/model/errors.ts'
+import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
+import type { Climate } from './climate.ts'
 import type { World } from './world.ts'
 
-/** One life of one function: it can be killed between any two calls of a port, and then nothing of it ever goes on. */
+/**
+ * One process of one function (on Lambda: an execution environment). It can be killed between any two calls, and then nothing
+ * of it ever goes on. While no invocation is under way it stands still: what it left undone goes on with the next one.
+ */
 export interface Life {
   readonly name: string
-  readonly isDead: () => boolean
-  kill(): void
-  readonly signal: AbortSignal
+  /** Which of the two versions of the code it runs. */
+  readonly version: 1 | 2
+  readonly clock: Clock
+  isDead(): boolean
+  /** Its invocation is over though it still goes on. */
+  isZombie(): boolean
+  kill(where: string): void
+  becomeZombie(): void
+  /** It ends with its invocation. */
+  retire(): void
+  isRetired(): boolean
+  freeze(): void
+  thaw(): void
+  /** Resolves after a time, if the process is alive then and not standing still. */
+  pass(ms: number): Promise<void>
   /** Settles when the work ends, or the life does. */
   live<Result>(work: Promise<Result>): Promise<Result | 'dead'>
 }
 
-export function createLife(name: string): Life {
-  const end = new AbortController()
+export interface LifeOptions {
+  readonly world: World
+  readonly name: string
+  readonly version: 1 | 2
+  readonly skewMs: () => number
+}
+
+export function createLife({ world, name, version, skewMs }: LifeOptions): Life {
   const died = Promise.withResolvers<'dead'>()
-  let dead = false
+  let state: 'running' | 'frozen' | 'zombie' | 'dead' = 'running'
+  let thawed: (() => void)[] = []
+  let isRetired = false
+
+  const mayGoOn = async (): Promise<void> => {
+    while (state === 'frozen') await new Promise<void>((resolve) => void thawed.push(resolve))
+    if (state === 'dead') await never()
+  }
+  const pass = async (ms: number): Promise<void> => {
+    await world.sleep(ms)
+    if (state !== 'running') await mayGoOn()
+  }
+
   return {
     name,
-    isDead: () => dead,
-    kill: () => {
-      dead = true
+    version,
+    clock: {
+      nowMs: () => world.nowMs() + skewMs(),
+      sleep: async (ms, signal) => {
+        await world.sleep(ms, signal)
+        if (state !== 'running') await mayGoOn()
+      },
+    },
+    isDead: () => state === 'dead',
+    isZombie: () => state === 'zombie',
+    kill: (where) => {
+      if (state === 'dead') return
+      world.note(`${name} dies ${where}`)
+      state = 'dead'
       died.resolve('dead')
     },
-    signal: end.signal,
+    becomeZombie: () => {
+      world.note(`${name} goes on though its time is over`)
+      state = 'zombie'
+    },
+    retire: () => {
+      isRetired = true
+    },
+    isRetired: () => isRetired,
+    freeze: () => {
+      if (state === 'running') state = 'frozen'
+    },
+    thaw: () => {
+      if (state !== 'frozen') return
+      state = 'running'
+      const waiting = thawed
+      thawed = []
+      for (const wake of waiting) wake()
+    },
+    pass,
     live: (work) => Promise.race([work, died.promise]),
   }
 }
 
-/** How likely a call meets what. */
-export interface Weather {
-  /** Refused before it did anything. */
-  readonly throttle: number
-  /** Done, but the answer is lost. */
-  readonly unknown: number
-  /** The caller dies before or after it. */
-  readonly crash: number
+/** What a network and a machine do to calls. */
+export interface Network {
+  readonly world: World
+  readonly random: SeededRandom
+  /** As it is now: in the calm nothing happens to calls but that they take time. */
+  readonly climate: () => Climate
 }
 
-export const calm: Weather = { throttle: 0, unknown: 0, crash: 0 }
+export interface CallOptions {
+  /** For the trace. */
+  readonly name: string
+  readonly isWrite?: boolean
+  /** So likely is it refused for a reason of its own. */
+  readonly refusal?: () => boolean
+}
 
-/** The port as one life sees it through the network: every call takes time, and may fail. */
+/** A call through the network, as one life makes it: it takes time, may be refused or lost, and its caller may die on the way. */
+export async function call<Result>(
+  { world, random, climate }: Network,
+  life: Life,
+  { name, isWrite = false, refusal }: CallOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { latencyMsMax, throttle, unknown, crash, pause } = climate()
+  await life.pass(Math.floor(random.next() * latencyMsMax))
+  if (pause > 0 && random.next() < pause) await standStill()
+  if (crash > 0 && random.next() < crash) return die(`before ${name}`)
+  if ((throttle > 0 && random.next() < throttle) || refusal?.() === true) {
+    world.fault('throttle')
+    throw new OperatingError('THROTTLED', `${name} was throttled`)
+  }
+  const isUnknown = isWrite && unknown > 0 && random.next() < unknown
+  const result = isUnknown ? await loseAnswer() : await work()
+  if (crash > 0 && random.next() < crash) return die(`after ${name}`)
+  await life.pass(Math.floor(random.next() * latencyMsMax))
+  return result
+
+  async function standStill(): Promise<void> {
+    world.fault('pause')
+    await life.pass(10_000 + random.next() * 600_000)
+  }
+
+  /** Done, not done, or done in a while: the caller cannot tell. */
+  async function loseAnswer(): Promise<never> {
+    const fate = random.next()
+    world.fault(fate < 0.4 ? 'answer lost' : fate < 0.8 ? 'request lost' : 'request late')
+    if (fate < 0.4) await work()
+    if (fate >= 0.8) world.after(random.next() * 5_000, () => void work().catch(() => {}))
+    throw new OperatingError('WRITE_UNKNOWN', `the answer of ${name} was lost`)
+  }
+
+  function die(where: string): Promise<never> {
+    world.fault('crash')
+    life.kill(where)
+    return never()
+  }
+}
+
+/** The port as one life sees it through the network. */
 export function through<Port extends object>(
   port: Port,
   name: string,
   how: {
-    readonly world: World
+    readonly network: Network
     readonly life: Life
-    readonly weather: () => Weather
-    readonly writes: readonly string[]
+    readonly writes?: readonly string[]
+    readonly refusal?: (args: readonly unknown[]) => boolean
   },
 ): Port {
-  const { world, life, weather, writes } = how
-
-  async function call(method: string, work: () => unknown): Promise<unknown> {
-    const { throttle, unknown, crash } = weather()
-    await pass(life, world)
-    if (world.chance(crash)) return die(`before ${name}.${method}`)
-    if (world.chance(throttle)) throw new OperatingError('THROTTLED', `${name}.${method} was throttled`)
-    const result: unknown = await work()
-    if (world.chance(crash)) return die(`after ${name}.${method}`)
-    if (writes.includes(method) && world.chance(unknown))
-      throw new OperatingError('WRITE_UNKNOWN', `the answer of ${name}.${method} was lost`)
-    await pass(life, world)
-    return result
-  }
-
-  function die(where: string): Promise<never> {
-    world.note(`${life.name} dies ${where}`)
-    life.kill()
-    return never()
-  }
-
-  return new Proxy(port, {
-    get: (target, method) => {
-      const value: unknown = Reflect.get(target, method)
-      if (typeof value !== 'function' || typeof method !== 'string') return value
-      return (...args: unknown[]) => call(method, () => value.apply(target, args) as unknown)
-    },
+  const { network, life, writes = [], refusal } = how
+  const seen = Object.entries(port).map(([method, value]): [string, unknown] => {
+    if (typeof value !== 'function') return [method, value]
+    const options = { name: `${name}.${method}`, isWrite: writes.includes(method) }
+    return [
+      method,
+      (...args: unknown[]) =>
+        call(network, life, refusal === undefined ? options : { ...options, refusal: () => refusal(args) }, () =>
+          (value as (...given: unknown[]) => Promise<unknown>).apply(port, args),
+        ),
+    ]
   })
+  return Object.fromEntries(seen) as Port
 }
 
-async function pass(life: Life, world: World): Promise<void> {
-  await world.latency()
-  if (life.isDead()) await never()
-}
-
-function never<Result>(): Promise<Result> {
+export function never<Result>(): Promise<Result> {
   return new Promise(() => {})
 }

@@ -1,18 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { simulate } from './simulate.ts'
+import { runTwice } from './run-seed.ts'
+import { runPool } from './seed-pool.ts'
+import type { Regression } from './shrink.ts'
 
 /** The short form; `npm run sim -- --seeds A..B` goes on for as long as told. Every seed runs twice. */
-const seeds = Array.from({ length: 10 }, (_, ten) => Array.from({ length: 10 }, (__, one) => ten * 10 + one + 1))
+const seeds = 500
+const threads = 2
 
-describe('the engine on simulated AWS', () => {
-  it.each(seeds.map((ten) => ({ ten, name: `${ten[0]} to ${ten.at(-1)}` })))(
-    'breaks no promise with seeds $name, and runs the same twice',
-    async ({ ten }) => {
-      for (const seed of ten) {
-        const result = await simulate({ seed })
-        expect(result.violations, `seed ${seed}`).toEqual([])
-        expect((await simulate({ seed })).trace, `seed ${seed}`).toEqual(result.trace)
-      }
+describe('the control plane on simulated AWS', () => {
+  it(`breaks no promise in ${seeds} seeds, and runs the same twice`, async () => {
+    const { broken, seeds: ran } = await runPool({ from: 1, to: seeds, threads })
+    expect(broken.map(({ seed, violations }) => `npm run sim -- --seed ${seed}: ${violations[0]}`)).toEqual([])
+    expect(ran).toBe(seeds)
+  }, 300_000)
+
+  const folder = join(import.meta.dirname, 'regressions')
+  it.each(readdirSync(folder))(
+    'keeps what once was broken: %s',
+    async (file) => {
+      const { scenario } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Regression
+      expect((await runTwice(scenario)).violations).toEqual([])
     },
     60_000,
   )

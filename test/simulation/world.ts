@@ -2,83 +2,141 @@ import type { Clock } from '../../shared/ports/clock.ts'
 import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
 
 /**
- * The only source of time and chance of a simulation. Everything that takes time sleeps here, and the earliest sleeper goes on
- * next; between two of them all that can run without time passing runs. So one seed is one order of events.
+ * The only source of time and chance of a simulation. Everything that takes time waits here, and the earliest goes on next;
+ * between two of them all that can run without time passing runs. So one seed is one order of events.
  */
 export interface World extends Clock {
+  /** A stream of chance of its own, by name: to draw from one leaves all others as they are. */
   readonly random: SeededRandom
-  /** A moment of time, as a call over a network takes it. */
-  latency(): Promise<void>
-  /** True with this probability. */
-  chance(probability: number): boolean
-  /** Lets time pass until nobody sleeps, or this moment is reached. */
+  /** Does something later; the answer takes it back. */
+  after(ms: number, act: () => void): () => void
+  /** Lets time pass until nobody waits, or this moment is reached. */
   runUntil(ms: number): Promise<void>
   /** A line of the trace; two runs of one seed write the same. */
   note(line: string): void
   readonly trace: readonly string[]
-}
-
-interface Sleeper {
-  readonly dueMs: number
-  readonly wake: () => void
-}
-
-export interface WorldOptions {
-  readonly seed: number
-  /** The longest a call takes. */
-  readonly latencyMsMax: number
+  /** One more fault of this sort happened. */
+  fault(sort: string): void
+  readonly faults: ReadonlyMap<string, number>
 }
 
 export const beginMs = Date.parse('2026-01-01T00:00:00Z')
 
-export function createWorld({ seed, latencyMsMax }: WorldOptions): World {
-  const random = createSeededRandom(seed)
-  const delays = random.fork('latency')
+export function createWorld(seed: number): World {
   const trace: string[] = []
-  const sleepers: Sleeper[] = []
+  const faults = new Map<string, number>()
+  const timers = createTimers()
   let nowMs = beginMs
 
-  const insert = (sleeper: Sleeper): void => {
-    const at = sleepers.findLastIndex((other) => other.dueMs <= sleeper.dueMs) + 1
-    sleepers.splice(at, 0, sleeper)
-  }
+  const after = (ms: number, act: () => void): (() => void) => timers.add(nowMs + Math.max(0, ms), act)
 
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {
-      const wake = (): void => {
-        const at = sleepers.indexOf(sleeper)
-        if (at >= 0) sleepers.splice(at, 1)
-        signal?.removeEventListener('abort', wake)
+      if (signal === undefined) return void after(ms, resolve)
+      const end = (): void => {
+        cancel()
+        signal.removeEventListener('abort', end)
         resolve()
       }
-      const sleeper = { dueMs: nowMs + Math.max(0, ms), wake }
-      insert(sleeper)
-      signal?.addEventListener('abort', wake, { once: true })
+      const cancel = after(ms, end)
+      signal.addEventListener('abort', end, { once: true })
     })
   }
 
   return {
-    random,
+    random: createSeededRandom(seed),
     nowMs: () => nowMs,
     sleep,
-    latency: () => sleep(Math.floor(delays.next() * latencyMsMax)),
-    chance: (probability) => random.next() < probability,
+    after,
     runUntil: async (ms) => {
-      await microtasks()
-      for (let next = sleepers[0]; next !== undefined && next.dueMs <= ms; next = sleepers[0]) {
+      await allThatNeedsNoTime()
+      for (let next = timers.take(ms); next !== undefined; next = timers.take(ms)) {
         nowMs = Math.max(nowMs, next.dueMs)
-        next.wake()
-        await microtasks()
+        next.act()
+        await allThatNeedsNoTime()
       }
       nowMs = Math.max(nowMs, ms)
     },
     note: (line) => void trace.push(`${nowMs - beginMs} ${line}`),
     trace,
+    fault: (sort) => void faults.set(sort, (faults.get(sort) ?? 0) + 1),
+    faults,
   }
 }
 
-/** All that needs no time has run once a turn of the event loop comes round: the simulated code does no I/O of its own. */
-function microtasks(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+/** Node empties the queue of microtasks before it takes the next tick: the simulated code does no I/O of its own. */
+function allThatNeedsNoTime(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve))
+}
+
+interface Timer {
+  readonly dueMs: number
+  readonly order: number
+  readonly act: () => void
+  isOff: boolean
+}
+
+/** A binary heap by time, and by order of asking among equals. */
+function createTimers() {
+  const heap: Timer[] = []
+  let asked = 0
+
+  const isBefore = (a: Timer, b: Timer): boolean => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order)
+
+  const rise = (timer: Timer): void => {
+    let at = heap.push(timer) - 1
+    while (at > 0) {
+      const up = (at - 1) >> 1
+      const parent = heap[up] as Timer
+      if (isBefore(parent, timer)) break
+      heap[at] = parent
+      at = up
+    }
+    heap[at] = timer
+  }
+
+  const sink = (timer: Timer): void => {
+    let at = 0
+    for (let child = 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && isBefore(heap[child + 1] as Timer, heap[child] as Timer)) child++
+      const least = heap[child] as Timer
+      if (isBefore(timer, least)) break
+      heap[at] = least
+      at = child
+    }
+    heap[at] = timer
+  }
+
+  const pop = (): void => {
+    const last = heap.pop() as Timer
+    if (heap.length > 0) sink(last)
+  }
+
+  return {
+    add: (dueMs: number, act: () => void): (() => void) => {
+      const timer = { dueMs, order: asked++, act, isOff: false }
+      rise(timer)
+      return () => {
+        timer.isOff = true
+      }
+    },
+    /** The first that is due by then, if there is one. */
+    take: (untilMs: number): Timer | undefined => {
+      for (let first = heap[0]; first !== undefined && first.dueMs <= untilMs; first = heap[0]) {
+        pop()
+        if (!first.isOff) return first
+      }
+      return undefined
+    },
+  }
+}
+
+/** A number from 0 up to this one, without it. */
+export function below(random: SeededRandom, limit: number): number {
+  return Math.floor(random.next() * limit)
+}
+
+export function oneOf<Value>(random: SeededRandom, values: readonly Value[]): Value {
+  return values[below(random, values.length)] as Value
 }

@@ -1,0 +1,366 @@
+import type { LoopDelivery } from '../../../shared/adapters/aws/sqs-message.ts'
+import { createApi } from '../../../shared/api/api.ts'
+import { createControlLoops, sweptBy, type ControlLoop } from '../../../shared/engine/control-loops.ts'
+import type { Controller } from '../../../shared/engine/controller.ts'
+import { createDeadLetters } from '../../../shared/engine/dead-letter.ts'
+import type { ObjectKey } from '../../../shared/model/object-key.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
+import type { HttpHandler, HttpResponse } from '../../../shared/ports/http-handler.ts'
+import type { Logger } from '../../../shared/ports/logger.ts'
+import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
+import type { Seeing } from '../../../shared/runtime/aws-boundary.ts'
+import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws-reconcile.ts'
+import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws-relay.ts'
+import { createTick, type Tick } from '../../../shared/runtime/aws-resync.ts'
+import { createAwsServices, type QueueServices } from '../../../shared/runtime/aws-services.ts'
+import { clearSky, type Climate } from '../climate.ts'
+import { through, type Life, type Network } from '../life.ts'
+import { below, type World } from '../world.ts'
+import { createFunctions } from './functions.ts'
+import { createSimQueue, type SimQueue } from './sim-queue.ts'
+import { shardOf, type SimShard } from './sim-stream.ts'
+import { createSimTable, type SimTable, type TableWrite } from './sim-table.ts'
+
+/** The control plane as it stands on AWS: every piece of work is an invocation of a function. */
+export interface Plane {
+  readonly table: SimTable
+  /** A request to the HTTP API. `undefined`: no answer came. */
+  request(line: string, body?: unknown, token?: string): Promise<HttpResponse | undefined>
+  /** Messages and records of the stream that are not done with. */
+  backlog(): number
+  /** From now on nothing goes wrong. */
+  calmDown(): void
+}
+
+export interface PlaneOptions {
+  readonly world: World
+  readonly climate: Climate
+  /** The reconcilers as one life runs them. */
+  readonly controllers: (life: Life, network: Network) => readonly Controller[]
+  readonly onWrite: (write: TableWrite) => void
+}
+
+export const simToken = 'Bearer simulation'
+
+export function startPlane(options: PlaneOptions): Plane {
+  const { world, climate } = options
+  let weather = climate
+  const now = (): Climate => weather
+  const network: Network = { world, random: world.random.fork('network'), climate: now }
+  const table = createSimTable({ world, climate, onWrite: options.onWrite })
+  const functions = createFunctions({ world, climate: now })
+  const queues = new Map<string, SimQueue>()
+  const dead = new Set<WakeUp>()
+  const queueNamed = (loop: string): SimQueue => queues.get(loop) ?? (queues.get('system') as SimQueue)
+
+  const services = functions.sharing((life) => createServices(life, { ...options, table, network, now, queueNamed }))
+  const users = options.controllers(functions.birth('shape'), network)
+  const shape = createControlLoops(services(functions.birth('shape')))
+  const isUsers = ({ name }: { readonly name: string }): boolean => users.some((controller) => controller.name === name)
+  for (const { name, timeoutMs } of shape.filter(isUsers)) queues.set(name, createQueue(name, timeoutMs))
+  queues.set('system', createQueue('system', Math.max(...shape.filter((loop) => !isUsers(loop)).map(longest))))
+  // All that is there has been looked at long ago.
+  void table.checkpoint('resync').save(introduced(shape, world.nowMs()))
+
+  function createQueue(name: string, timeoutMs: number): SimQueue {
+    const visibilityMs = Math.max(1, visibilityTimes * timeoutMs * climate.visibilityShare)
+    const queue = createSimQueue({
+      world,
+      name,
+      visibilityMs,
+      climate: now,
+      onDead: (loop, wakeUp) => void bury(loop, wakeUp),
+    })
+    void serveQueue(name, queue, timeoutMs)
+    return queue
+  }
+
+  /** The event source mapping of a queue: polls, gives each batch to a function, and deletes what that did not report. */
+  async function serveQueue(name: string, queue: SimQueue, timeoutMs: number): Promise<void> {
+    const random = world.random.fork(`mapping ${name}`)
+    const slots = createSlots(climate.concurrency)
+    for (;;) {
+      await queue.ready()
+      await slots.free()
+      const batch = queue.receive(climate.queueBatch)
+      if (batch.length === 0) {
+        await world.sleep(pollMs)
+        continue
+      }
+      if (now().invokeThrottle > random.next()) {
+        world.fault('invocation throttled')
+        continue
+      }
+      slots.take()
+      void serveBatch(name, queue, { batch, timeMs: timeoutMs + overheadMs }).finally(() => slots.give())
+      await world.sleep(below(random, 5))
+    }
+  }
+
+  async function serveBatch(name: string, queue: SimQueue, { batch, timeMs }: Batch): Promise<void> {
+    const kept = await functions.invoke(`reconcile ${name}`, timeMs, (life) => services(life).reconcile(batch, timeMs))
+    if (kept !== undefined) queue.remove(handlesWithout(batch, kept))
+  }
+
+  /** The consumer of the dead-letter queues. */
+  async function bury(loop: string, wakeUp: WakeUp): Promise<void> {
+    dead.add(wakeUp)
+    for (;;) {
+      const isDone = await functions.invoke('deadletter', 60_000, (life) => services(life).bury(loop, wakeUp))
+      if (isDone === true) return void dead.delete(wakeUp)
+      await world.sleep(360_000)
+    }
+  }
+
+  /**
+   * The mapping of one shard of the stream: batches in order; from the first record that was not relayed on they come again, in
+   * halves, and a record that always fails is set aside. Now and then a batch comes once more.
+   */
+  async function serveShard(shard: SimShard): Promise<void> {
+    const random = world.random.fork(`shard ${table.stream.shards.indexOf(shard)}`)
+    let most = climate.streamBatch
+    let tries = 0
+    for (;;) {
+      await shard.readable()
+      const batch = shard.read(most)
+      const records = batch.map((change, i) => ({ id: String(i), change: () => change }))
+      const failed = await functions.invoke(
+        'relay',
+        60_000,
+        async (life) => (await services(life).relay(records)) ?? 'none',
+      )
+      if (failed === 'none') {
+        most = climate.streamBatch
+        tries = 0
+        if (now().streamRepeats > random.next()) world.fault('stream batch repeated')
+        else shard.moveOn(batch.length)
+        continue
+      }
+      world.fault('stream batch again')
+      const done = Number(failed ?? 0)
+      shard.moveOn(done)
+      if (climate.streamBisects) most = Math.max(1, Math.floor((batch.length - done) / 2))
+      tries = done > 0 ? 1 : tries + 1
+      if (tries > climate.streamRetriesMax) setAside(shard)
+      await world.sleep(500)
+    }
+  }
+
+  function setAside(shard: SimShard): void {
+    world.fault('stream record set aside')
+    shard.moveOn(1)
+  }
+
+  /** The schedule's minute tick, with what EventBridge may make of it. */
+  async function serveTicks(): Promise<void> {
+    const random = world.random.fork('ticks')
+    for (;;) {
+      await world.sleep(60_000)
+      const trouble = now().tickTrouble > random.next() ? below(random, 3) : undefined
+      if (trouble !== undefined) world.fault(['tick missed', 'tick late', 'tick doubled'][trouble] ?? '')
+      if (trouble === 0) continue
+      if (trouble === 1) await world.sleep(below(random, 90_000))
+      const tick = () => functions.invoke('resync', 55_000, (life) => services(life).tick())
+      const ticks = trouble === 2 ? [tick(), tick()] : [tick()]
+      void Promise.all(ticks)
+    }
+  }
+
+  for (const shard of table.stream.shards) void serveShard(shard)
+  void serveTicks()
+
+  return {
+    table,
+    request: (line, body, token = simToken) =>
+      functions.invoke('api', 29_000, (life) => services(life).api(httpRequest(line, body, token))),
+    backlog: () =>
+      [...queues.values()].reduce((sum, queue) => sum + queue.depth(), 0) +
+      dead.size +
+      table.stream.shards.reduce((sum, shard) => sum + shard.behind(), 0),
+    calmDown: () => {
+      weather = { ...clearSky, queueBatch: climate.queueBatch, streamBatch: climate.streamBatch }
+      functions.calmDown()
+    },
+  }
+}
+
+interface Batch {
+  readonly batch: readonly LoopDelivery[]
+  readonly timeMs: number
+}
+
+/** A function's timeout is a sixth of the visibility timeout: a redelivered message meets no living worker. */
+const visibilityTimes = 6
+const pollMs = 1_000
+
+/** What a function may take beyond its reconciler's time. Source: infra/constructs/controller.ts. */
+const overheadMs = 15_000
+
+function handlesWithout(batch: readonly LoopDelivery[], kept: readonly LoopDelivery['delivery'][]): readonly string[] {
+  return batch.filter(({ delivery }) => !kept.includes(delivery)).map(({ delivery }) => delivery.handle)
+}
+
+function longest({ timeoutMs }: ControlLoop): number {
+  return timeoutMs
+}
+
+/** The checkpoint of the tick as it is when all loops have been there for long. */
+function introduced(loops: readonly ControlLoop[], nowMs: number): string {
+  const names = sweptBy(loops).map(({ name, kind }) => `${name} ${kind.kind}.${kind.group}`)
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, { turnedMs: nowMs, introduced: 10 }])))
+}
+
+function createSlots(most: number) {
+  let taken = 0
+  let freed = Promise.withResolvers<void>()
+  return {
+    free: async (): Promise<void> => {
+      while (taken >= most) {
+        freed = Promise.withResolvers()
+        await freed.promise
+      }
+    },
+    take: (): void => {
+      taken++
+    },
+    give: (): void => {
+      taken--
+      freed.resolve()
+    },
+  }
+}
+
+/** The handlers of one process, over its own view of the ports. */
+interface Services extends QueueServices {
+  readonly reconcile: ReconcileBatch
+  readonly relay: RelayBatch
+  readonly tick: Tick
+  bury(loop: string, wakeUp: WakeUp): Promise<true>
+  readonly api: HttpHandler
+}
+
+interface ServicesOptions extends PlaneOptions {
+  readonly table: SimTable
+  readonly network: Network
+  readonly now: () => Climate
+  readonly queueNamed: (loop: string) => SimQueue
+}
+
+function createServices(life: Life, options: ServicesOptions): Services {
+  const services = awsServices(life, options)
+  const depthOf = async ({ name }: { readonly name: string }): Promise<number> => options.queueNamed(name).depth()
+  const deadLetters = once(() => createDeadLetters(services))
+  return {
+    ...services,
+    reconcile: lazily(() => createReconcileBatch(services)),
+    relay: lazily(() => createRelayBatch({ ...services, publish: async () => {} })),
+    tick: lazily(() => createTick({ ...services, depthOf })),
+    bury: async (loop, wakeUp) => {
+      await deadLetters()({ loop, wakeUp })
+      return true
+    },
+    api: lazily(() =>
+      createApi({
+        ...services,
+        authenticate: (token) => (token === simToken ? { name: 'user', groups: ['system:masters'] } : undefined),
+        explain: async () => '',
+        pages: new Map(),
+        version: '0.0.0',
+      }),
+    ),
+  }
+}
+
+/** What a function works with on AWS, over ports that are simulated. A bundle of a reconcile function holds its own controller only. */
+function awsServices(life: Life, options: ServicesOptions): QueueServices {
+  const { table, network, world, queueNamed } = options
+  const see = <Port extends object>(port: Port, name: string, ...writes: readonly string[]): Port =>
+    through(port, name, { network, life, writes })
+  const store = through(table.storeOf(life), 'store', {
+    network,
+    life,
+    writes: ['create', 'replace', 'remove'],
+    refusal: (args) => isHot(args[0], options),
+  })
+  const own = /^reconcile (?!system)(?<controller>[^#]+)/.exec(life.name)?.groups?.['controller']
+  const services = createAwsServices({
+    boundary: {
+      environment: {},
+      clock: life.clock,
+      random: world.random.fork(`chance ${life.name}`),
+      write: () => {},
+      dynamodb: {},
+      sqs: {},
+      eventbridge: {},
+      retire: () => life.retire(),
+    },
+    ports: {
+      store,
+      index: see(table.index, 'index', 'setReferences'),
+      feed: unwatched,
+      checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
+    },
+    controllers: options.controllers(life, network).filter(({ name }) => own === undefined || name === own),
+    kindsMaxAgeMs: 300_000,
+    logger: silent,
+    telemetry: unheard,
+  })
+  const queueOf = ({ name }: { readonly name: string }): WorkQueue =>
+    see(queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
+  return { ...services, queueOf }
+}
+
+const neverAborted = new AbortController().signal
+
+function isHot(arg: unknown, { now, world }: ServicesOptions): boolean {
+  if (!now().hotPartition || Math.floor(world.nowMs() / 60_000) % 3 !== 0) return false
+  const key = (arg as Partial<StoredObject>).object?.metadata ?? (arg as Partial<ObjectKey>)
+  return shardOf(key.name ?? '', 8) === 0 && world.random.next() < 0.75
+}
+
+const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => silent }
+const unheard: Seeing['telemetry'] = {
+  counter: () => () => {},
+  histogram: () => () => {},
+  read: () => {},
+  flush: () => {},
+}
+
+/** Watches are for people, and nobody watches here. */
+const unwatched: ChangeFeed = {
+  follow: () => {
+    throw new TypeError('nobody watches here')
+  },
+  latest: async () => '0',
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => (made ??= make())
+}
+
+/** A function that is made when it is first called: most processes serve one purpose only. */
+function lazily<Args extends unknown[], Result>(make: () => (...args: Args) => Result): (...args: Args) => Result {
+  const made = once(make)
+  return (...args) => made()(...args)
+}
+
+function httpRequest(line: string, body: unknown, token: string): Parameters<HttpHandler>[0] {
+  const [method = '', target = ''] = line.split(' ')
+  const [path = '', query = ''] = target.split('?')
+  const bytes = new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body))
+  const type = query.includes('fieldManager') ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
+  const headers: Readonly<Record<string, string>> = {
+    authorization: token,
+    'content-type': method === 'PATCH' ? type : 'application/json',
+  }
+  return {
+    method,
+    path,
+    query: new URLSearchParams(query),
+    header: (name) => headers[name],
+    body: async () => bytes,
+    signal: neverAborted,
+  }
+}

@@ -1,0 +1,181 @@
+import { OperatingError } from '../../../shared/model/errors.ts'
+import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
+import { dueAtMs, type StoredObject, type Touched } from '../../../shared/model/stored-object.ts'
+import { wheelSlot } from '../../../shared/model/wheel.ts'
+import type { Change } from '../../../shared/ports/change-feed.ts'
+import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
+import type { KindName, ObjectIndex } from '../../../shared/ports/object-index.ts'
+import type { ObjectStore } from '../../../shared/ports/object-store.ts'
+import type { Climate } from '../climate.ts'
+import type { Life } from '../life.ts'
+import { below, type World } from '../world.ts'
+import { createSimStream, type SimStream } from './sim-stream.ts'
+
+/**
+ * A DynamoDB table: single-item conditional writes, a stream that tells of each write in order per item, and indexes that lag
+ * behind by a time of their own. Source: shared/aws-facts.md C1, D.
+ */
+export interface SimTable {
+  /** The store as one writer has it: resourceVersions are numbered by the writer's clock. */
+  storeOf(life: Life): ObjectStore
+  readonly index: ObjectIndex
+  readonly stream: SimStream
+  checkpoint(name: string): Checkpoint
+  /** For checkers: what is there now. */
+  readonly items: ReadonlyMap<string, StoredObject>
+  /** Puts an object there that has been there for long: nobody is told. */
+  place(stored: StoredObject): void
+}
+
+/** One write, as checkers see it. */
+export interface TableWrite {
+  readonly type: Change['type']
+  readonly before: StoredObject | undefined
+  readonly after: StoredObject
+  readonly touched: Touched
+  readonly by: Life
+}
+
+export interface SimTableOptions {
+  readonly world: World
+  readonly climate: Pick<Climate, 'streamLagMsMax' | 'indexLagMsMax' | 'page'>
+  /** Told of every write as it is made. */
+  readonly onWrite: (write: TableWrite) => void
+}
+
+export function createSimTable({ world, climate, onWrite }: SimTableOptions): SimTable {
+  const items = new Map<string, StoredObject>()
+  const checkpoints = new Map<string, string>()
+  const stream = createSimStream({ world, lagMsMax: climate.streamLagMsMax })
+  const lagging = createLaggingIndex(world, climate, items)
+
+  /** resourceVersion = max(now in µs, previous + 1), by the clock of whoever writes. */
+  const numbered = ({ object, engine }: StoredObject, life: Life): StoredObject => {
+    const { resourceVersion } = object.metadata
+    const version = Math.max(life.clock.nowMs() * 1_000, Number(resourceVersion) + 1 || 0)
+    return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }, engine }
+  }
+
+  const written = (write: TableWrite): StoredObject => {
+    const { type, after, touched } = write
+    const key = keyOf(after.object)
+    const text = keyText(key)
+    if (type === 'removed') items.delete(text)
+    else items.set(text, after)
+    onWrite(write)
+    // The mapping's filter: the engine's own affairs wake nobody.
+    if (touched.some((part) => part !== 'engine')) stream.tell(key, { type, touched, stored: after })
+    lagging.follow(text, type === 'removed' ? undefined : after)
+    return after
+  }
+
+  const current = (stored: StoredObject): StoredObject => {
+    const live = items.get(keyText(keyOf(stored.object)))
+    if (live === undefined || live.object.metadata.uid !== stored.object.metadata.uid)
+      throw new OperatingError('NOT_FOUND', 'no such item')
+    if (live.object.metadata.resourceVersion !== stored.object.metadata.resourceVersion)
+      throw new OperatingError('VERSION_CONFLICT', 'the condition failed')
+    return live
+  }
+
+  const storeOf = (by: Life): ObjectStore => ({
+    get: async (key) => items.get(keyText(key)),
+    list: async ({ group, kind, namespace, limit = Infinity, after }) => {
+      const all = [...items.values()]
+        .filter(
+          ({ object }) =>
+            isOf(object, { group, kind }) && (namespace ?? keyOf(object).namespace) === keyOf(object).namespace,
+        )
+        .sort((a, b) => (order(a) < order(b) ? -1 : 1))
+        .filter((item) => after === undefined || order(item) > `${after.namespace}/${after.name}`)
+      const most = Math.min(limit, limit === Infinity ? Infinity : climate.page)
+      return { items: all.slice(0, most), resourceVersion: String(world.nowMs() * 1_000), more: all.length > most }
+    },
+    create: async (stored) => {
+      if (items.has(keyText(keyOf(stored.object)))) throw new OperatingError('ALREADY_EXISTS', 'the condition failed')
+      return written({ type: 'added', before: undefined, after: numbered(stored, by), touched: ['spec'], by })
+    },
+    replace: async (stored, touched) =>
+      written({ type: 'modified', before: current(stored), after: numbered(stored, by), touched, by }),
+    remove: async (stored) =>
+      written({ type: 'removed', before: current(stored), after: numbered(stored, by), touched: ['delete'], by }),
+  })
+
+  return {
+    storeOf,
+    index: lagging.index,
+    stream,
+    checkpoint: (name) => ({
+      load: async () => checkpoints.get(name),
+      save: async (value) => void checkpoints.set(name, value),
+    }),
+    items,
+    place: (stored) => {
+      items.set(keyText(keyOf(stored.object)), stored)
+      lagging.place(keyText(keyOf(stored.object)), stored)
+    },
+  }
+}
+
+/** Global secondary indexes, which follow the items each in its own time, and what is kept as items of its own. */
+function createLaggingIndex(
+  world: World,
+  { indexLagMsMax, page }: SimTableOptions['climate'],
+  items: ReadonlyMap<string, StoredObject>,
+) {
+  const indexed = new Map<string, StoredObject>()
+  const followingAtMs = new Map<string, number>()
+  const references = new Map<string, readonly string[]>()
+  const lags = world.random.fork('index lags')
+
+  /** In order per item, whatever the lags. */
+  const follow = (text: string, stored: StoredObject | undefined): void => {
+    if (stored === undefined) references.delete(text)
+    const atMs = Math.max(followingAtMs.get(text) ?? 0, world.nowMs() + below(lags, indexLagMsMax))
+    followingAtMs.set(text, atMs)
+    world.after(atMs - world.nowMs(), () => place(text, stored))
+  }
+
+  const place = (text: string, stored: StoredObject | undefined): void => {
+    if (stored === undefined) indexed.delete(text)
+    else indexed.set(text, stored)
+  }
+
+  const index: ObjectIndex = {
+    // Strong: with a lagging index children are left behind. See docs/decisions/0007.
+    ownedBy: async (uid) =>
+      [...items.values()]
+        .filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
+        .map(({ object }) => keyOf(object)),
+    referrers: async (target) => {
+      const text = keyText(target)
+      return [...references].filter(([, targets]) => targets.includes(text)).map(([referrer]) => parseKeyText(referrer))
+    },
+    references: async (referrer) => (references.get(keyText(referrer)) ?? []).map(parseKeyText),
+    setReferences: async (referrer, targets) => void references.set(keyText(referrer), targets.map(keyText)),
+    due: async (kind, untilMs, limit) =>
+      [...indexed.values()]
+        .flatMap(({ object, engine }) => {
+          const at = dueAtMs(engine)
+          return at === undefined || at > untilMs || !isOf(object, kind) ? [] : [{ key: keyOf(object), dueAtMs: at }]
+        })
+        .sort((a, b) => a.dueAtMs - b.dueAtMs)
+        .slice(0, Math.min(limit, page)),
+    onWheel: async (kind, from, to) =>
+      [...indexed.values()].flatMap(({ object }): ObjectKey[] => {
+        if (!isOf(object, kind)) return []
+        const slot = wheelSlot(object.metadata.uid)
+        return slot >= from && slot < to ? [keyOf(object)] : []
+      }),
+  }
+
+  return { index, follow, place }
+}
+
+function isOf({ apiVersion, kind }: StoredObject['object'], of: KindName): boolean {
+  return kind === of.kind && (apiVersion.includes('/') ? apiVersion.startsWith(`${of.group}/`) : of.group === '')
+}
+
+function order({ object }: StoredObject): string {
+  return `${object.metadata.namespace ?? ''}/${object.metadata.name}`
+}

@@ -1,0 +1,57 @@
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import { textOf } from '../users.ts'
+import { isFenceTried, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+
+/** Promise 3: however triggers were lost, doubled, late or in another order: in the end the world is as declared. */
+export function createLevel({ scenario, table, outside }: Scene): Checker {
+  const dataOf = (name: string): string | undefined =>
+    (table.items.get(textOf('ConfigMap', name))?.object['data'] as { readonly value?: string } | undefined)?.value
+
+  const gadget = (stored: StoredObject): string | undefined => {
+    const { metadata } = stored.object
+    const { value, mood } = specOf(stored)
+    if (isPoison(stored) || mood === 'fail') return undefined
+    if (outside.entities.get(metadata.uid) !== value && !isFenceTried(scenario))
+      return `outside is ${outside.entities.get(metadata.uid)}`
+    return dataOf(metadata.name) === String(value) ? undefined : `its child says ${dataOf(metadata.name)}`
+  }
+  const link = (stored: StoredObject): string | undefined => {
+    const says = dataOf(String(specOf(stored)['to'])) ?? 'nothing'
+    const seen = stored.object.status?.['seen']
+    return seen === says ? undefined : `has seen ${String(seen)}, there is ${says}`
+  }
+  const crate = (stored: StoredObject): string | undefined => {
+    const { value, size } = specOf(stored)
+    const ready = stored.object.status?.['ready']
+    if (ready !== size) return `has ${String(ready)} of ${String(size)} gadgets`
+    const children = objectsOf(table, 'Gadget').filter(
+      ({ object }) => object.metadata.ownerReferences?.[0]?.uid === stored.object.metadata.uid,
+    )
+    const wrong = children.filter((child) => Math.floor(Number(specOf(child)['value']) / 10) !== value)
+    if (children.length !== size || wrong.length > 0)
+      return `has ${children.length} children, ${wrong.length} of them wrong`
+    return undefined
+  }
+  const witness = ({ object }: StoredObject): string | undefined => {
+    const found = outside.entities.get(object.metadata.uid)
+    return found === object.spec?.['value'] || isFenceTried(scenario) ? undefined : `outside is ${found}`
+  }
+  const looks: Readonly<Record<string, (stored: StoredObject) => string | undefined>> = {
+    Gadget: gadget,
+    Link: link,
+    Crate: crate,
+    Witness: witness,
+  }
+
+  return {
+    unmet: () =>
+      Object.entries(looks).flatMap(([kind, look]) =>
+        objectsOf(table, kind).flatMap((stored) => {
+          const wrong = look(stored)
+          return wrong === undefined
+            ? []
+            : [`promise 3, level: ${named(stored)} ${JSON.stringify(specOf(stored))}: ${wrong}`]
+        }),
+      ),
+  }
+}

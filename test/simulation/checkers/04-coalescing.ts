@@ -1,0 +1,48 @@
+import { controllerOf } from '../../../shared/model/object.ts'
+import { dueAtMs, touches, wakesItself, type StoredObject } from '../../../shared/model/stored-object.ts'
+import type { TableWrite } from '../aws/sim-table.ts'
+import { isClear, isFenceTried, type Checker, type Scene } from './checker.ts'
+
+/**
+ * Promise 4: no run without a cause, and one cause leads to one run at most. Told where nothing goes wrong: there the causes
+ * can be counted from what was written, by rules of their own.
+ */
+export function createCoalescing({ scenario, table, report }: Scene): Checker {
+  const isTold = isClear(scenario) && !isFenceTried(scenario) && scenario.resyncMinutes === 0 && scenario.herd === 0
+  const causes = new Map<string, number>()
+  const runs = new Map<string, number>()
+
+  const cause = (kind: string, name: string): void =>
+    void causes.set(`${kind} ${name}`, (causes.get(`${kind} ${name}`) ?? 0) + 1)
+
+  /** Its own desired state; its timer; its owner's child; what it refers to. */
+  const count = ({ before, after, touched, type }: TableWrite): void => {
+    const { object } = after
+    const { name } = object.metadata
+    if (wakesItself(touched) || type === 'removed') cause(object.kind, name)
+    if (hasNewTimer(before, after)) cause(object.kind, name)
+    if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
+    const owner = controllerOf(object)
+    if (owner !== undefined) cause(owner.kind, owner.name)
+    if (object.kind !== 'ConfigMap') return
+    for (const { object: link } of table.items.values()) if (link.kind === 'Link') cause('Link', link.metadata.name)
+  }
+
+  return {
+    write: (write) => {
+      if (isTold) count(write)
+    },
+    runBegins: ({ kind, name, isPoison }) => {
+      if (!isTold || isPoison) return
+      const key = `${kind} ${name}`
+      const so = (runs.get(key) ?? 0) + 1
+      runs.set(key, so)
+      if (so > (causes.get(key) ?? 0)) report(`promise 4, coalescing: run ${so} of ${key} had no cause`)
+    },
+  }
+}
+
+function hasNewTimer(before: StoredObject | undefined, { engine }: StoredObject): boolean {
+  const dueMs = dueAtMs(engine)
+  return dueMs !== undefined && dueMs !== (before && dueAtMs(before.engine))
+}

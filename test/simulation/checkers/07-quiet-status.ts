@@ -1,0 +1,36 @@
+import { equal } from '../../../shared/model/json.ts'
+import { isRestless, named, type Checker, type Scene } from './checker.ts'
+
+/** Promise 7: an equal status is never written, nor anything else that is as it was; and where all is at rest, nothing writes. */
+export function createQuietStatus({ scenario, table, report }: Scene): Checker & { restBegins(): void } {
+  let isAtRest = false
+  return {
+    restBegins: () => {
+      isAtRest = true
+    },
+    write: ({ type, before, after, touched, by }) => {
+      if (type !== 'modified' || before === undefined) return
+      const isSame = equal(before.object.status, after.object.status)
+      if (touched.includes('status') && isSame)
+        report(`promise 7, quiet status: ${by.name} writes the status of ${named(after)} as it is`)
+      if (isSame && equal(before.engine, after.engine) && equal(unversioned(before), unversioned(after)))
+        report(`promise 7, quiet status: ${by.name} writes ${named(after)} as it is`)
+      if (isAtRest && !isStirred(after) && scenario.resyncMinutes === 0)
+        report(
+          `promise 7, quiet status: ${by.name} writes ${named(after)} (${touched.join(', ')}) though all is at rest`,
+        )
+    },
+  }
+
+  /** It never rests, or belongs to something that does not. */
+  function isStirred(after: Parameters<typeof isRestless>[0]): boolean {
+    const { ownerReferences = [] } = after.object.metadata
+    const owner = [...table.items.values()].find(({ object }) => object.metadata.uid === ownerReferences[0]?.uid)
+    return after.object.kind === 'Event' || isRestless(after) || (owner !== undefined && isRestless(owner))
+  }
+}
+
+function unversioned({ object }: Parameters<typeof isRestless>[0]) {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

@@ -1,0 +1,39 @@
+import { named, objectsOf, isPoison, type Checker, type Scene } from './checker.ts'
+
+/** Promise 9: every object runs once per period of its kind, and resync is spread over the period. */
+export function createResync({ world, scenario, table, report, calmSinceMs }: Scene): Checker {
+  const periodMs = scenario.resyncMinutes * 60_000
+  const lastRunMs = new Map<string, number>()
+  const perMinute = new Map<number, number>()
+
+  const spread = (): void => {
+    const sinceMs = calmSinceMs()
+    if (scenario.herd === 0 || sinceMs === undefined || world.nowMs() < sinceMs + periodMs) return
+    const minute = Math.floor(world.nowMs() / 60_000)
+    const count = (perMinute.get(minute) ?? 0) + 1
+    perMinute.set(minute, count)
+    if (count === Math.ceil(10 + (4 * scenario.herd) / scenario.resyncMinutes))
+      report(`promise 9, resync: ${count} of ${scenario.herd} objects run in one minute of ${scenario.resyncMinutes}`)
+  }
+
+  return {
+    runBegins: ({ uid }) => {
+      lastRunMs.set(uid, world.nowMs())
+      if (periodMs > 0) spread()
+    },
+    unmet: () => {
+      if (periodMs === 0) return []
+      // The first whole period after the trouble.
+      if (world.nowMs() < (calmSinceMs() ?? world.nowMs()) + 2 * periodMs)
+        return ['promise 9, resync: the period is not over']
+      return objectsOf(table, 'Gadget', 'Link').flatMap((stored) => {
+        const agoMs = world.nowMs() - (lastRunMs.get(stored.object.metadata.uid) ?? 0)
+        if (agoMs <= periodMs + slackMs || isPoison(stored)) return []
+        return [`promise 9, resync: ${named(stored)} ran ${agoMs / 1_000} s ago`]
+      })
+    },
+  }
+}
+
+/** Two ticks, a run, and a message that comes again. */
+const slackMs = 330_000

@@ -1,0 +1,60 @@
+import { createAcknowledged } from './01-acknowledged.ts'
+import { createObserved } from './01-observed.ts'
+import { createFenced } from './02-fenced.ts'
+import { createSingleHolder } from './02-single-holder.ts'
+import { createLevel } from './03-level.ts'
+import { createCoalescing } from './04-coalescing.ts'
+import { createChangeLatency } from './05-change-latency.ts'
+import { createWaits } from './06-waits.ts'
+import { createQuietStatus } from './07-quiet-status.ts'
+import { createDeletion } from './08-deletion.ts'
+import { createEffects } from './08-effects.ts'
+import { createResync } from './09-resync.ts'
+import { createIsolation } from './10-isolation.ts'
+import type { Checker, Scene } from './checker.ts'
+import { createVersionsGrow } from './versions-grow.ts'
+
+/** All checkers as one. */
+export interface Checkers extends Required<Checker> {
+  /** Everything has come to rest: from here on nothing has a reason to write. */
+  restBegins(): void
+}
+
+export function createCheckers(scene: Scene): Checkers {
+  const quiet = createQuietStatus(scene)
+  const all: readonly Checker[] = [
+    createAcknowledged(scene),
+    createObserved(scene),
+    createSingleHolder(scene),
+    createFenced(scene),
+    createLevel(scene),
+    createCoalescing(scene),
+    createChangeLatency(scene),
+    createWaits(scene),
+    quiet,
+    createDeletion(scene),
+    createEffects(scene),
+    createResync(scene),
+    createIsolation(scene),
+    createVersionsGrow(scene),
+  ]
+  return {
+    write: (write) => {
+      for (const one of all) one.write?.(write)
+    },
+    effect: (effect) => {
+      for (const one of all) one.effect?.(effect)
+    },
+    accepted: (change) => {
+      for (const one of all) one.accepted?.(change)
+    },
+    runBegins: (run) => {
+      for (const one of all) one.runBegins?.(run)
+    },
+    runEnds: (run, isGood) => {
+      for (const one of all) one.runEnds?.(run, isGood)
+    },
+    unmet: () => all.flatMap((one) => one.unmet?.() ?? []),
+    restBegins: () => quiet.restBegins(),
+  }
+}

@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../../shared/index.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { SimTable, TableWrite } from '../aws/sim-table.ts'
+import type { Effect, Outside } from '../outside.ts'
+import type { RunListener } from '../runs.ts'
+import type { Scenario } from '../scenario.ts'
+import type { AcceptedWrite, Users } from '../users.ts'
+import type { World } from '../world.ts'
+
+/** What tries to catch the engine breaking a promise. Safety is looked at as things happen, liveness once the trouble is over. */
+export interface Checker extends RunListener {
+  write?(write: TableWrite): void
+  effect?(effect: Effect): void
+  accepted?(change: AcceptedWrite): void
+  /** What has not come to rest yet, and must when nothing goes wrong any more. */
+  unmet?(): readonly string[]
+}
+
+/** What checkers look at, and whom they tell. */
+export interface Scene {
+  readonly world: World
+  readonly scenario: Scenario
+  readonly table: SimTable
+  readonly outside: Outside
+  readonly users: Users
+  /** When the trouble ended. */
+  calmSinceMs(): number | undefined
+  /** A promise is broken. */
+  readonly report: (violation: string) => void
+}
+
+/** Seeds in which a worker may act after its turn is over: only the fence is looked at there. */
+export function isFenceTried({ climate }: Scenario): boolean {
+  return climate.zombies || climate.visibilityShare < 1
+}
+
+/** Nothing goes wrong in this seed that would excuse a delay or a second run. */
+export function isClear({ climate }: Scenario): boolean {
+  const { throttle, unknown, crash, pause, hotPartition, skewMsMax, streamRepeats, redeliver, invokeThrottle } = climate
+  const { fail, lostAnswer, unsure, lie, rateLimit, lagMs } = climate.outside
+  const faults = [
+    throttle,
+    unknown,
+    crash,
+    pause,
+    skewMsMax,
+    streamRepeats,
+    redeliver,
+    invokeThrottle,
+    climate.tickTrouble,
+  ]
+  return (
+    [...faults, fail, lostAnswer, unsure, lie, rateLimit, lagMs].every((strength) => strength === 0) && !hotPartition
+  )
+}
+
+export function specOf({ object }: StoredObject): JsonObject {
+  return object.spec ?? {}
+}
+
+export function named({ object }: StoredObject): string {
+  return `${object.kind} ${object.metadata.name}`
+}
+
+/** All objects of these kinds. */
+export function objectsOf({ items }: SimTable, ...kinds: readonly string[]): readonly StoredObject[] {
+  return [...items.values()].filter(({ object }) => kinds.includes(object.kind))
+}
+
+/** Objects that never come to rest, by their own wish. */
+export function isRestless(stored: StoredObject): boolean {
+  return ['hurry', 'poll', 'nap', 'fail', 'crash', 'hang', 'spin'].includes(String(specOf(stored)['mood']))
+}
+
+export function isPoison(stored: StoredObject): boolean {
+  return ['crash', 'hang'].includes(String(specOf(stored)['mood']))
+}

@@ -1,0 +1,29 @@
+import { equal } from '../../../shared/model/json.ts'
+import { named, type Checker, type Scene } from './checker.ts'
+
+/** Versions only grow: resourceVersion with every write, generation with the desired state and with nothing else. */
+export function createVersionsGrow({ report }: Scene): Checker {
+  return {
+    write: ({ before, after, touched }) => {
+      if (before === undefined) return
+      const [was, is] = [before.object.metadata, after.object.metadata]
+      if (was.uid !== is.uid) report(`versions grow: ${named(after)} changes its uid`)
+      if (Number(is.resourceVersion) <= Number(was.resourceVersion))
+        report(`versions grow: ${named(after)} goes from version ${was.resourceVersion} to ${is.resourceVersion}`)
+      const isNew =
+        !equal(before.object.spec, after.object.spec) ||
+        (was.deletionTimestamp === undefined && is.deletionTimestamp !== undefined)
+      const hasGeneration = was.generation !== undefined
+      if (
+        hasGeneration &&
+        is.generation - was.generation !== (isNew ? 1 : 0) &&
+        !['ConfigMap', 'Event'].includes(after.object.kind)
+      )
+        report(
+          `versions grow: ${named(after)} goes from generation ${was.generation} to ${is.generation}, touching ${touched.join(', ')}`,
+        )
+      if (Number(after.object.status?.['observedGeneration'] ?? 0) > is.generation)
+        report(`versions grow: ${named(after)} observed a generation that there is not`)
+    },
+  }
+}

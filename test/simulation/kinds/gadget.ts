@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import {
+  again,
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  done,
+  stop,
+  type Controller,
+  type ObjectOf,
+} from '../../../shared/index.ts'
+import { never, type Life } from '../life.ts'
+import type { OutsideClient } from '../outside.ts'
+import type { RunWatcher } from '../runs.ts'
+
+/** What its runs do beside keeping the entity and the child as declared. */
+export const moods = [
+  'plain',
+  /** Asks to run again: soon, in a minute, in five. */
+  'hurry',
+  'poll',
+  'nap',
+  /** Ends for good. */
+  'stop',
+  /** Always throws. */
+  'fail',
+  /** Takes its process down. */
+  'crash',
+  /** Does not end in its time. */
+  'hang',
+  /** Wants to run again at once, for ever. */
+  'spin',
+] as const
+export type Mood = (typeof moods)[number]
+
+/** The kind that is mainly simulated: it keeps an entity in a system outside, and a ConfigMap of its own. */
+export const Gadget = defineKind({
+  group: 'simulation.setpoint.dev',
+  version: 'v1',
+  kind: 'Gadget',
+  spec: z.object({ value: z.number().int(), mood: z.enum(moods).default('plain') }),
+  status: z.object({ value: z.number().int() }),
+})
+
+type GadgetObject = ObjectOf<typeof Gadget>
+
+export interface GadgetOptions {
+  readonly life: Life
+  readonly outside: OutsideClient
+  readonly watcher: RunWatcher
+  readonly resync: `${number}m` | false
+}
+
+export function gadgetController({ life, outside, watcher, resync }: GadgetOptions): Controller {
+  const keepEntity = async ({ metadata: { uid }, spec }: GadgetObject, signal: AbortSignal): Promise<void> => {
+    if ((await outside.observe(uid)) === spec.value) return
+    signal.throwIfAborted()
+    await outside.put(uid, spec.value)
+    signal.throwIfAborted()
+    // The answer to a put is no proof.
+    if ((await outside.observe(uid)) !== spec.value) throw new Error('outside is not as it should be yet')
+  }
+
+  return defineReconciler(Gadget, {
+    owns: [ConfigMap],
+    resync,
+    timeout: '30s',
+
+    reconcile: (gadget, ctx) =>
+      watcher.run('reconcile', gadget, life, async () => {
+        const { metadata, spec } = gadget
+        if (spec.mood === 'crash') life.kill('of a poisoned object')
+        if (spec.mood === 'crash' || spec.mood === 'hang') return never()
+        if (spec.mood === 'fail') throw new Error('its mood is to fail')
+        const keepChild = () =>
+          ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { value: String(spec.value) } })
+        // The two versions of the code do the same in another order.
+        if (life.version === 2) await keepChild()
+        await keepEntity(gadget, ctx.signal)
+        if (life.version === 1) await keepChild()
+        if (spec.mood === 'stop') throw stop('Enough', 'its mood is to stop')
+        const report = { status: { value: spec.value }, ready: true } as const
+        const pause = pauses[spec.mood]
+        return pause === undefined ? done(report) : again(pause, report)
+      }),
+
+    cleanup: (gadget) =>
+      watcher.run('cleanup', gadget, life, async () => {
+        const { uid } = gadget.metadata
+        await outside.remove(uid)
+        return (await outside.observe(uid)) === undefined ? done() : again('5s')
+      }),
+  })
+}
+
+const pauses: { readonly [mood in Mood]?: `${number}s` } = { hurry: '4s', poll: '50s', nap: '300s', spin: '0s' }

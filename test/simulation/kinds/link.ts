@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../shared/index.ts'
+import type { Life } from '../life.ts'
+import type { RunWatcher } from '../runs.ts'
+
+/** An object that refers to a ConfigMap of somebody else, and shows what that says. */
+export const Link = defineKind({
+  group: 'simulation.setpoint.dev',
+  version: 'v1',
+  kind: 'Link',
+  spec: z.object({ to: z.string() }),
+  status: z.object({ seen: z.string() }),
+})
+
+export interface LinkOptions {
+  readonly life: Life
+  readonly watcher: RunWatcher
+  readonly resync: `${number}m` | false
+}
+
+export function linkController({ life, watcher, resync }: LinkOptions): Controller {
+  return defineReconciler(Link, {
+    watches: [reference(ConfigMap, ({ spec }) => ({ name: spec.to }))],
+    resync,
+    timeout: '30s',
+    reconcile: (link, ctx) =>
+      watcher.run('reconcile', link, life, async () => {
+        const target = await ctx.get(ConfigMap, link.spec.to)
+        return done({ status: { seen: target?.data?.['value'] ?? 'nothing' } })
+      }),
+  })
+}

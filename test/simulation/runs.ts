@@ -1,0 +1,56 @@
+import type { ObjectMeta, Outcome } from '../../shared/index.ts'
+import type { Life } from './life.ts'
+import type { World } from './world.ts'
+
+/** One run of a user's function, as checkers see it. */
+export interface Run {
+  readonly phase: 'reconcile' | 'cleanup'
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly generation: number
+  readonly isPoison: boolean
+  readonly by: Life
+}
+
+/** Told of every run as it begins, and of how it ends, if it does. */
+export interface RunWatcher {
+  run<Result extends Outcome>(
+    phase: Run['phase'],
+    object: Watched,
+    by: Life,
+    work: () => Promise<Result>,
+  ): Promise<Result>
+}
+
+interface Watched {
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly spec: object
+}
+
+export interface RunListener {
+  runBegins?(run: Run): void
+  /** `isGood`: it said done or again. */
+  runEnds?(run: Run, isGood: boolean): void
+}
+
+export function createRunWatcher(world: World, listener: Required<RunListener>): RunWatcher {
+  return {
+    run: async (phase, { kind, metadata, spec }, by, work) => {
+      const { name, uid, generation } = metadata
+      const isPoison = 'mood' in spec && ['crash', 'hang', 'spin'].includes(String(spec.mood))
+      const run: Run = { phase, kind, name, uid, generation, isPoison, by }
+      world.note(`${phase} ${kind} ${name} generation ${generation} by ${by.name}`)
+      listener.runBegins(run)
+      let isGood = false
+      try {
+        const outcome = await work()
+        isGood = true
+        return outcome
+      } finally {
+        listener.runEnds(run, isGood)
+      }
+    },
+  }
+}

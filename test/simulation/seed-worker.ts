@@ -1,0 +1,13 @@
+import { parentPort } from 'node:worker_threads'
+import { runSeeds } from './run-seed.ts'
+import type { Slice } from './seed-pool.ts'
+
+/** A thread of the pool: runs slices of seeds as they are given to it. */
+async function serve({ from, to, isFirstOnly }: Slice): Promise<void> {
+  const seeds = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const tally = await runSeeds(seeds, isFirstOnly)
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+  parentPort?.postMessage(tally)
+}
+
+parentPort?.on('message', (slice: Slice) => void serve(slice))

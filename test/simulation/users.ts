@@ -1,0 +1,188 @@
+import type { JsonObject } from '../../shared/index.ts'
+import { keyText } from '../../shared/model/object-key.ts'
+import type { HttpResponse } from '../../shared/ports/http-handler.ts'
+import type { Plane } from './aws/plane.ts'
+import type { Outside } from './outside.ts'
+import type { KindName, Step } from './scenario.ts'
+import type { World } from './world.ts'
+
+/** What a user was told about an object, and what must be there in the end. */
+export interface Expectation {
+  readonly kind: KindName
+  readonly name: string
+  /** What its spec (or data) may be, as JSON: the last acknowledged, and those whose write had an unknown fate since. */
+  readonly specs: Set<string>
+  mayExist: boolean
+  mustExist: boolean
+}
+
+export interface UsersOptions {
+  readonly world: World
+  readonly plane: Plane
+  readonly outside: Outside
+  readonly onAccepted: (change: AcceptedWrite) => void
+  readonly report: (violation: string) => void
+}
+
+/** A write of a user that was acknowledged. */
+export interface AcceptedWrite {
+  readonly kind: KindName
+  readonly name: string
+  readonly uid: string
+  readonly generation: number
+}
+
+export interface Users {
+  /** Resolves when all have done what they were to do. */
+  work(steps: readonly Step[]): Promise<void>
+  readonly expectations: ReadonlyMap<string, Expectation>
+  /** Entities outside that somebody changed by hand. */
+  readonly tampered: ReadonlySet<string>
+}
+
+/** People and scripts with a client each: everything goes through the API, but for what they do by hand outside. */
+export function createUsers({ world, plane, outside, onAccepted, report }: UsersOptions): Users {
+  const expectations = new Map<string, Expectation>()
+  const tampered = new Set<string>()
+
+  const expectationOf = ({ kind, name }: Step): Expectation => {
+    const known = expectations.get(`${kind}/${name}`)
+    const expectation = known ?? { kind, name, specs: new Set(), mayExist: false, mustExist: false }
+    expectations.set(`${kind}/${name}`, expectation)
+    return expectation
+  }
+
+  /** Notes what an answer to a write of `content` means for what must be there. */
+  const noteWritten = (step: Step, content: string, reply: HttpResponse | undefined): void => {
+    const expectation = expectationOf(step)
+    if (reply !== undefined && reply.status < 300) {
+      const { metadata } = JSON.parse(String(reply.body)) as { readonly metadata: Metadata }
+      expectation.specs.clear()
+      expectation.specs.add(content)
+      expectation.mayExist = true
+      // What is applied to an object that is going goes with it.
+      expectation.mustExist = metadata.deletionTimestamp === undefined
+      onAccepted({ ...step, uid: metadata.uid, generation: metadata.generation ?? 1 })
+    } else if (isUnknown(reply)) {
+      expectation.specs.add(content)
+      expectation.mayExist = true
+    }
+  }
+
+  const acts: Readonly<Record<Step['act'], (step: Step) => Promise<HttpResponse | undefined>>> = {
+    apply: async (step) => {
+      const reply = await plane.request(`PATCH ${pathOf(step)}?fieldManager=user&force=true`, manifestOf(step))
+      noteWritten(step, JSON.stringify(contentOf(step)), reply)
+      return reply
+    },
+    edit: async (step) => {
+      const found = await plane.request(`GET ${pathOf(step)}`)
+      if (found?.status !== 200) return found
+      const object = JSON.parse(String(found.body)) as JsonObject
+      const reply = await plane.request(`PUT ${pathOf(step)}`, { ...object, ...contentOf(step) })
+      noteWritten(step, JSON.stringify(contentOf(step)), reply)
+      return reply
+    },
+    delete: async (step) => {
+      const reply = await plane.request(`DELETE ${pathOf(step)}`)
+      const expectation = expectationOf(step)
+      const isGoing = reply !== undefined && (reply.status < 300 || reply.status === 404)
+      if (isGoing || isUnknown(reply)) expectation.mustExist = false
+      if (isGoing) await untilGone(step)
+      if (isGoing) expectation.mayExist = false
+      return reply
+    },
+    poke: (step) => {
+      const annotations = { 'setpoint.dev/reconcile-requested-at': String(step.value) }
+      return plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations } })
+    },
+    spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
+    strip: (step) => plane.request(`DELETE ${childPath(step)}`),
+    tamper: ({ name }) => {
+      const uid = plane.table.items.get(textOf('Gadget', name))?.object.metadata.uid
+      if (uid !== undefined && outside.entities.has(uid)) {
+        tampered.add(uid)
+        outside.tamper(uid, -1)
+      }
+      return Promise.resolve(undefined)
+    },
+    intrude: async (step) => {
+      const line = `PATCH ${pathOf(step)}?fieldManager=user&force=true`
+      const reply = await plane.request(line, manifestOf({ ...step, value: -7 }), 'Bearer stolen')
+      if (reply !== undefined && reply.status !== 401)
+        report(`promise 11, strangers: a write without a credential was answered ${reply.status}`)
+      return reply
+    },
+  }
+
+  /** As `kubectl delete` does: an object of the same name comes only after this one has gone. */
+  async function untilGone({ kind, name }: Step): Promise<void> {
+    while (plane.table.items.has(textOf(kind, name))) await world.sleep(2_000)
+  }
+
+  async function live(steps: readonly Step[]): Promise<void> {
+    for (const step of steps) {
+      await world.sleep(step.afterMs)
+      const reply = await acts[step.act](step)
+      world.note(
+        `user${step.user} ${step.act} ${step.kind} ${step.name} ${step.value}: ${reply?.status ?? 'no answer'}`,
+      )
+    }
+  }
+
+  return {
+    work: async (steps) => {
+      await Promise.all([...Map.groupBy(steps, ({ user }) => user).values()].map(live))
+    },
+    expectations,
+    tampered,
+  }
+}
+
+interface Metadata {
+  readonly uid: string
+  readonly generation?: number
+  readonly deletionTimestamp?: string
+}
+
+/** No answer, or one that does not say whether it was done. */
+function isUnknown(reply: HttpResponse | undefined): boolean {
+  return reply === undefined || reply.status >= 500 || reply.status === 429
+}
+
+export const simGroup = 'simulation.setpoint.dev'
+
+export function textOf(kind: KindName, name: string): string {
+  return keyText({ group: kind === 'ConfigMap' ? '' : simGroup, kind, namespace: 'default', name })
+}
+
+/** What a user wants of an object: its spec, or the data of a ConfigMap. */
+export function contentOf({ kind, value, mood, to, size }: Step): JsonObject {
+  switch (kind) {
+    case 'ConfigMap':
+      return { data: { value: String(value) } }
+    case 'Gadget':
+      return { spec: { value, mood } }
+    case 'Link':
+      return { spec: { to } }
+    case 'Crate':
+      return { spec: { value, size } }
+    case 'Witness':
+      return { spec: { value } }
+  }
+}
+
+export function manifestOf(step: Step): JsonObject {
+  const { kind, name } = step
+  const apiVersion = kind === 'ConfigMap' ? 'v1' : `${simGroup}/v1`
+  return { apiVersion, kind, metadata: { name, namespace: 'default' }, ...contentOf(step) }
+}
+
+function pathOf({ kind, name }: Pick<Step, 'kind' | 'name'>): string {
+  const root = kind === 'ConfigMap' ? '/api/v1' : `/apis/${simGroup}/v1`
+  return `${root}/namespaces/default/${kind.toLowerCase()}s/${name}`
+}
+
+function childPath({ name }: Step): string {
+  return pathOf({ kind: 'ConfigMap', name })
+}
