@@ -105,9 +105,11 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
             Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]),
           ),
         })
-        heard.run(listeners, () => {
+        const body = bytesOf(request.body)
+        const input = JSON.parse(body.toString()) as Request
+        current.run({ listeners, input }, () => {
           server.emit('request', incoming, reply)
-          incoming.emit('data', bytesOf(request.body))
+          incoming.emit('data', body)
           incoming.emit('end')
         })
       }),
@@ -115,12 +117,15 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
 }
 
 /** The SDK warns of whoever treats its bytes as a text. */
-function bytesOf(body: Uint8Array | string): Buffer {
+export function bytesOf(body: Uint8Array | string): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
-/** Who hears of the writes of a request. */
-const heard = new AsyncLocalStorage<ReadonlySet<(record: TestStreamRecord) => void>>()
+/** Who hears of the writes of a request, and the request as it came: dynalite drops what it does not know. */
+const current = new AsyncLocalStorage<{
+  readonly listeners: ReadonlySet<(record: TestStreamRecord) => void>
+  readonly input: Request
+}>()
 
 /** What dynalite's requests call as members of this module: patched for this process, once. */
 const db = require('dynalite/db') as {
@@ -151,10 +156,10 @@ const { updateIndexes, checkConditional, addConsumedCapacity } = db
 
 /** Called in the lock of the item, just before it is put. */
 db.updateIndexes = (...[store, table, before, after, done]) => {
-  const listeners = heard.getStore() ?? new Set()
+  const { listeners = new Set<never>() } = current.getStore() ?? {}
   updateIndexes(store, table, before, after, (error) => {
     done(error)
-    if (error || listeners.size === 0 || isDeepStrictEqual(before ?? null, after)) return
+    if (error || listeners.size === 0 || equal(before, after)) return
     const record = recordOf(table.TableName, before ?? undefined, after ?? undefined)
     // By then the item is there for whoever reads it because of the record.
     setTimeout(() => {
@@ -165,7 +170,8 @@ db.updateIndexes = (...[store, table, before, after, done]) => {
 
 db.checkConditional = (request, there) => {
   const failure = checkConditional(request, there)
-  if (failure && there && request.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = there
+  if (failure && there && current.getStore()?.input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD')
+    failure.body.Item = there
   return failure
 }
 
@@ -176,7 +182,7 @@ db.addConsumedCapacity = (request, isRead, before, after) => {
   for (const { IndexName = '', KeySchema = [] } of tableDefinition.GlobalSecondaryIndexes ?? []) {
     const entry = (image: Image | null | undefined) => KeySchema.map(({ AttributeName = '' }) => image?.[AttributeName])
     const [old, next] = [entry(before), entry(after)]
-    if (isDeepStrictEqual(old, next)) continue
+    if (equal(old, next)) continue
     const units = [old, next].filter((values) => values.every((value) => value !== undefined)).length
     if (units === 0) continue
     capacity.CapacityUnits += units
@@ -184,6 +190,15 @@ db.addConsumedCapacity = (request, isRead, before, after) => {
       (capacity.GlobalSecondaryIndexes ??= {})[IndexName] = { CapacityUnits: units }
   }
   return capacity
+}
+
+/** Its objects have no prototype, or one, as it happens. */
+function equal(a: unknown, b: unknown): boolean {
+  return isDeepStrictEqual(plain(a), plain(b))
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null))
 }
 
 function recordOf(table: string, before: Image | undefined, after: Image | undefined): TestStreamRecord {

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { keyOf } from '../../shared/model/object-key.ts'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
+import { countAwsRequests } from '../support/aws-requests.ts'
+import { startDynalite } from '../support/dynalite.ts'
+import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
+import { storedWidget, widgetKind, withMetadata } from '../support/stored-object.ts'
+
+/**
+ * What each operation of the ports costs. `npm run cost` reckons with the same: a number that grows here is money. Objects are
+ * below 1 KB, so that a write of one is one unit, and an entry of an index is one unit wherever it comes, moves (two) or goes.
+ */
+const dynalite = await startDynalite()
+const requests = countAwsRequests(dynalite.client)
+afterAll(dynalite.close)
+
+const target = { group: '', kind: 'ConfigMap', namespace: 'default', name: 'settings' }
+const owned = { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Owner', name: 'any', uid: 'owner-1' }] }
+
+let opened: OpenDynamodb
+let live: StoredObject
+
+beforeEach(async () => {
+  opened = await openDynamodb(dynalite.client)
+  live = await opened.store.create(storedWidget('a', { uid: randomUUID() }))
+  requests.take()
+})
+
+const free = { readUnits: 0, writeUnits: 0, indexUnits: {} }
+
+describe('an object', () => {
+  it('is read by one strong read', async () => {
+    await opened.store.get(keyOf(live.object))
+    expect(requests.take()).toEqual({ ...free, calls: { GetItem: 1 }, readUnits: 1 })
+  })
+
+  it('is created by one write, and its entries in two indexes', async () => {
+    await opened.store.create(storedWidget('b'))
+    const indexUnits = { changes: 1, wheel: 1 }
+    expect(requests.take()).toEqual({ ...free, calls: { PutItem: 1 }, writeUnits: 1, indexUnits })
+  })
+
+  it('costs one write more for each owner', async () => {
+    await opened.store.create(storedWidget('b', owned))
+    const indexUnits = { changes: 1, wheel: 1 }
+    expect(requests.take()).toEqual({ ...free, calls: { PutItem: 2 }, writeUnits: 2, indexUnits })
+  })
+
+  it.each([['spec'], ['status'], ['engine'], ['status', 'engine']] as const)(
+    'is changed by one write, and its entry in one index moves: %s %s',
+    async (...touched) => {
+      await opened.store.replace(live, touched)
+      expect(requests.take()).toEqual({ ...free, calls: { UpdateItem: 1 }, writeUnits: 1, indexUnits: { changes: 2 } })
+    },
+  )
+
+  it('has an entry more while it has a timer', async () => {
+    const timed = await opened.store.replace({ ...live, engine: { nextRunAtMs: 5 } }, ['engine'])
+    expect(requests.take().indexUnits).toEqual({ changes: 2, due: 1 })
+    const later = await opened.store.replace({ ...timed, engine: { nextRunAtMs: 6 } }, ['engine'])
+    expect(requests.take().indexUnits).toEqual({ changes: 2, due: 2 })
+    await opened.store.replace({ ...later, engine: {} }, ['engine'])
+    expect(requests.take().indexUnits).toEqual({ changes: 2, due: 1 })
+  })
+
+  it('is not sent whole for a write of the engine alone', async () => {
+    const big = await opened.store.create({ ...storedWidget('big'), engine: { lastError: 'x' } })
+    const bodies: number[] = []
+    dynalite.client.middlewareStack.add(
+      (next) => (args) => {
+        bodies.push(JSON.stringify(args.input).length)
+        return next(args)
+      },
+      { step: 'initialize', name: 'measure' },
+    )
+    await opened.store.replace({ ...big, engine: { lastError: 'y' } }, ['engine'])
+    await opened.store.replace((await opened.store.get(keyOf(big.object))) as StoredObject, ['spec'])
+    dynalite.client.middlewareStack.remove('measure')
+    const [ofEngine = 0, , ofSpec = 0] = bodies
+    expect(ofSpec - ofEngine).toBeGreaterThan(JSON.stringify(big.object).length)
+  })
+
+  it('is removed by one write and a look for its references', async () => {
+    await opened.store.remove(live)
+    const indexUnits = { changes: 2, wheel: 1 }
+    expect(requests.take()).toEqual({
+      calls: { UpdateItem: 1, GetItem: 1 },
+      readUnits: 0.5 * 2,
+      writeUnits: 1,
+      indexUnits,
+    })
+  })
+
+  it('costs two writes more when its name was taken within the hour', async () => {
+    await opened.store.remove(live)
+    requests.take()
+    await opened.store.create(storedWidget('a', { uid: randomUUID() }))
+    // The first of them fails: DynamoDB bills it, and the emulator does not say so.
+    expect(requests.take()).toMatchObject({ calls: { PutItem: 3 }, writeUnits: 2 })
+  })
+
+  it('is refused with what is there in the same answer', async () => {
+    await opened.store.replace(live, ['spec'])
+    requests.take()
+    await opened.store.replace(live, ['spec']).catch(() => {})
+    await opened.store.create(storedWidget('a')).catch(() => {})
+    expect(requests.take().calls).toEqual({ UpdateItem: 1, PutItem: 1 })
+  })
+})
+
+describe('a list', () => {
+  it('is one query for each of eight partitions', async () => {
+    await opened.store.list(widgetKind)
+    expect(requests.take()).toEqual({ ...free, calls: { Query: 8 }, readUnits: expect.any(Number) as number })
+  })
+
+  it('is one query for kinds that are read often and written by hand', async () => {
+    await opened.store.list({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRoleBinding' })
+    expect(requests.take().calls).toEqual({ Query: 1 })
+  })
+
+  it('reads no more than a part beyond its limit', async () => {
+    await Promise.all(Array.from({ length: 200 }, (_, i) => opened.store.create(storedWidget(`w${i}`))))
+    requests.take()
+    const { items } = await opened.store.list({ ...widgetKind, limit: 100 })
+    const { calls, readUnits } = requests.take()
+    const bytes = items.reduce((sum, item) => sum + JSON.stringify(item).length + 300, 0)
+    expect(items).toHaveLength(100)
+    expect(calls['Query']).toBeLessThanOrEqual(16)
+    expect(readUnits).toBeLessThan((2 * bytes) / 4096 + 16)
+  })
+})
+
+describe('an index', () => {
+  it('of owners is one strong query', async () => {
+    await opened.store.create(storedWidget('child', owned))
+    requests.take()
+    await opened.index.ownedBy('owner-1')
+    expect(requests.take()).toEqual({ ...free, calls: { Query: 1 }, readUnits: 1 })
+  })
+
+  it('of timers and of the wheel is one query for each partition, at half the price', async () => {
+    await opened.index.due(widgetKind, 10, 10)
+    await opened.index.onWheel(widgetKind, 0, 60)
+    const { calls, readUnits } = requests.take()
+    expect(calls).toEqual({ Query: 16 })
+    expect(readUnits).toBeLessThanOrEqual(8)
+  })
+
+  it('of references is not written when nothing has changed', async () => {
+    await opened.index.setReferences(keyOf(live.object), [target])
+    expect(requests.take()).toMatchObject({ calls: { GetItem: 1, BatchWriteItem: 1, PutItem: 1 }, writeUnits: 2 })
+    await opened.index.setReferences(keyOf(live.object), [target])
+    expect(requests.take()).toEqual({ ...free, calls: { GetItem: 1 }, readUnits: 1 })
+  })
+
+  it('drops owners that are no more with the write that says so', async () => {
+    const child = await opened.store.create(storedWidget('child', owned))
+    requests.take()
+    await opened.store.replace(withMetadata(child, { ownerReferences: [] }), ['meta'])
+    expect(requests.take()).toMatchObject({ calls: { UpdateItem: 1, DeleteItem: 1 }, writeUnits: 2 })
+  })
+})
+
+describe('a reader of the feed', () => {
+  it('asks each partition of its kind once a look, and reads what is new', async () => {
+    const signal = new AbortController().signal
+    for await (const { changes } of opened.feed.follow({ after: await opened.feed.latest(), of: widgetKind, signal })) {
+      expect(changes).toHaveLength(1)
+      break
+    }
+    expect(requests.take().calls).toEqual({ Query: 8, BatchGetItem: 1 })
+  })
+})
