@@ -40,6 +40,7 @@ const limits = { burst: 100, perSecond: 1 }
 const probeMs = 30_000
 /** By then the bucket is full again. */
 const forgetMs = 120_000
+const forgetEveryMs = 1_000
 /** From here on it is noted what each run changes. */
 const suspicious = 50
 
@@ -58,13 +59,20 @@ interface Loop {
 export function createHotLoops(controller: string): HotLoops {
   /** In the order of the last runs. */
   const loops = new Map<string, Loop>()
+  let forgetAtMs = 0
+
+  /** Not at every run: to find the first of a Map takes long when many before it have gone. */
+  const forget = (nowMs: number): void => {
+    forgetAtMs = nowMs + forgetEveryMs
+    for (const [key, { lastRunMs }] of loops) {
+      if (nowMs - lastRunMs < forgetMs) break
+      loops.delete(key)
+    }
+  }
 
   const loopOf = (object: ApiObject, nowMs: number): Loop => {
     const key = keyText(keyOf(object))
-    for (const [other, { lastRunMs }] of loops) {
-      if (nowMs - lastRunMs < forgetMs) break
-      loops.delete(other)
-    }
+    if (nowMs >= forgetAtMs) forget(nowMs)
     const loop = loops.get(key) ?? begin(object, nowMs)
     loops.delete(key)
     loops.set(key, loop)
