@@ -14,14 +14,14 @@ import {
   createStreamLog,
   mapQueue,
   mapStream,
-  type Environment,
+  type Handler,
   type LambdaFunction,
   type QueueMapping,
   type Running,
   type StreamLog,
   type StreamMapping,
 } from '../support/lambda-driver.ts'
-import { faulty, noFaults, throttled, type Faults } from '../support/lambda-life.ts'
+import { calm, faulty, throttled, type Call, type Weather } from '../support/lambda-life.ts'
 import '../support/lambda-streaming.ts'
 import type { StreamedAnswer } from '../support/lambda-streaming.ts'
 
@@ -40,13 +40,15 @@ export interface Services extends AsyncDisposable {
   readonly log: StreamLog
 }
 
-/** dynalite and fauxqs in this process, by their wire protocols, without sockets. */
-export async function startServices(): Promise<Services> {
+/** dynalite and fauxqs in this process, by their wire protocols, without sockets. `isLost`: whether a record never gets into the stream. */
+export async function startServices(isLost: () => boolean = () => false): Promise<Services> {
   const table = `setpoint-${randomUUID()}`
   const log = createStreamLog()
   const dynalite = await startDynalite(table)
   const fauxqs = startFauxqsInProcess()
-  dynalite.onRecord((record) => log.push(record as Parameters<StreamLog['push']>[0]))
+  dynalite.onRecord((record) => {
+    if (!isLost()) log.push(record as unknown as Parameters<StreamLog['push']>[0])
+  })
   return {
     dynamodb: dynalite.transport,
     sqs: fauxqs.transport,
@@ -64,7 +66,7 @@ export interface WholePathOptions {
   /** Default: dynalite and fauxqs. */
   readonly services?: Services
   readonly chance?: () => number
-  /** How wrong the clock of the n-th execution environment is. */
+  /** How wrong the clock of the n-th execution environment is, whenever it looks. */
   readonly skewMs?: (environment: number) => number
   /** Of the work queues. Default 3. */
   readonly visibilitySeconds?: number
@@ -72,9 +74,8 @@ export interface WholePathOptions {
   readonly maxReceiveCount?: number
   /** Of the reconcile functions. Default 30 s. */
   readonly timeoutMs?: number
-  readonly concurrency?: number
   readonly stream?: Partial<StreamMapping>
-  readonly onInvocation?: QueueMapping['onInvocation']
+  readonly queue?: Pick<QueueMapping, 'onInvocation' | 'redelivers' | 'concurrency' | 'batchSize'>
 }
 
 /** A control plane on AWS, but for AWS: the real functions before queues and a stream, with an API to call. */
@@ -83,12 +84,12 @@ export interface WholePath extends AsyncDisposable {
   request(line: string, body?: unknown, type?: string): Promise<Reply>
   /** The minute's tick. */
   tick(): Promise<void>
-  /** Faults are off at first. */
-  faults: Faults
+  /** Calm at first. */
+  weather: Weather
   readonly log: StreamLog
   /** What functions wrote to their logs. */
   readonly lines: readonly string[]
-  /** Requests by operation, such as `DynamoDB_20120810.GetItem`; by functions only. */
+  /** Requests of the functions, such as `relay SendMessageBatch`, and how many. */
   readonly requests: Map<string, number>
   /** Messages in the dead-letter queue. */
   deadLetters(): Promise<number>
@@ -102,12 +103,11 @@ export interface Reply {
 
 export async function startWholePath(options: WholePathOptions): Promise<WholePath> {
   const services = options.services ?? (await startServices())
-  const { chance = Math.random, timeoutMs = 30_000, controllers } = options
-  const state = { faults: noFaults }
+  const { chance = Math.random, timeoutMs = 30_000, controllers, skewMs = () => 0 } = options
+  const state = { weather: calm }
   const lines: string[] = []
   const requests = new Map<string, number>()
-  const client = settings(services.sqs)
-  const sqs = new SQSClient(client)
+  const sqs = new SQSClient(settings(services.sqs))
   const dead = await createQueue(sqs, { VisibilityTimeout: '2' })
   const redrive = JSON.stringify({ deadLetterTargetArn: dead.arn, maxReceiveCount: options.maxReceiveCount ?? 10 })
   const system = await createQueue(sqs, {
@@ -116,17 +116,21 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   })
 
   let environments = 0
-  function boundary(retire: () => void): AwsBoundary {
-    const onRequest = (operation: string): void => void requests.set(operation, (requests.get(operation) ?? 0) + 1)
+  function boundary(name: string, retire: () => void): AwsBoundary {
+    const onCall = ({ operation }: Call): void => {
+      const text = `${name} ${operation.split('.').at(-1)}`
+      requests.set(text, (requests.get(text) ?? 0) + 1)
+    }
+    const weather: Weather = (call) => state.weather(call)
     const through = (transport: Transport, refusal: string): ClientSettings =>
-      settings(faulty({ transport, faults: () => state.faults, chance, refusal: throttled(refusal), onRequest }))
+      settings(faulty({ name, transport, weather, refusal: throttled(refusal), onCall }))
     return {
       environment: {
         SETPOINT_TABLE: services.table,
         SETPOINT_QUEUES: JSON.stringify({ system: system.url }),
         SETPOINT_LOG: 'info',
       },
-      clock: skewed(options.skewMs?.(++environments) ?? 0),
+      clock: skewed(skewMs, ++environments),
       random: { ...systemRandom, next: chance },
       write: (line) => void lines.push(line),
       dynamodb: through(services.dynamodb, 'com.amazonaws.dynamodb.v20120810#ThrottlingException'),
@@ -136,29 +140,32 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
     }
   }
 
-  const api = createEnvironment<APIGatewayProxyEvent, StreamedAnswer>({
+  const api = createEnvironment<APIGatewayProxyEvent, Reply>({
     name: 'api',
     timeoutMs: 30_000,
-    create: (retire) => apiFunction(boundary(retire), controllers) as never,
+    create: (retire) => whole(apiFunction(boundary('api', retire), controllers) as never),
   })
   const ticks = createEnvironment<unknown, void>({
     name: 'resync',
     timeoutMs: 55_000,
-    create: (retire) => resyncFunction(boundary(retire), controllers) as never,
+    create: (retire) => resyncFunction(boundary('resync', retire), controllers) as never,
   })
   const reconcile: LambdaFunction<SQSEvent, SQSBatchResponse> = {
     name: 'reconcile',
     timeoutMs,
-    create: (retire) => reconcileFunction(boundary(retire), controllers),
+    create: (retire) => reconcileFunction(boundary('reconcile', retire), controllers),
   }
-  const { concurrency = 4, onInvocation = () => {} } = options
   const running: Running[] = [
     mapStream({
       log: services.log,
-      lambda: { name: 'relay', timeoutMs: 30_000, create: (retire) => relayFunction(boundary(retire), controllers) },
+      lambda: {
+        name: 'relay',
+        timeoutMs: 30_000,
+        create: (retire) => relayFunction(boundary('relay', retire), controllers),
+      },
       ...options.stream,
     }),
-    mapQueue({ client: sqs, queueUrl: system.url, lambda: reconcile, concurrency, onInvocation }),
+    mapQueue({ client: sqs, queueUrl: system.url, lambda: reconcile, ...options.queue }),
     mapQueue({
       client: sqs,
       queueUrl: dead.url,
@@ -166,26 +173,29 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
       lambda: {
         name: 'deadletter',
         timeoutMs: 30_000,
-        create: (retire) => deadLetterFunction(boundary(retire), controllers),
+        create: (retire) => deadLetterFunction(boundary('deadletter', retire), controllers),
       },
     }),
   ]
 
   const plane: WholePath = {
-    request: (line, body, type) => request(api, line, { body, type }),
-    tick: async () => void (await ticks.invoke({})),
-    get faults() {
-      return state.faults
+    request: async (line, body, type = 'application/json') => {
+      const ended = await api.invoke(proxyEvent(line, body, type))
+      return ended.kind === 'answered' ? ended.result : badGateway
     },
-    set faults(faults) {
-      state.faults = faults
+    tick: async () => void (await ticks.invoke({})),
+    get weather() {
+      return state.weather
+    },
+    set weather(weather) {
+      state.weather = weather
     },
     log: services.log,
     lines,
     requests,
     deadLetters: () => depth(sqs, dead.url),
     [Symbol.asyncDispose]: async () => {
-      state.faults = noFaults
+      state.weather = calm
       await Promise.all(running.map((one) => one.stop()))
       sqs.destroy()
       await services[Symbol.asyncDispose]()
@@ -195,12 +205,16 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   return plane
 }
 
+/** What the gateway answers where a function gives none. */
+const badGateway: Reply = { status: 502, body: undefined }
+
 function settings(transport: Transport): ClientSettings {
-  return { region: 'us-east-1', credentials: testCredentials, requestHandler: transport as never }
+  const endpoint = 'http://localhost'
+  return { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never }
 }
 
-function skewed(ms: number): Clock {
-  return { nowMs: () => systemClock.nowMs() + ms, sleep: systemClock.sleep }
+function skewed(skewMs: (environment: number) => number, environment: number): Clock {
+  return { nowMs: () => systemClock.nowMs() + skewMs(environment), sleep: systemClock.sleep }
 }
 
 async function createQueue(
@@ -224,23 +238,13 @@ async function depth(client: SQSClient, QueueUrl: string): Promise<number> {
   return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
 }
 
-/** What the gateway would answer where there is no answer. */
-const badGateway: Reply = { status: 502, body: undefined }
-
-async function request(
-  api: Environment<APIGatewayProxyEvent, StreamedAnswer>,
-  line: string,
-  { body, type = 'application/json' }: { readonly body: unknown; readonly type: string | undefined },
-): Promise<Reply> {
-  const ended = await api.invoke(proxyEvent(line, body, type))
-  if (ended.kind !== 'answered') return badGateway
-  try {
-    const { statusCode } = await ended.result.prelude
-    const answer = await text(ended.result.stream)
-    return { status: statusCode, body: answer === '' ? undefined : (JSON.parse(answer) as unknown) }
-  } catch {
-    // A function that fails after it has begun to answer leaves the client with a broken connection.
-    return badGateway
+/** The answer as a client has it when the stream has ended. */
+function whole(answer: Handler<APIGatewayProxyEvent, StreamedAnswer>): Handler<APIGatewayProxyEvent, Reply> {
+  return async (event, context) => {
+    const { prelude, stream } = await answer(event, context)
+    const { statusCode: status } = await prelude
+    const body = await text(stream)
+    return { status, body: body === '' ? undefined : (JSON.parse(body) as unknown) }
   }
 }
 

@@ -1,5 +1,5 @@
 import { buildApp } from 'fauxqs'
-import type { Transport } from './dynalite.ts'
+import { bytesOf, type Transport } from './dynalite.ts'
 
 /** The SQS emulator in this process, on 127.0.0.1; its own way to start listens on all interfaces. Its time is `Date.now()`. */
 export async function startFauxqs(): Promise<AsyncDisposable & { readonly endpoint: string }> {
@@ -22,7 +22,7 @@ export function startFauxqsInProcess(): AsyncDisposable & { readonly transport: 
           method: method as 'POST',
           url: path,
           headers: { ...headers },
-          payload: Buffer.from(body),
+          payload: bytesOf(body),
         })
         return { response: { statusCode, headers: textHeaders(given), body: rawPayload } }
       },

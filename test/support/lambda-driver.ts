@@ -38,7 +38,7 @@ export function createEnvironment<Event, Result>(lambda: LambdaFunction<Event, R
 
   function start(): { readonly life: Life; readonly handler: Handler<Event, Result> } {
     const life = createLife()
-    return { life, handler: lambda.create(() => life.kill()) }
+    return { life, handler: lambda.create(() => void setTimeout(life.kill, 100)) }
   }
 
   return {
@@ -82,6 +82,8 @@ export interface QueueMapping {
   /** Environments that poll side by side. Default 4. */
   readonly concurrency?: number
   readonly onInvocation?: (ended: Invocation<SQSBatchResponse>['kind'], messages: number) => void
+  /** Whether messages that are done with are not deleted, and so come again. */
+  readonly redelivers?: () => boolean
 }
 
 /** An event source mapping of a FIFO queue, with partial responses. */
@@ -120,13 +122,13 @@ async function receive({ client, queueUrl, batchSize = 10 }: QueueMapping): Prom
 async function hand(
   messages: readonly Message[],
   environment: Environment<SQSEvent, SQSBatchResponse>,
-  { client, queueUrl, onInvocation = () => {} }: QueueMapping,
+  { client, queueUrl, onInvocation = () => {}, redelivers = () => false }: QueueMapping,
 ): Promise<void> {
   const ended = await environment.invoke({ Records: messages.map(recordOf) })
   onInvocation(ended.kind, messages.length)
   const kept = ended.kind === 'answered' ? keptIn(ended.result, messages) : messages
   const done = messages.filter((message) => !kept.includes(message))
-  if (done.length === 0) return
+  if (done.length === 0 || redelivers()) return
   const Entries = done.map(({ ReceiptHandle }, i) => ({ Id: String(i), ReceiptHandle }))
   await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
 }

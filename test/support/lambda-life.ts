@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Transport, TransportRequest, TransportResponse } from './dynalite.ts'
+import type { Transport, TransportResponse } from './dynalite.ts'
 
 /**
  * One execution environment of a function, as far as it can be had in this process. When it dies, nothing of what it had begun goes on: all
@@ -37,48 +37,70 @@ export function currentLife(): Life | undefined {
   return lives.getStore()
 }
 
-/** How often a request meets what, from 0 to 1. */
-export interface Faults {
-  /** Refused, before anything was done. */
-  readonly throttle: number
-  /** Done, but the answer is lost. */
-  readonly lost: number
-  /** The function dies before the request, or after it. */
-  readonly crash: number
+/** A request of a function to a service. */
+export interface Call {
+  /** Of the function. */
+  readonly name: string
+  /** Such as `DynamoDB_20120810.GetItem`. */
+  readonly operation: string
 }
 
-export const noFaults: Faults = { throttle: 0, lost: 0, crash: 0 }
+/**
+ * What a request meets. `throttle`: refused before anything was done. `lost`: done, but the answer is lost. `crashBefore`, `crashAfter`: the
+ * function dies there. `hang`: nothing comes back, until the function's time is over.
+ */
+export type Fault = 'throttle' | 'lost' | 'crashBefore' | 'crashAfter' | 'hang'
+
+/** Decides, once for each request. */
+export type Weather = (call: Call) => Fault | undefined
+
+export const calm: Weather = () => undefined
+
+/** Each fault as often as it says, from 0 to 1. */
+export function stormy(likelihoods: Readonly<Partial<Record<Fault, number>>>, chance: () => number): Weather {
+  return () => {
+    let left = chance()
+    return (Object.entries(likelihoods) as [Fault, number][]).find(([, likelihood]) => (left -= likelihood) < 0)?.[0]
+  }
+}
 
 export interface FaultyOptions {
+  /** Of the function. */
+  readonly name: string
   readonly transport: Transport
-  readonly faults: () => Faults
-  readonly chance: () => number
+  readonly weather: Weather
   /** The answer of the service to whom it lets wait. */
   readonly refusal: TransportResponse
-  /** Told of every request. */
-  readonly onRequest?: (operation: string) => void
+  readonly onCall: (call: Call) => void
 }
 
-/** The transport as functions have it: it may fail them, and it ends the dead. */
-export function faulty({ transport, faults, chance, refusal, onRequest = () => {} }: FaultyOptions): Transport {
-  async function pass(request: TransportRequest): Promise<{ readonly response: TransportResponse }> {
-    const life = currentLife()
-    const { throttle, lost, crash } = life === undefined ? noFaults : faults()
-    const happens = (likelihood: number): boolean => likelihood > 0 && chance() < likelihood
-    await unlessDead(life, happens(crash / 2))
-    onRequest(request.headers['x-amz-target'] ?? '')
-    if (happens(throttle)) return { response: refusal }
-    const answer = await transport.handle(request)
-    await unlessDead(life, happens(crash / 2))
-    if (happens(lost)) throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET', name: 'TimeoutError' })
-    return answer
+/** The transport as a function has it: it may fail it, and it ends the dead. */
+export function faulty({ name, transport, weather, refusal, onCall }: FaultyOptions): Transport {
+  return {
+    handle: async (request) => {
+      const life = currentLife()
+      const call = { name, operation: request.headers['x-amz-target'] ?? '' }
+      if (life?.isDead() === true) return never()
+      const fault = weather(call)
+      if (fault === 'crashBefore') return die(life)
+      onCall(call)
+      if (fault === 'throttle') return { response: refusal }
+      const answer = await transport.handle(request)
+      if (fault === 'crashAfter') return die(life)
+      if (fault === 'hang' || life?.isDead() === true) return never()
+      if (fault === 'lost') throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+      return answer
+    },
   }
-  return { handle: pass }
 }
 
-async function unlessDead(life: Life | undefined, dies: boolean): Promise<void> {
-  if (dies) life?.kill()
-  if (life?.isDead() === true) await new Promise(() => {})
+function die(life: Life | undefined): Promise<never> {
+  life?.kill()
+  return never()
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
 }
 
 /** As both services refuse in their JSON protocols; the SDK tells it by the type. */
