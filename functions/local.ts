@@ -6,9 +6,11 @@ import { enableCompileCache } from 'node:module'
 enableCompileCache()
 const { runLocalProcess } = await import('../shared/runtime/local-process.ts')
 const { backupReconcilers } = await import('./reconcilers/backup/reconcilers.ts')
+const { ownReconcilers } = await import('./reconcilers/own.ts')
 const { postgresReconcilers } = await import('./reconcilers/postgres/reconcilers.ts')
 
 await runLocalProcess((dataDirectory) => [
   ...postgresReconcilers(dataDirectory),
   ...backupReconcilers(`${dataDirectory}/backups`),
+  ...ownReconcilers,
 ])

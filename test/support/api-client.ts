@@ -96,9 +96,9 @@ export function readManifests(file: string): readonly Manifest[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Manifest)
 }
 
-/** Where an object of a namespaced kind stands, whose plural is the kind with an s, or with ies for a y. */
+/** Where an object of a namespaced kind stands, whose plural is as kubectl guesses it. */
 export function pathOf({ apiVersion, kind, metadata }: Manifest): string {
   const root = apiVersion.includes('/') ? 'apis' : 'api'
-  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies')
+  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/ss$/, 'ses')
   return `/${root}/${apiVersion}/namespaces/${metadata.namespace ?? 'default'}/${plural}/${metadata.name}`
 }

@@ -20,7 +20,7 @@ type JobObject = ObjectOf<typeof Job>
 type Status = NonNullable<Cron['status']>
 
 /** When the Job was due, as Kubernetes' CronJob writes it. */
-export const scheduledAnnotation = 'batch.setpoint.dev/cronjob-scheduled-timestamp'
+const scheduledAnnotation = 'batch.setpoint.dev/cronjob-scheduled-timestamp'
 
 /**
  * Makes a Job at each time of a schedule. What to do is decided from the spec, the Jobs that are there and the time alone

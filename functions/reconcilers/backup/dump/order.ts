@@ -39,7 +39,7 @@ export function inOrder<One extends Node>(nodes: readonly One[], edges: readonly
 }
 
 /** Objects that need each other, so that none can be made first. */
-export class CycleError extends Error {
+class CycleError extends Error {
   override readonly name = 'CycleError'
 
   constructor(nodes: readonly Node[]) {

@@ -1,0 +1,114 @@
+import type { Names } from './names.ts'
+
+/** The files of a new reconciler: the smallest one that does something, to be changed into what is wanted. By path from the root. */
+export function filesOf(names: Names): Readonly<Record<string, string>> {
+  const { file } = names
+  return {
+    [`functions/reconcilers/${file}/kind.ts`]: kindFile(names),
+    [`functions/reconcilers/${file}/reconciler.ts`]: reconcilerFile(names),
+    [`test/reconcilers/${file}/${file}.test.ts`]: testFile(names),
+    [`examples/${file}.yaml`]: exampleFile(names),
+  }
+}
+
+function kindFile({ group, version, kind, plural }: Names): string {
+  return `import * as z from 'zod'
+import { defineKind } from '../../../shared/index.ts'
+
+export const ${kind} = defineKind({
+  group: '${group}',
+  version: '${version}',
+  kind: '${kind}',
+  plural: '${plural}',
+  description: 'What a ${kind} is, in a sentence: kubectl explain shows it.',
+  spec: z.object({
+    message: z.string().min(1).describe('What is wanted. Every field has a line for kubectl explain.'),
+  }),
+  status: z.object({
+    configMap: z.string().describe('What was found or made.'),
+  }),
+  columns: [{ name: 'Message', type: 'string', jsonPath: '.spec.message' }],
+})
+`
+}
+
+function reconcilerFile({ kind, file, variable }: Names): string {
+  return `import { ConfigMap, defineReconciler, done, type Controller } from '../../../shared/index.ts'
+import { ${kind} } from './kind.ts'
+
+/** Makes the world match one ${kind}. It may run at any time and any number of times, so each step says how it is to be. */
+export const ${variable}Reconciler: Controller = defineReconciler(${kind}, {
+  owns: [ConfigMap],
+
+  async reconcile({ metadata, spec }, ctx) {
+    const configMap = \`\${metadata.name}-${file}\`
+    await ctx.apply(ConfigMap, { metadata: { name: configMap }, data: { message: spec.message } })
+    return done({ status: { configMap } })
+  },
+})
+`
+}
+
+function testFile({ kind, file, variable }: Names): string {
+  return `import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ${kind} } from '../../../functions/reconcilers/${file}/kind.ts'
+import { ${variable}Reconciler } from '../../../functions/reconcilers/${file}/reconciler.ts'
+import { ConfigMap, type JsonObject } from '../../../shared/index.ts'
+import { createTestEnv } from '../../../shared/testing/test-env.ts'
+
+const example = parse(readFileSync(join(import.meta.dirname, '../../../examples/${file}.yaml'), 'utf8')) as JsonObject
+
+it('makes the example ready, and puts its ConfigMap back when somebody edits it', async () => {
+  await using env = await createTestEnv({ reconcilers: [${variable}Reconciler] })
+  const { name } = (await env.applyManifest(example)).metadata
+  await env.settle()
+  expect(await env.get(${kind}, name)).toMatchObject({
+    status: { configMap: \`\${name}-${file}\`, conditions: [{ type: 'Ready', status: 'True' }] },
+  })
+
+  await env.patch(ConfigMap, \`\${name}-${file}\`, { data: { message: 'edited by hand' } })
+  await env.settle()
+  expect(await env.get(ConfigMap, \`\${name}-${file}\`)).toMatchObject({ data: { message: 'hello' } })
+})
+
+it('takes its ConfigMap along when it is deleted', async () => {
+  await using env = await createTestEnv({ reconcilers: [${variable}Reconciler] })
+  const { name } = (await env.applyManifest(example)).metadata
+  await env.settle()
+  await env.delete(${kind}, name)
+  await env.settle()
+  expect(await env.get(ConfigMap, \`\${name}-${file}\`)).toBeUndefined()
+})
+`
+}
+
+function exampleFile({ group, version, kind, plural, file }: Names): string {
+  return `# One ${kind}. After
+#
+#   kubectl apply -f examples/${file}.yaml
+#   kubectl wait --for=condition=Ready ${plural}.${group}/example
+#
+# the ConfigMap example-${file} holds its message.
+apiVersion: ${group}/${version}
+kind: ${kind}
+metadata:
+  name: example
+spec:
+  message: hello
+`
+}
+
+/** The list with the new reconciler in it; `undefined` if the text is no longer one that can be added to. */
+export function addedToList(list: string, { file, variable }: Names): string | undefined {
+  const reconciler = `${variable}Reconciler`
+  const match = /^(.*\nexport const ownReconcilers: readonly Controller\[\] = \[)([^\]]*?),?\s*\](.*)$/s.exec(list)
+  if (match === null) return undefined
+  const [, before = '', entries = '', after = ''] = match
+  const lines = before.split('\n')
+  const lastImport = lines.findLastIndex((line) => line.startsWith('import '))
+  lines.splice(lastImport + 1, 0, `import { ${reconciler} } from './${file}/reconciler.ts'`)
+  return `${lines.join('\n')}${entries.trim() === '' ? '' : `${entries}, `}${reconciler}]${after}`
+}
