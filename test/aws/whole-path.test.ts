@@ -204,14 +204,21 @@ describe('a function that dies', () => {
 })
 
 describe('the tick', () => {
+  /** Until loops that are new have looked at all objects. */
+  async function introduced(plane: WholePath): Promise<void> {
+    for (let i = 0; i < 10; i++) await plane.tick()
+  }
+
   it('finds a change that the stream lost, and counts it as a repair', async () => {
     let offsetMs = 0
     let isLost = false
     const log = newShipLog()
     const services = await startServices(() => isLost)
     const plane = await start({ services, skewMs: () => offsetMs }, log)
+    await introduced(plane)
     isLost = true
     await launch(plane, 'w', { heading: 1 })
+    await pause(50)
     isLost = false
     offsetMs = 8 * 60_000
     await plane.tick()
@@ -228,6 +235,7 @@ describe('the tick', () => {
     const log = newShipLog()
     const controllers = [shipReconciler(log, { resync: '10m' })]
     const plane = await start({ controllers, skewMs: () => offsetMs }, log)
+    await introduced(plane)
     const names = Array.from({ length: 12 }, (_, i) => `ship-${i}`)
     for (const name of names) await launch(plane, name, { heading: 1 })
     for (const name of names) await arrives(plane, name, 1)
@@ -242,7 +250,7 @@ describe('the tick', () => {
     expect(log.runs).toBe(names.length)
     const { requests } = plane
     expect(requests.get('reconcile GetItem')).toBe(names.length)
-    expect([...requests.keys()].filter((text) => /^reconcile (?!GetItem)/.test(text))).toEqual([])
+    expect([...requests.keys()].filter((text) => /^reconcile .*(Put|Update|Delete|Send|Change)/.test(text))).toEqual([])
   })
 })
 
