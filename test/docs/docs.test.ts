@@ -4,9 +4,12 @@ import { describe, expect, it } from 'vitest'
 
 /** What the documents show is what is run: every block of TypeScript stands, line by line, in a file that the tests run. */
 
-const documents = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', ...globSync('docs/**/*.md')].filter((file) =>
-  existsSync(file),
-)
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  ...globSync('{docs/**,functions/reconcilers/*}/*.md'),
+].filter((file) => existsSync(file))
 const sources = globSync('{examples,functions}/**/*.{ts,yaml}').map((file) => readFileSync(file, 'utf8'))
 
 function blocks(document: string, language: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Client } from 'pg'
@@ -13,6 +14,8 @@ import { richSchema } from './rich-schema.ts'
  * their first and last lines; and, so that a dump that forgets something cannot agree with itself, the catalogs and rows of
  * both databases are compared by queries that share nothing with the dump.
  */
+
+const noPsql = spawnSync('psql', ['--version']).status !== 0
 
 let bench: Workbench
 let admin: Endpoint
@@ -131,6 +134,20 @@ describe('a dump', { timeout: 60_000 }, () => {
     const at = text.lastIndexOf('-- setpoint end')
     const digest = createHash('sha256').update(text.slice(0, at)).digest('hex')
     expect(text.slice(at)).toBe(`-- setpoint end sha256 ${digest}\n`)
+  })
+
+  it.skipIf(noPsql)('is restored by psql as well', { meta: { skipped: 'no psql on PATH' } }, async () => {
+    const from = await freshDatabase(richSchema)
+    const to = await freshDatabase()
+    const dumped = await dump(from)
+    const { host, port, user, password, database } = to
+    const ran = spawnSync('psql', ['-X', '-q', '-1', '-v', 'ON_ERROR_STOP=1', '-d', database, '-o', '/dev/null'], {
+      input: gunzipSync(dumped),
+      env: { ...process.env, PGHOST: host, PGPORT: String(port), PGUSER: user, PGPASSWORD: password },
+      encoding: 'utf8',
+    })
+    expect(ran).toMatchObject({ status: 0, stderr: '' })
+    expect(inner(await dump(to))).toEqual(inner(dumped))
   })
 
   it('shows one moment, whatever is written while it is read', async () => {
