@@ -84,18 +84,32 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     const next = (live: StoredObject): Conclusion => conclude(live, how, facts)
     const untilMs = shortWaitEnd(next(stored).engine, facts.nowMs)
     if (untilMs === undefined || turn.isWorn || overrun !== undefined) {
-      await write(first, (live) => changed(live, next(live)))
-      await report(stored, how, controller)
-      return overrun === undefined ? turn.settle() : settleAfter(overrun, turn)
+      const tell = async (): Promise<void> => {
+        await write(first, (live) => changed(live, next(live)))
+        await report(stored, how, controller)
+      }
+      if (overrun !== undefined) return endAfter(overrun, turn, tell)
+      await tell()
+      return turn.settle()
     }
     const told = await write(first, (live) => changed(live, { object: next(live).object, engine: live.engine }))
     await report(stored, how, controller)
     await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })
   }
 
-  /** A turn whose function goes on after its time holds the key until the function ends; its slot is free meanwhile. */
-  function settleAfter(overrun: Promise<unknown>, turn: Turn): void {
-    void overrun.then(() => turn.settle()).catch((error: unknown) => notEnded(turn, error))
+  /**
+   * A turn whose function goes on after its time holds the key until the function ends, whether or not it can be written how it
+   * ended: if not, the turn comes again then. Its slot is free meanwhile.
+   */
+  async function endAfter(overrun: Promise<unknown>, turn: Turn, tell: () => Promise<void>): Promise<void> {
+    let end = (): Promise<void> => turn.settle()
+    try {
+      await tell()
+    } catch (error) {
+      notEnded(turn, error)
+      end = () => turn.hold(0)
+    }
+    void overrun.then(() => end()).catch((error: unknown) => notEnded(turn, error))
   }
 
   /** Hold, then record the handle. */

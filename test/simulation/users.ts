@@ -104,7 +104,7 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
         tampered.add(uid)
         outside.tamper(uid, -1)
       }
-      return Promise.resolve(undefined)
+      return noAnswer
     },
     intrude: async (step) => {
       const line = `PATCH ${pathOf(step)}?fieldManager=user&force=true`
@@ -138,6 +138,8 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
     tampered,
   }
 }
+
+const noAnswer: Promise<HttpResponse | undefined> = Promise.resolve<HttpResponse | undefined>(void 0)
 
 interface Metadata {
   readonly uid: string

@@ -1,13 +1,25 @@
 import { dueAtMs, type StoredObject } from '../../../shared/model/stored-object.ts'
+import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import type { Run } from '../runs.ts'
-import { isFenceTried, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+import {
+  isFenceTried,
+  isPoison,
+  isPoisoned,
+  isRoomy,
+  named,
+  promptMs,
+  objectsOf,
+  specOf,
+  type Checker,
+  type Scene,
+} from './checker.ts'
 
 /**
  * Promise 6: attempts and timers are fields of the object, and no crash loses them. A count of failures goes down only after a
  * run that did not fail, or with a new generation; what wants to run again says when; no timer is overdue.
  */
 export function createWaits({ world, scenario, table, report }: Scene): Checker {
-  /** Objects that had a good run since their count was last written. */
+  /** Objects that had a good run, and by whom, since that one last wrote of a failure. */
   const good = new Set<string>()
   const hasPaused = new Set(['stop'])
 
@@ -15,19 +27,30 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
     const { uid, generation } = after.object.metadata
     const isSame = before.engine.generation === generation && before.object.metadata.generation === generation
     const [was, is] = [before.engine.attempt ?? 0, after.engine.attempt ?? 0]
-    const mayFall = good.has(uid) || hasPaused.has(String(specOf(after)['mood'])) || isFenceTried(scenario)
+    const mayFall = good.has(`${uid} ${by}`) || hasPaused.has(String(specOf(after)['mood'])) || isFenceTried(scenario)
     if (isSame && is < was && !mayFall)
       report(`promise 6, waits: the failures of ${named(after)} go from ${was} to ${is} without a good run`)
-    // A dead letter is no run.
-    if (is > was && !by.startsWith('deadletter')) good.delete(uid)
+    if (is > was) good.delete(`${uid} ${by}`)
+  }
+
+  /** Where nothing goes wrong, what wants to run at a time runs at that time, or with the next tick. */
+  const onTime = (before: StoredObject | undefined, after: StoredObject): void => {
+    const { nextRunAtMs: atMs } = after.engine
+    if (atMs === undefined || atMs === before?.engine.nextRunAtMs || !isRoomy(scenario) || isPoisoned(scenario)) return
+    world.after(atMs + slackMs(scenario) - world.nowMs(), () => {
+      const { engine, object } = table.items.get(keyText(keyOf(after.object))) ?? {}
+      if (engine?.nextRunAtMs === atMs && object?.metadata.uid === after.object.metadata.uid)
+        report(`promise 6, waits: the timer of ${named(after)} (${engine.waiting}) was due and nothing ran`)
+    })
   }
 
   return {
     write: ({ type, before, after, by }) => {
       if (type === 'modified' && before !== undefined) attempts(before, after, by.name)
+      if (after.object.kind === 'Gadget') onTime(before, after)
     },
-    runEnds: ({ uid }: Run, isGood) => {
-      if (isGood) good.add(uid)
+    runEnds: ({ uid, by }: Run, isGood) => {
+      if (isGood) good.add(`${uid} ${by.name}`)
     },
     unmet: () =>
       objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) => {
@@ -44,3 +67,8 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
 
 /** A tick, a run, and a message that comes again after its visibility timeout. */
 const overdueMs = 300_000
+
+/** A message that was held too often leaves its wait to the tick. */
+function slackMs(scenario: Scene['scenario']): number {
+  return 65_000 + promptMs(scenario)
+}

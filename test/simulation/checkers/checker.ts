@@ -54,6 +54,29 @@ export function isClear({ climate }: Scenario): boolean {
   )
 }
 
+/** Nothing goes wrong, and there is room for all: here promises about time are told. */
+export function isRoomy(scenario: Scenario): boolean {
+  const { scanMax, inFlightMax, concurrency, page } = scenario.climate
+  const hasRoom = scanMax > 1_000 && inFlightMax > 1_000 && concurrency >= 3 && page > 100 && scenario.herd === 0
+  return isClear(scenario) && !isFenceTried(scenario) && hasRoom
+}
+
+export function isPoisoned({ steps }: Scenario): boolean {
+  return steps.some(({ mood }) => mood === 'crash' || mood === 'hang' || mood === 'spin')
+}
+
+/**
+ * How long it takes until a change runs, at most: the stream's lag, a run that is under way (three calls outside, ten to the
+ * table), and its own start. Where batches or workers are few, others are served first.
+ */
+export function promptMs({ climate, steps }: Scenario): number {
+  const { streamLagMsMax, streamBatch, latencyMsMax, outside, concurrency } = climate
+  const runMs = 6 * outside.latencyMsMax + 40 * latencyMsMax
+  const turns = concurrency >= 10 ? 2 : 2 + steps.length / concurrency
+  const relayMs = streamBatch >= 100 ? 2 * streamLagMsMax : (2 + steps.length) * (streamLagMsMax + 500)
+  return 2_000 + relayMs + turns * runMs
+}
+
 export function specOf({ object }: StoredObject): JsonObject {
   return object.spec ?? {}
 }
