@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-change-feed.ts'
+import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb-checkpoint.ts'
+import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
+import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
+import type { ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
+import type { ObjectStore } from '../../shared/ports/object-store.ts'
+import { createTestTable, startDynalite } from '../support/dynalite.ts'
+import { expectCode } from '../support/expect-code.ts'
+import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+
+const dynalite = await startDynalite()
+afterAll(dynalite.close)
+const { signal } = new AbortController()
+
+let clock: VirtualClock
+let options: { readonly client: typeof dynalite.client; readonly table: string; readonly clock: VirtualClock }
+let store: ObjectStore
+let feed: ChangeFeed
+
+beforeEach(async () => {
+  clock = createVirtualClock()
+  options = { client: dynalite.client, table: `reach-${randomUUID()}`, clock }
+  await createTestTable(dynalite.client, options.table)
+  store = createDynamodbStore(options)
+  feed = createDynamodbChangeFeed(options)
+})
+
+const firstBatch = async (after: string): Promise<ChangeBatch | undefined> => {
+  for await (const batch of feed.follow({ after, of: widgetKind, signal })) return batch
+  return undefined
+}
+const createAndRemove = async (name: string, uid = name): Promise<void> => {
+  await store.remove(await store.create(storedWidget(name, { uid })))
+}
+const told = (batch: ChangeBatch | undefined): readonly string[] =>
+  (batch?.changes ?? []).map(({ type, stored }) => `${type} ${stored.object.metadata.uid}`)
+
+describe('how far the DynamoDB feed reaches back', () => {
+  it('tells a removal for an hour, also of a name that was taken again', async () => {
+    const start = await feed.latest()
+    await createAndRemove('a')
+    await clock.advance(1)
+    await createAndRemove('b', 'first')
+    await clock.advance(10_000)
+    await store.create(storedWidget('b', { uid: 'second' }))
+    await clock.advance(3_580_000)
+    expect(told(await firstBatch(start))).toEqual(['removed a', 'removed first', 'added second'])
+  })
+
+  it('throws EXPIRED for what is older', async () => {
+    const start = await feed.latest()
+    await clock.advance(3_600_001)
+    await expectCode(firstBatch(start), 'EXPIRED')
+    await expectCode(firstBatch('1'), 'EXPIRED')
+    await expectCode(firstBatch('no number'), 'EXPIRED')
+  })
+
+  it('takes a number ahead of its clock for now', async () => {
+    await store.create(storedWidget('a'))
+    expect(told(await firstBatch(String((clock.nowMs() + 60_000) * 1_000)))).toEqual(['added uid-default-a'])
+  })
+
+  it('keeps nothing of a name whose removal nobody is told of any more', async () => {
+    await createAndRemove('a', 'first')
+    await clock.advance(3_700_000)
+    const start = await feed.latest()
+    await store.create(storedWidget('a', { uid: 'second' }))
+    expect(told(await firstBatch(start))).toEqual(['added second'])
+  })
+})
+
+describe('a reader of the DynamoDB feed', () => {
+  it('is told several writes between two looks as one, with all that they touched', async () => {
+    const live = await store.create(storedWidget('a'))
+    await clock.advance(5_000)
+    const start = await feed.latest()
+    const edited = await store.replace(withSpec(live, { size: 2 }), ['spec'])
+    const last = await store.replace(await store.replace(edited, ['status']), ['engine'])
+    const batch = await firstBatch(start)
+    expect(batch?.changes).toEqual([{ type: 'modified', touched: ['spec', 'status', 'engine'], stored: last }])
+  })
+
+  it('is told now and then that nothing happens', async () => {
+    const stop = new AbortController()
+    const batches: string[] = []
+    const reading = (async () => {
+      for await (const { resourceVersion } of feed.follow({
+        after: await feed.latest(),
+        of: widgetKind,
+        signal: stop.signal,
+      }))
+        batches.push(resourceVersion)
+    })()
+    for (let second = 0; second < 12; second++) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 30)
+      })
+      await clock.advance(1_000)
+    }
+    stop.abort()
+    await reading
+    expect(batches.length).toBeGreaterThanOrEqual(2)
+    expect(batches.length).toBeLessThanOrEqual(4)
+  })
+
+  it('cannot follow all kinds unless it knows them', async () => {
+    const all = feed.follow({ after: await feed.latest(), signal })[Symbol.asyncIterator]()
+    await expect(all.next()).rejects.toThrow('kinds')
+  })
+})
+
+describe('checkpoints on DynamoDB', () => {
+  it('are apart by name, and the last save is read', async () => {
+    const checkpoint = (name: string) => createDynamodbCheckpoint({ ...options, name })
+    expect(await checkpoint('a').load()).toBeUndefined()
+    await checkpoint('a').save('1')
+    await checkpoint('a').save('2')
+    await checkpoint('b').save('3')
+    expect([await checkpoint('a').load(), await checkpoint('b').load()]).toEqual(['2', '3'])
+  })
+})
+
+describe('timers on DynamoDB', () => {
+  it('of a kind are given the earliest first though they lie in several partitions', async () => {
+    const index = createDynamodbIndex(options)
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        store.create({ ...storedWidget(`w${i}`), engine: { nextRunAtMs: 1_000 - i } }),
+      ),
+    )
+    const timers = await index.due(widgetKind, 1_000, 20)
+    expect(timers.map(({ dueAtMs }) => dueAtMs)).toEqual(Array.from({ length: 20 }, (_, i) => 951 + i))
+  })
+})
