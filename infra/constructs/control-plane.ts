@@ -237,6 +237,8 @@ export class ControlPlane extends Construct {
     allowObjects(resync, this.table, access.resync)
     allowObjects(deadLetters, this.table, access.deadLetters)
     relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
+    // Of the control plane's own loops: their wake-ups are sent once more.
+    deadLetters.allow(['sqs:SendMessage'], [this.systemQueue.queue.queueArn])
   }
 
   private createFunction(scope: Construct, id: string, props: FunctionProps): ControlFunction {
@@ -349,15 +351,16 @@ const noReconcilers = 'export const reconcilers = []\n'
 /** What most functions get by with. */
 const modest = { memorySize: 512, timeout: Duration.seconds(30) }
 
-const readsAndWrites = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const
+/** What any write may take, with the entries for owners and references that go with it. */
+const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'] as const
 
-/** What each function does with the objects; `test/infra/permissions.test.ts` holds it against what the functions really call. */
+/** What each function does with the objects; `test/infra/permissions.test.ts` holds it against what they really ask. */
 const access = {
-  api: { actions: readsAndWrites, indexes: ['changes'] },
-  relay: { actions: readsAndWrites, indexes: [] },
-  resync: { actions: readsAndWrites, indexes: ['due', 'wheel'] },
-  deadLetters: { actions: readsAndWrites, indexes: [] },
-  reconcile: { actions: readsAndWrites, indexes: [] },
+  api: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['changes'] },
+  relay: { actions: readAndWrite, indexes: [] },
+  resync: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: ['due', 'wheel'] },
+  deadLetters: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: [] },
+  reconcile: { actions: readAndWrite, indexes: [] },
 } as const satisfies Readonly<Record<string, ObjectAccess>>
 
 /** Of a role or a user. */

@@ -11,7 +11,8 @@ export interface ObjectAccess {
   readonly indexes: readonly TableIndex[]
 }
 
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem'
+export type TableAction =
+  'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
 
 /** Lets a function do that with a table, and use the key it is encrypted with, if that is a customer's. */
 export function allowObjects(worker: ControlFunction, table: dynamodb.Table, { actions, indexes }: ObjectAccess): void {

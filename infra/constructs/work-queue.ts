@@ -35,7 +35,8 @@ export class WorkQueue extends Construct {
   /** Has the messages handed to a worker, in batches of which parts may fail. */
   feed(worker: ControlFunction, feeding: Feeding): void {
     feed(this, 'Mapping', { worker, queue: this.queue, ...feeding })
-    worker.allow(['sqs:ChangeMessageVisibility'], [this.queue.queueArn])
+    // To hold messages, and to delete those of quick keys before their batch is over.
+    worker.allow(['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage'], [this.queue.queueArn])
   }
 
   /** Has the dead messages handed to a worker. */

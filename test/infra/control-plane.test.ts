@@ -6,6 +6,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
+import { relayedWrites } from '../../shared/adapters/aws/dynamodb-stream.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb-table.ts'
 import { admin, deployed, expectProperties, expectResource, fixtures, resourcesOf } from './synthesized.ts'
 
@@ -196,7 +197,7 @@ describe('the relay', () => {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
       FilterCriteria: {
-        Filters: [{ Pattern: '{"dynamodb":{"NewImage":{"touched":{"S":[{"anything-but":["engine"]}]}}}}' }],
+        Filters: [{ Pattern: JSON.stringify(relayedWrites) }],
       },
     })
   })

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyFirstShelf, deadMessage, tick } from './lambda/script.ts'
+import { openStage, type Stage } from './lambda/stage.ts'
+import { awsClient } from './lambda/runtime-clients.ts'
+
+/**
+ * The bundles that CDK produced, run by AWS's own runtime interface client, answer events as AWS sends them. Fetching that client
+ * compiles it, once per machine.
+ */
+const client = await awsClient().catch((error: unknown) => String(error))
+const unavailable = typeof client === 'string'
+
+describe.skipIf(unavailable)(
+  'a bundle under the runtime interface client of Lambda',
+  { meta: { skipped: `aws-lambda-ric cannot be had here: ${String(client)}` } },
+  () => {
+    let stage: Stage
+    beforeAll(async () => {
+      stage = await openStage(client as readonly string[])
+      await applyFirstShelf(stage)
+    }, 120_000)
+    afterAll(async () => stage?.[Symbol.asyncDispose]())
+
+    it('api: answers, and streams', async () => {
+      const { status, text } = await stage.request('GET', '/apis/example.dev/v1/namespaces/default/shelves/first')
+      expect(status).toBe(200)
+      // What the API shows has gone through relay, shelf and, for the child, system.
+      expect(JSON.parse(text)).toMatchObject({ status: { books: 3, conditions: [{ type: 'Ready', status: 'True' }] } })
+    })
+
+    it('api: a watch tells what changes until its time is over', async () => {
+      const path = '/apis/example.dev/v1/shelves?watch=true&timeoutSeconds=1'
+      const { status, text } = await stage.request('GET', path)
+      expect(status).toBe(200)
+      expect(JSON.parse(text.trim().split('\n')[0] ?? '')).toMatchObject({ type: 'ADDED', object: { kind: 'Shelf' } })
+    })
+
+    it('api: refuses in its own words', async () => {
+      const { status, text } = await stage.request('POST', '/apis/example.dev/v1/namespaces/default/shelves', {
+        apiVersion: 'example.dev/v1',
+        kind: 'Shelf',
+        metadata: { name: 'wrong' },
+        spec: { books: 'many' },
+      })
+      expect(status).toBe(422)
+      expect(JSON.parse(text)).toMatchObject({ kind: 'Status', reason: 'Invalid' })
+    })
+
+    it('authorizer: lets nobody in whose token proves nothing', async () => {
+      const event = {
+        type: 'TOKEN',
+        authorizationToken: 'Bearer nothing',
+        methodArn: 'arn:aws:execute-api:r:1:a/v1/GET/',
+      }
+      const { error } = await stage.functions.authorizer.invoke(event)
+      // The one message that API Gateway answers with 401.
+      expect(error?.errorMessage).toBe('Unauthorized')
+    })
+
+    it('resync: ticks', async () => {
+      const { error, body } = await stage.functions.resync.invoke(tick())
+      expect(error).toBeUndefined()
+      expect(body.toString()).toBe('null')
+    })
+
+    it('deadletter: marks the object of a dead message', async () => {
+      const message = deadMessage('shelf', 'example.dev/Shelf/default/first')
+      const { body } = await stage.functions.deadLetters.invoke({ Records: [message] })
+      expect(JSON.parse(body.toString())).toEqual({ batchItemFailures: [] })
+      const { text } = await stage.request('GET', '/apis/example.dev/v1/namespaces/default/shelves/first')
+      expect(text).toContain('"type":"Stalled","status":"True"')
+    })
+
+    it('lamp: has nothing to do with an empty batch', async () => {
+      const { body } = await stage.functions.lamp.invoke({ Records: [] })
+      expect(JSON.parse(body.toString())).toEqual({ batchItemFailures: [] })
+    })
+
+    it('holds the code of its own reconciler only, when that has a module of its own', () => {
+      expect(stage.sizes.shelf).toBeLessThan(stage.sizes.lamp)
+      expect(stage.sizes.system).toBeLessThan(stage.sizes.shelf)
+    })
+  },
+)

@@ -1,0 +1,140 @@
+import { CreateQueueCommand } from '@aws-sdk/client-sqs'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
+import { startDynalite, type TestStreamRecord, type Transport } from '../../support/dynalite.ts'
+import { startFauxqs } from '../../support/fauxqs.ts'
+import { sqsClient } from '../../support/sqs-queue.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { startFunction, streamedReply, type FunctionProcess } from './function-process.ts'
+import { settle } from './mappings.ts'
+import { passedTo, recordCalls, type Answering, type AwsCall } from './recording-proxy.ts'
+import { functionNames, resolve, synthesize, type FunctionName, type QueueName } from './synthesized-code.ts'
+
+/**
+ * What `cdk synth` produced, run: every bundle in a process of its own with the variables that the template gives it, dynalite and
+ * fauxqs in place of DynamoDB and SQS, and something that hands on stream records and messages as the event source mappings do.
+ */
+export interface Stage extends AsyncDisposable {
+  readonly functions: Readonly<Record<FunctionName, FunctionProcess>>
+  /** What a function has asked of AWS so far. */
+  calls(name: FunctionName): readonly AwsCall[]
+  /** A request through the gateway, by somebody the authorizer let in. */
+  request(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }>
+  /** Hands on what waits in the stream and in queues, and what comes of that, until nothing does. */
+  settle(): Promise<void>
+  /** Of the bundles, in bytes. */
+  readonly sizes: Readonly<Record<FunctionName, number>>
+}
+
+export async function openStage(client: readonly string[], props: Partial<ControlPlaneProps> = {}): Promise<Stage> {
+  await using opening = new AsyncDisposableStack()
+  const directory = opening.use(temporaryDirectory('stage'))
+  const synthesized = synthesize(directory.path, props)
+  const dynalite = await startDynalite('objects')
+  const fauxqs = opening.use(await startFauxqs())
+  const sqs = sqsClient(fauxqs.endpoint)
+  opening.defer(() => dynalite.close())
+
+  const refs = new Map([[synthesized.tableId, 'objects']])
+  for (const [name, id] of synthesized.queueIds) {
+    const Attributes = {
+      FifoQueue: 'true',
+      DeduplicationScope: 'messageGroup',
+      FifoThroughputLimit: 'perMessageGroupId',
+      VisibilityTimeout: '60',
+    }
+    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: `${name}.fifo`, Attributes }))
+    refs.set(id, QueueUrl)
+  }
+  const queueUrl = (name: QueueName): string => refs.get(synthesized.queueIds.get(name) ?? '') ?? ''
+
+  const calls = new Map<string, () => readonly AwsCall[]>()
+  async function start(name: FunctionName): Promise<FunctionProcess> {
+    const table = opening.use(await recordCalls('dynamodb', inProcess(dynalite.transport)))
+    const queues = opening.use(await recordCalls('sqs', passedTo(fauxqs.endpoint)))
+    const bus = opening.use(await recordCalls('events', accepting))
+    calls.set(name, () => [table, queues, bus].flatMap((one) => one.calls()))
+    const { directory: code, environment, timeoutMs } = synthesized.functionOf(name)
+    const endpoints = {
+      AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
+      AWS_ENDPOINT_URL_SQS: queues.endpoint,
+      AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint,
+    }
+    // The SDK sends to the host of the queue's URL, wherever the endpoint is.
+    const seen = new Map([...refs].map(([id, value]) => [id, throughProxy(value, queues.endpoint)]))
+    const resolved = Object.entries(environment).map(([key, value]) => [key, resolve(value, seen)])
+    return opening.use(
+      await startFunction({
+        client,
+        directory: code,
+        environment: { ...Object.fromEntries(resolved), ...endpoints },
+        timeoutMs,
+      }),
+    )
+  }
+  const started = await Promise.all(functionNames.map(async (name) => [name, await start(name)] as const))
+  const functions = Object.fromEntries(started) as Record<FunctionName, FunctionProcess>
+
+  const records: TestStreamRecord[] = []
+  dynalite.onRecord((record) => void records.push(record))
+  const mappings = { records, functions, sqs, queueUrl }
+  const closing = opening.move()
+  return {
+    functions,
+    sizes: Object.fromEntries(
+      functionNames.map((name) => [name, sizeOf(synthesized.functionOf(name))]),
+    ) as Stage['sizes'],
+    calls: (name) => calls.get(name)?.() ?? [],
+    request: async (method, path, body) => streamedReply(await functions.api.invoke(proxyEvent(method, path, body))),
+    settle: () => settle(mappings),
+    [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
+  }
+}
+
+function sizeOf({ directory }: { readonly directory: string }): number {
+  return statSync(join(directory, 'index.mjs')).size
+}
+
+function throughProxy(value: string, endpoint: string): string {
+  return URL.canParse(value) ? new URL(new URL(value).pathname, endpoint).href : value
+}
+
+/** dynalite answers in this process, so that what its requests write is heard. */
+function inProcess(transport: Transport): Answering {
+  return async ({ method = 'POST', url: path = '/', headers }, body) => {
+    const { response } = await transport.handle({ method, path, headers: headers as Record<string, string>, body })
+    return { status: response.statusCode, headers: response.headers, body: response.body }
+  }
+}
+
+/** Of EventBridge: takes every event. */
+const accepting: Answering = async (_request, body) => {
+  const { Entries } = JSON.parse(body.toString()) as { readonly Entries: readonly unknown[] }
+  const accepted = { FailedEntryCount: 0, Entries: Entries.map(() => ({ EventId: 'taken' })) }
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/x-amz-json-1.1' },
+    body: Buffer.from(JSON.stringify(accepted)),
+  }
+}
+
+/** As API Gateway hands it on after the authorizer has allowed it. */
+function proxyEvent(httpMethod: string, target: string, body?: object): object {
+  const { pathname, searchParams } = new URL(target, 'https://api.example')
+  const several = [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)])
+  const type = httpMethod === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  const headers = { 'content-type': type, accept: 'application/json' }
+  return {
+    resource: '/{proxy+}',
+    httpMethod,
+    path: pathname,
+    headers,
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    queryStringParameters: Object.fromEntries(searchParams),
+    multiValueQueryStringParameters: Object.fromEntries(several),
+    requestContext: { authorizer: { principal: 'admin', groups: JSON.stringify(['system:masters']) } },
+    body: body === undefined ? null : Buffer.from(JSON.stringify(body)).toString('base64'),
+    isBase64Encoded: body !== undefined,
+  }
+}

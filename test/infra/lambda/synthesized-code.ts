@@ -1,0 +1,80 @@
+import { App, Stack } from 'aws-cdk-lib'
+import type { Template } from 'aws-cdk-lib/assertions'
+import type * as sqs from 'aws-cdk-lib/aws-sqs'
+import { join } from 'node:path'
+import type { ControlFunction } from '../../../infra/constructs/control-function.ts'
+import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
+import { deployed, resourcesOf, type Deployed } from '../synthesized.ts'
+
+export const functionNames = ['api', 'authorizer', 'relay', 'resync', 'deadLetters', 'system', 'shelf', 'lamp'] as const
+export type FunctionName = (typeof functionNames)[number]
+
+/** The queues, by the function that each feeds. */
+export const queueNames = ['system', 'shelf', 'lamp'] as const
+export type QueueName = (typeof queueNames)[number]
+
+/** A template with its assets, as far as it is run here. */
+export interface Synthesized {
+  readonly tableId: string
+  readonly queueIds: ReadonlyMap<QueueName, string>
+  functionOf(name: FunctionName): {
+    readonly directory: string
+    readonly environment: Readonly<Record<string, unknown>>
+    readonly timeoutMs: number
+  }
+}
+
+/** Writes the assets of the fixtures' stack into a directory. */
+export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): Synthesized {
+  const all = deployed(props, { entry: 'test/infra/fixtures/shelves.ts' }, new Stack(new App({ outdir }), 'Test'))
+  const template = all.template()
+  const idOf = (construct: { readonly node: { readonly defaultChild?: unknown } }): string =>
+    all.stack.getLogicalId(construct.node.defaultChild as never)
+  return {
+    tableId: idOf(all.controlPlane.table),
+    queueIds: new Map(queueNames.map((name) => [name, idOf(queueOf(all, name))])),
+    functionOf: (name) => ({
+      ...codeOf(template, idOf(functionOf(all, name))),
+      ...directoryOf(template, idOf(functionOf(all, name)), outdir),
+    }),
+  }
+}
+
+export function functionOf({ controlPlane, controllers }: Deployed, name: FunctionName): ControlFunction {
+  if (name === 'shelf' || name === 'lamp') return controllers[name].function
+  return controlPlane.functions[name]
+}
+
+export function queueOf({ controlPlane, controllers }: Deployed, name: QueueName): sqs.Queue {
+  return (name === 'system' ? controlPlane.systemQueue : controllers[name].queue).queue
+}
+
+interface FunctionProperties {
+  readonly Code: { readonly S3Key: string }
+  readonly Timeout: number
+  readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> }
+}
+
+function propertiesOf(template: Template, id: string): FunctionProperties {
+  return resourcesOf(template, 'AWS::Lambda::Function')[id]?.Properties as unknown as FunctionProperties
+}
+
+function codeOf(template: Template, id: string) {
+  const { Timeout, Environment } = propertiesOf(template, id)
+  return { timeoutMs: Timeout * 1_000, environment: Environment.Variables }
+}
+
+function directoryOf(template: Template, id: string, outdir: string) {
+  return { directory: join(outdir, `asset.${propertiesOf(template, id).Code.S3Key.replace(/\.zip$/, '')}`) }
+}
+
+/** Of CloudFormation's functions, what stands in variables. */
+export function resolve(value: unknown, refs: ReadonlyMap<string, string>): string {
+  if (typeof value === 'string') return value
+  const { Ref: ref, 'Fn::Join': join_ } = value as {
+    readonly Ref?: string
+    readonly 'Fn::Join'?: readonly [string, readonly unknown[]]
+  }
+  if (join_ !== undefined) return join_[1].map((part) => resolve(part, refs)).join(join_[0])
+  return refs.get(ref ?? '') ?? ref ?? ''
+}

@@ -1,0 +1,80 @@
+import { App, Stack } from 'aws-cdk-lib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { plainClient } from './lambda/runtime-clients.ts'
+import { everything } from './lambda/script.ts'
+import { openStage, type Stage } from './lambda/stage.ts'
+import { functionNames, type FunctionName } from './lambda/synthesized-code.ts'
+import { permissionsOf } from './policies.ts'
+import { deployed } from './synthesized.ts'
+
+/**
+ * Each function may do what it does, and nothing else. What it does is what its bundle was seen to ask of DynamoDB, SQS and EventBridge in
+ * a day that has everything in it; what it may is what stands in its policies.
+ */
+const all = deployed({}, {}, new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test'))
+const workers: readonly FunctionName[] = ['system', 'shelf', 'lamp']
+
+/** What Lambda does in a function's name, so that no request of the function itself shows it. */
+const doneByLambda = {
+  logs: ['logs:CreateLogStream own log', 'logs:PutLogEvents own log'],
+  traces: ['xray:PutTelemetryRecords *', 'xray:PutTraceSegments *'],
+  stream: [
+    'dynamodb:DescribeStream stream',
+    'dynamodb:GetRecords stream',
+    'dynamodb:GetShardIterator stream',
+    'dynamodb:ListStreams *',
+    'sqs:SendMessage relay failures',
+  ],
+  queue: (name: string) => ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map((one) => `sqs:${one} ${name}`),
+}
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage(plainClient)
+  await everything(stage)
+}, 120_000)
+afterAll(async () => stage[Symbol.asyncDispose]())
+
+function asked(...names: readonly FunctionName[]): readonly string[] {
+  return names.flatMap((name) => stage.calls(name).map(({ action, on }) => `${action} ${on}`))
+}
+
+const sorted = (...permissions: readonly string[]): readonly string[] => [...new Set(permissions)].sort()
+const both = [...doneByLambda.logs, ...doneByLambda.traces]
+
+describe('what a function may do is what it does', () => {
+  it.each(['api', 'authorizer', 'resync'] as const)('%s', (name) => {
+    expect(permissionsOf(all, name)).toEqual(sorted(...asked(name), ...both))
+  })
+
+  it('relay', () => {
+    const everyQueue = ['system', 'shelf', 'lamp'].flatMap((queue) => [
+      `sqs:SendMessage ${queue}`,
+      // Of the queues of reconcilers one was seen to be woken, and all are the same to it.
+      `sqs:ChangeMessageVisibility ${queue}`,
+    ])
+    expect(permissionsOf(all, 'relay')).toEqual(
+      sorted(...asked('relay'), ...everyQueue, ...both, ...doneByLambda.stream),
+    )
+    expect(asked('relay')).toContain('sqs:ChangeMessageVisibility lamp')
+  })
+
+  it('deadLetters', () => {
+    const polled = workers.flatMap((name) => doneByLambda.queue(`${name} dead letters`))
+    expect(permissionsOf(all, 'deadLetters')).toEqual(sorted(...asked('deadLetters'), ...both, ...polled))
+  })
+
+  it.each(workers)('%s, a worker: what one of them does, any may do in its own queue', (name) => {
+    const ofWorkers = asked(...workers).map((permission) => permission.replace(/^(sqs:\w+) .*/, `$1 ${name}`))
+    expect(permissionsOf(all, name)).toEqual(sorted(...ofWorkers, ...both, ...doneByLambda.queue(name)))
+  })
+})
+
+it('sees every function but the authorizer at work', () => {
+  expect(functionNames.filter((name) => stage.calls(name).length === 0)).toEqual(['authorizer'])
+})
+
+it('sees nobody ask for more than one queue of a controller', () => {
+  for (const name of workers)
+    expect(asked(name).filter((call) => call.startsWith('sqs:') && !call.endsWith(` ${name}`))).toEqual([])
+})
