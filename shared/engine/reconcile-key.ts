@@ -59,7 +59,8 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   return async function reconcileKey(turn, signal): Promise<void> {
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
     const stored = await store.get(turn.key)
-    if (kind === undefined || stored === undefined) return turn.settle()
+    if (stored === undefined) return turn.settle()
+    if (kind === undefined) return unserved(turn)
     const waitMs = timeToGo(turn, stored, clock.nowMs())
     if (waitMs > shortWaitMsMax) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
@@ -72,6 +73,11 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
       return commit.postponed(stored, turn, { postponement, facts: factsOf(stored, kind) })
     const ready = isDeleting(stored.object) ? stored : await withFinalizer(stored)
     return ready === undefined ? reconcileKey(turn, signal) : run(ready, kind, { turn, signal })
+  }
+
+  /** Its definition is newer than what this process knows of kinds, or gone with its objects: a few looks tell which. */
+  function unserved(turn: Turn): Promise<void> {
+    return turn.receiveCount < looksMax ? turn.hold(lookMs) : turn.settle()
   }
 
   /** The finalizer is there before anything outside is. Undefined if the object changed just now. */
@@ -131,6 +137,10 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     }
   }
 }
+
+/** Longer than the catalog goes without another look for what it does not know. */
+const lookMs = 2_000
+const looksMax = 5
 
 interface Run {
   readonly turn: Turn

@@ -41,9 +41,9 @@ export interface Services extends AsyncDisposable {
 }
 
 /** dynalite and fauxqs in this process, by their wire protocols, without sockets. `isLost`: whether a record never gets into the stream. */
-export async function startServices(isLost: () => boolean = () => false): Promise<Services> {
+export async function startServices(isLost: () => boolean = () => false, shards = 2): Promise<Services> {
   const table = `setpoint-${randomUUID()}`
-  const log = createStreamLog()
+  const log = createStreamLog(shards)
   const dynalite = await startDynalite(table)
   const fauxqs = startFauxqsInProcess()
   dynalite.onRecord((record) => {
