@@ -38,10 +38,8 @@ function backups(runs: string[] = []): Controller {
       runs.push(policy.spec.schedule)
       const { schedule, suspended } = policy.spec
       await ctx.apply(CronJob, { metadata: { name: policy.metadata.name }, spec: { schedule, suspend: suspended } })
-      const conditions = suspended
-        ? { Suspended: { status: 'True', reason: 'Suspended' } as const }
-        : { CronJobCreated: { status: 'True', reason: 'Created' } as const, Suspended: null }
-      return done({ status: { lastScheduleTime: null }, conditions })
+      const reason = suspended ? 'Suspended' : 'CronJobCreated'
+      return done({ status: { lastScheduleTime: null }, conditions: { Ready: { status: 'True', reason } } })
     },
   })
 }
@@ -65,8 +63,10 @@ describe('a backup policy', () => {
       metadata: { ownerReferences: [{ kind: 'BackupPolicy', name: 'nightly', controller: true }] },
     })
     expect(policy).toMatchObject({ status: { lastScheduleTime: null } })
-    expect(conditionOf(policy as unknown as ApiObject, 'CronJobCreated')).toMatchObject({ status: 'True' })
-    expect(conditionOf(policy as unknown as ApiObject, 'Ready')).toMatchObject({ status: 'True' })
+    expect(conditionOf(policy as unknown as ApiObject, 'Ready')).toMatchObject({
+      status: 'True',
+      reason: 'CronJobCreated',
+    })
     expect(policy).not.toHaveProperty('status.reconcile')
   })
 
@@ -78,8 +78,9 @@ describe('a backup policy', () => {
     await env.patch(BackupPolicy, 'nightly', { spec: { suspended: true } })
     await env.settle()
     expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { suspend: true, image: 'backup:2' } })
-    expect(conditionOf((await env.get(BackupPolicy, 'nightly')) as unknown as ApiObject, 'Suspended')).toMatchObject({
+    expect(conditionOf((await env.get(BackupPolicy, 'nightly')) as unknown as ApiObject, 'Ready')).toMatchObject({
       status: 'True',
+      reason: 'Suspended',
     })
   })
 
@@ -116,6 +117,60 @@ describe('a backup policy', () => {
     await env.settle()
     expect(runs.length).toBeGreaterThan(1)
     expect(writesOf(env, 'CronJob', 'nightly').slice(before)).toEqual([])
+  })
+
+  it('B5 D32 has each effect once though the same trigger is delivered twice, and converges after a redeployment', async () => {
+    const runs: string[] = []
+    env = await createTestEnv({ reconcilers: [backups(runs)], kinds: [CronJob] })
+    // What was relayed is never noted, so that the process that comes next relays it once more.
+    env.faults.always('relayed.save', { kind: 'lost' })
+    await env.apply(BackupPolicy, nightly)
+    await env.advance('10s')
+    const before = { runs: runs.length, children: writesOf(env, 'CronJob', 'nightly').length }
+    const policy = await env.get(BackupPolicy, 'nightly')
+    await env.crash([backups(runs)])
+    await env.advance('10s')
+    expect(runs.length).toBeGreaterThan(before.runs)
+    expect(writesOf(env, 'CronJob', 'nightly')).toHaveLength(before.children)
+    expect(await env.get(BackupPolicy, 'nightly')).toEqual(policy)
+    await env.patch(BackupPolicy, 'nightly', { spec: { schedule: '0 4 * * *' } })
+    await env.settle()
+    expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { schedule: '0 4 * * *' } })
+  })
+
+  it('D1 comes to the same from the same state, whatever has woken it', async () => {
+    const triggers: Readonly<Record<string, () => Promise<unknown>>> = {
+      'its creation': async () => {},
+      'a change of its labels': () => env.patch(BackupPolicy, 'nightly', { metadata: { labels: { a: 'b' } } }),
+      'a request': () =>
+        env.patch(BackupPolicy, 'nightly', {
+          metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': '1' } },
+        }),
+      'a change of its child': () => env.patch(CronJob, 'nightly', { spec: { schedule: 'edited' } }),
+      'the end of its child': () => env.delete(CronJob, 'nightly'),
+      'the resync': () => env.advance('11h'),
+      'a restart': () => env.crash(),
+    }
+    const ends: unknown[] = []
+    for (const act of Object.values(triggers)) {
+      env = await createTestEnv({ tickMs: 60_000, reconcilers: [backups()], kinds: [CronJob] })
+      await env.apply(BackupPolicy, nightly)
+      await env.settle()
+      await act()
+      await env.advance('1m')
+      const { spec, status: { lastHandledReconcileAt: _, ...status } = {} } = (await env.get(
+        BackupPolicy,
+        'nightly',
+      )) as { readonly spec: unknown; readonly status?: Readonly<Record<string, unknown>> }
+      ends.push({ spec, status, child: (await env.get(CronJob, 'nightly'))?.spec })
+      await env.close()
+    }
+    env = await createTestEnv()
+    for (const end of ends) expect(end).toEqual(ends[0])
+    expect(ends[0]).toMatchObject({
+      child: { schedule: '0 3 * * *', suspend: false },
+      status: { observedGeneration: 1 },
+    })
   })
 
   it('B2 D20 comes to its last wish and to rest, however fast the edits come', async () => {

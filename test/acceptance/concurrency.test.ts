@@ -107,6 +107,114 @@ describe('one key', () => {
   })
 })
 
+describe('a run that has lost its turn', () => {
+  it('D32 A25 can write nothing any more, so that the one that took over has its effects alone', async () => {
+    const refused: unknown[] = []
+    const effects: number[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        widgets(
+          (runs = []),
+          async (_, ctx) => {
+            const run = runs.length
+            const act = async (): Promise<void> => {
+              await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { run: String(run) } })
+              await ctx.once('notify', async () => effects.push(run))
+            }
+            // The first one hangs until its message has long been handed out again: six times its timeout.
+            if (run > 1) {
+              await act()
+              return done()
+            }
+            const fromMs = env.nowMs()
+            while (env.nowMs() < fromMs + 60_000) await new Promise((resolve) => setTimeout(resolve, 2))
+            await act().catch((error: unknown) => refused.push(error))
+            return done({ status: { seen: 'too late' } })
+          },
+          { timeout: '5s', concurrency: 4 },
+        ),
+      ],
+    })
+    await create('a')
+    await env.advance('20s')
+    expect(runs).toHaveLength(1)
+    for (let i = 0; i < 40; i++) await env.advance('2s')
+    expect(runs.length).toBeGreaterThan(1)
+    expect(refused).toMatchObject([{ code: 'DEADLINE_EXCEEDED' }])
+    expect(effects).toEqual([2])
+    expect(await env.get(ConfigMap, 'child')).toMatchObject({ data: { run: '2' } })
+    expect((await env.get(Widget, 'a'))?.status).not.toHaveProperty('seen')
+  })
+})
+
+describe('urgency', () => {
+  /** A hundred objects that wait for the one worker there is, each run taking a tenth of a second. */
+  async function startWithBacklog(options: Parameters<typeof widgets>[2], failingOnes = false): Promise<void> {
+    env = await createTestEnv({
+      tickMs: 1_000,
+      reconcilers: [
+        widgets(
+          (runs = []),
+          async ({ metadata: { name }, spec }, ctx) => {
+            if (spec.size > 1 || isBusy) await ctx.sleep('100ms')
+            if (failingOnes && name.startsWith('w')) throw new Error('no luck')
+            return done()
+          },
+          { concurrency: 1, ...options },
+        ),
+      ],
+    })
+    for (let i = 0; i < 100; i++) await create(`w${i}`)
+    await create('edited')
+    await env.settle()
+    isBusy = true
+  }
+  let isBusy = false
+  afterEach(() => (isBusy = false))
+
+  const waitOfEdit = async (size: number): Promise<number> => {
+    const atMs = env.nowMs()
+    await env.patch(Widget, 'edited', { spec: { size } })
+    await env.eventually(() => expect(runs.some((run) => run.name === 'edited' && run.size === size)).toBe(true))
+    return (runs.findLast(({ name }) => name === 'edited')?.atMs ?? Infinity) - atMs
+  }
+
+  it("D26 A24 a user's change goes ahead of retries", async () => {
+    await startWithBacklog({ resync: false }, true)
+    await env.advance('30s')
+    for (let size = 2; size < 12; size++) {
+      expect(await waitOfEdit(size)).toBeLessThanOrEqual(200)
+      await env.advance('1s')
+    }
+  })
+
+  it("D26 a user's change goes ahead of the resync", async () => {
+    await startWithBacklog({ resync: '5s' })
+    await env.advance('30s')
+    const resyncs = runs.length
+    for (let size = 2; size < 12; size++) {
+      expect(await waitOfEdit(size)).toBeLessThanOrEqual(200)
+      await env.advance('1s')
+    }
+    expect(runs.length).toBeGreaterThan(resyncs + 50)
+  })
+
+  it('D26 nothing starves: however many changes come, one delivery in ten is what waits behind them', async () => {
+    await startWithBacklog({ resync: '2m' })
+    const before = runs.length
+    // Twenty changes a second for one worker that does ten.
+    for (let i = 0; i < 2_400; i++) {
+      await env.patch(Widget, `w${i % 50}`, { spec: { size: i + 2 } })
+      if (i % 2 === 1) await env.advance('100ms')
+    }
+    const behind = runs.slice(before).filter(({ name, size }) => Number(name.slice(1)) >= 50 && size === 1)
+    const share = behind.length / (runs.length - before)
+    expect(new Set(behind.map(({ name }) => name)).size).toBeGreaterThanOrEqual(45)
+    expect(share).toBeGreaterThan(0.03)
+    expect(share).toBeLessThan(0.15)
+  })
+})
+
 describe('many keys', () => {
   it.each([
     { options: {}, most: 10, because: 'the default' },

@@ -4,6 +4,7 @@ import {
   ConfigMap,
   defineReconciler,
   done,
+  reference,
   retryAfter,
   stop,
   waiting,
@@ -175,6 +176,9 @@ describe('the result of a run', () => {
     expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', reason: 'DependencyNotReady' })
     expect(env.logs.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([])
     expect(runs.every(({ attempt }) => attempt === 0)).toBe(true)
+    const metrics = await env.page('/metrics')
+    expect(metrics).toContain('controller_runtime_reconcile_errors_total{controller="widget"} 0\n')
+    expect(metrics).toContain('controller_runtime_reconcile_total{controller="widget",result="requeue_after"} 5\n')
   })
 
   it('stop: nothing is tried again until something changes', async () => {
@@ -194,6 +198,40 @@ describe('the result of a run', () => {
     await change(2)
     await env.settle()
     expect(await conditionOfWidget(env, 'Stalled')).toBeUndefined()
+  })
+
+  it.each([
+    { change: 'what it refers to', act: () => env.patch(ConfigMap, 'parts', { data: { a: '2' } }) },
+    { change: 'its labels', act: () => env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } }) },
+    {
+      change: 'the token that asks for a run',
+      act: () =>
+        env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'now' } } }),
+    },
+  ])('stop: a change of $change runs it again, and a restart does not', async ({ act }) => {
+    env = await createTestEnv({
+      tickMs: 60_000,
+      reconcilers: [
+        widgets(
+          (runs = []),
+          () => {
+            throw stop('PartsWrong', 'these parts do not fit')
+          },
+          { watches: [reference(ConfigMap, ({ spec }) => spec.partsRef)], resync: false },
+        ),
+      ],
+    })
+    await env.apply(ConfigMap, { metadata: { name: 'parts' }, data: { a: '1' } })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { partsRef: { name: 'parts' } } })
+    await env.advance('1h')
+    expect(runs).toHaveLength(1)
+    await env.crash()
+    await env.advance('1h')
+    expect(runs).toHaveLength(1)
+    await act()
+    await env.settle()
+    expect(runs).toHaveLength(2)
+    expect(await conditionOfWidget(env, 'Stalled')).toMatchObject({ status: 'True', reason: 'PartsWrong' })
   })
 
   it('retryAfter: exactly as long as the far side asked for, and no failure', async () => {
@@ -217,6 +255,39 @@ describe('level, not edge', () => {
     env = await createTestEnv({
       tickMs: 60_000,
       reconcilers: [widgets((runs = []), ({ spec }) => done({ status: { size: spec.size } }), { resync: '1h' })],
+    })
+    await create()
+    await env.settle()
+    const find = env.faults.always('queue:widget.send', { kind: 'lost' })
+    await change(2)
+    await env.advance('1m')
+    find()
+    expect((await widgetOf(env)).status).toMatchObject({ size: 1, observedGeneration: 1 })
+    await change(3)
+    await env.settle()
+    expect((await widgetOf(env)).status).toMatchObject({ size: 3, observedGeneration: 3 })
+  })
+
+  it('A1 a lost trigger that no other follows is made up for by the sweep', async () => {
+    env = await createTestEnv({
+      tickMs: 60_000,
+      reconcilers: [widgets((runs = []), ({ spec }) => done({ status: { size: spec.size } }), { resync: '1h' })],
+    })
+    await create()
+    await env.settle()
+    const find = env.faults.always('queue:widget.send', { kind: 'lost' })
+    await change(2)
+    await env.settle()
+    find()
+    expect(runs).toHaveLength(1)
+    await env.advance('1h')
+    expect(runs).toHaveLength(2)
+    expect((await widgetOf(env)).status).toMatchObject({ size: 2, observedGeneration: 2 })
+  })
+
+  it('A1 a trigger that comes twice, because its sender never heard that it had arrived, changes nothing either', async () => {
+    env = await createTestEnv({
+      reconcilers: [widgets((runs = []), ({ spec }) => done({ status: { size: spec.size } }))],
     })
     await create()
     await env.settle()

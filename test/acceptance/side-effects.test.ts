@@ -236,6 +236,32 @@ describe('reading', () => {
     expect(seen).toEqual(['1', '1', '2', '2'])
   })
 
+  it('B19 what a run has read is counted and told, and what was not there is no error', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async (_, ctx) => {
+          await ctx.get(ConfigMap, 'absent')
+          await ctx.get(ConfigMap, 'absent-too')
+          await ctx.list(ConfigMap)
+          return done()
+        }),
+      ],
+    })
+    await create()
+    await env.settle()
+    const told = env.logs.find(({ message, fields }) => message === 'reconciled' && fields['controller'] === 'widget')
+    expect(told?.fields).toMatchObject({ reads: 3, outcome: 'done' })
+    const metrics = await env.page('/metrics')
+    expect(metrics).toContain('setpoint_reads_total{controller="widget"} 3\n')
+    expect(metrics).toContain('controller_runtime_reconcile_errors_total{controller="widget"} 0\n')
+  })
+
+  it('B19 a controller has no fields that a run could change', () => {
+    const controller = widgets([]) as { concurrency: number; state?: number }
+    expect(() => (controller.concurrency = 1)).toThrow(TypeError)
+    expect(() => (controller.state = 1)).toThrow(TypeError)
+  })
+
   it('B19 the object that a run is given cannot be changed in place', async () => {
     env = await createTestEnv({
       reconcilers: [

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ConfigMap, defineReconciler, done, type Controller } from '../../../shared/index.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
+
+/** What those who test their reconcilers with it rely on. */
+
+let env: TestEnv
+afterEach(() => env.close())
+
+const config = (value = '1') => ({ metadata: { name: 'c' }, data: { value } })
+
+/** Copies the value of every ConfigMap but its own into one of its own. */
+function copying(sleepMs = 0): Controller {
+  return defineReconciler(ConfigMap, {
+    name: 'copy',
+    async reconcile({ metadata: { name }, data }, ctx) {
+      if (name.endsWith('-copy')) return done()
+      if (sleepMs > 0) await ctx.sleep(sleepMs)
+      await ctx.apply(ConfigMap, { metadata: { name: `${name}-copy` }, data: { value: data?.['value'] ?? '' } })
+      return done()
+    },
+  })
+}
+
+const copy = async (): Promise<string | undefined> => (await env.get(ConfigMap, 'c-copy'))?.data?.['value']
+
+describe('faults', () => {
+  it('an error is thrown instead of the call', async () => {
+    env = await createTestEnv()
+    env.faults.once('store.create', { kind: 'error', error: new OperatingError('UNAVAILABLE', 'away') })
+    await expect(env.apply(ConfigMap, config())).rejects.toThrow('away')
+    expect(await env.get(ConfigMap, 'c')).toBeUndefined()
+    await env.apply(ConfigMap, config())
+    expect(await env.get(ConfigMap, 'c')).toMatchObject({ data: { value: '1' } })
+  })
+
+  it('an unknown end is an error after the call', async () => {
+    env = await createTestEnv()
+    env.faults.once('store.create', { kind: 'unknown', error: new OperatingError('WRITE_UNKNOWN', 'no answer') })
+    await expect(env.apply(ConfigMap, config())).rejects.toThrow('no answer')
+    expect(await env.get(ConfigMap, 'c')).toMatchObject({ data: { value: '1' } })
+  })
+
+  it('a lost call does nothing, and nobody is told', async () => {
+    env = await createTestEnv({ reconcilers: [copying()] })
+    env.faults.once('queue:copy.send', { kind: 'lost' })
+    await env.apply(ConfigMap, config())
+    await env.advance('1m')
+    expect(await copy()).toBeUndefined()
+  })
+
+  it('a delay takes virtual time', async () => {
+    env = await createTestEnv({ reconcilers: [copying()] })
+    env.faults.once('store.create', { kind: 'delay', ms: 5_000 }, ([stored]) =>
+      JSON.stringify(stored).includes('c-copy'),
+    )
+    await env.apply(ConfigMap, config())
+    await env.advance('4s')
+    expect(await copy()).toBeUndefined()
+    await env.advance('1s')
+    expect(await copy()).toBe('1')
+  })
+
+  it('a conflict is met by who writes, as any other is', async () => {
+    env = await createTestEnv({ reconcilers: [copying()] })
+    await env.apply(ConfigMap, config())
+    await env.settle()
+    const conflict = { kind: 'error', error: new OperatingError('VERSION_CONFLICT', 'somebody was faster') } as const
+    env.faults.once('store.replace', conflict, ([stored]) => JSON.stringify(stored).includes('c-copy'))
+    await env.patch(ConfigMap, 'c', { data: { value: '2' } })
+    await env.settle()
+    expect(await copy()).toBe('2')
+  })
+
+  it('a crash ends the process there, and it is started again over what was stored', async () => {
+    env = await createTestEnv({ reconcilers: [copying()] })
+    env.faults.once('store.create', { kind: 'crash' }, ([stored]) => JSON.stringify(stored).includes('c-copy'))
+    await env.apply(ConfigMap, config())
+    await env.settle()
+    expect(await copy()).toBe('1')
+    expect(env.calls.filter(({ call }) => call === 'store.create').length).toBeGreaterThan(2)
+  })
+
+  it('come once, or always until they are taken back, or not at all once they are forgotten', async () => {
+    env = await createTestEnv()
+    const fault = { kind: 'error', error: new Error('away') } as const
+    const back = env.faults.always('store.create', fault)
+    for (let i = 0; i < 3; i++) await expect(env.apply(ConfigMap, config())).rejects.toThrow('away')
+    back()
+    await env.apply(ConfigMap, config())
+    env.faults.once('store.get', fault)
+    env.faults.clear()
+    expect(await env.get(ConfigMap, 'c')).toBeDefined()
+  })
+})
+
+describe('time', () => {
+  it('passes only when it is let, and things due happen at their own time', async () => {
+    env = await createTestEnv({ reconcilers: [copying(250)], startMs: Date.parse('2027-03-01T00:00:00Z') })
+    await env.apply(ConfigMap, config())
+    await env.settle()
+    expect(new Date(env.nowMs()).toISOString()).toBe('2027-03-01T00:00:00.000Z')
+    expect(await copy()).toBeUndefined()
+    await env.advance('1h')
+    const [made] = env.calls.filter(
+      ({ call, args }) => call === 'store.create' && JSON.stringify(args).includes('c-copy'),
+    )
+    expect(new Date(made?.atMs ?? 0).toISOString()).toBe('2027-03-01T00:00:00.250Z')
+  })
+
+  it('`eventually` lets as much of it pass as is needed, and throws the last failure when that is too much', async () => {
+    env = await createTestEnv({ reconcilers: [copying(90_000)] })
+    await env.apply(ConfigMap, config())
+    const fromMs = env.nowMs()
+    await expect(env.eventually(async () => expect(await copy()).toBe('1'), '1m')).rejects.toThrow('to be')
+    await env.close()
+    env = await createTestEnv({ reconcilers: [copying(50_000)] })
+    await env.apply(ConfigMap, config())
+    await env.eventually(async () => expect(await copy()).toBe('1'))
+    expect(env.nowMs() - fromMs).toBe(50_000)
+  })
+
+  it('of a day takes no more than a moment, runs that sleep included', async () => {
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [copying(20_000)] })
+    await env.apply(ConfigMap, config())
+    const startMs = performance.now()
+    await env.advance('24h')
+    expect(performance.now() - startMs).toBeLessThan(10_000)
+    expect(await copy()).toBe('1')
+  })
+})
+
+it('is the same every time: one seed, one course of events', async () => {
+  const course = async (seed: number): Promise<string> => {
+    env = await createTestEnv({ seed, reconcilers: [copying(10)] })
+    env.faults.once('queue:copy.settle', { kind: 'crash' })
+    await env.apply(ConfigMap, config())
+    await env.advance('10m')
+    const text = JSON.stringify(env.calls)
+    await env.close()
+    return text
+  }
+  const first = await course(7)
+  expect(await course(7)).toBe(first)
+  expect(await course(8)).not.toBe(first)
+  env = await createTestEnv()
+})
