@@ -6,7 +6,7 @@ import { systemRandom } from '../adapters/local/system-random.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Random } from '../ports/random.ts'
-import { logLevelOf, type Environment } from './aws-environment.ts'
+import { logLevelOf, metricNamespaceOf, type Environment } from './aws-environment.ts'
 
 /** All that a function takes from around it; tests bring their own. */
 export interface AwsBoundary {
@@ -53,6 +53,6 @@ export interface Seeing {
 export function createSeeing({ environment, clock, write }: AwsBoundary): Seeing {
   return {
     logger: createJsonLogger({ write, clock, level: logLevelOf(environment) }),
-    telemetry: createEmfTelemetry({ write, clock }),
+    telemetry: createEmfTelemetry({ write, clock, ...metricNamespaceOf(environment) }),
   }
 }

@@ -37,6 +37,11 @@ export function clusterIdOf(environment: Environment): string {
   return required(environment, 'SETPOINT_CLUSTER_ID')
 }
 
+/** Where this deployment's metrics go in CloudWatch, if it says so. */
+export function metricNamespaceOf({ SETPOINT_METRICS: namespace }: Environment): { readonly namespace?: string } {
+  return namespace === undefined || namespace === '' ? {} : { namespace }
+}
+
 export function logLevelOf({ SETPOINT_LOG: level = 'info' }: Environment): LogLevel {
   const found = logLevels.find((one) => one === level)
   if (found === undefined) throw new TypeError(`SETPOINT_LOG is ${level}; it must be one of ${logLevels.join(', ')}`)

@@ -47,7 +47,7 @@ const sent: Readonly<Record<keyof typeof metrics, Sent>> = {
   heapUsedBytes: 'left out',
 }
 
-/** The namespace of our custom metrics in CloudWatch. */
+/** The namespace of our custom metrics in CloudWatch, unless a deployment has one of its own. */
 export const emfNamespace = 'Setpoint'
 
 export interface EmfMetric {
@@ -61,7 +61,7 @@ export interface EmfMetric {
 
 export type EmfUnit = 'Count' | 'Seconds' | 'Bytes'
 
-/** Every custom metric the functions can write, in the namespace `emfNamespace`. */
+/** Every custom metric the functions can write, all in one namespace. */
 export function emfMetrics(): readonly EmfMetric[] {
   return Object.values<Metric>(metrics).flatMap((metric) => {
     const how = sentAs(metric)

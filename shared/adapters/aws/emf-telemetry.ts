@@ -6,6 +6,8 @@ import { emfNamespace, sentAs, unitOf } from './emf-metrics.ts'
 export interface EmfTelemetryOptions {
   readonly write: (line: string) => void
   readonly clock: Clock
+  /** Default `Setpoint`: control planes that share an account and Region need one each. */
+  readonly namespace?: string
 }
 
 /**
@@ -21,7 +23,7 @@ export interface EmfTelemetry extends Telemetry {
   flush(): void
 }
 
-export function createEmfTelemetry({ write, clock }: EmfTelemetryOptions): EmfTelemetry {
+export function createEmfTelemetry({ write, clock, namespace = emfNamespace }: EmfTelemetryOptions): EmfTelemetry {
   const series = new Map<string, Series>()
 
   function seriesOf<Made extends Series>(metric: Metric, labels: Labels, make: (about: About) => Made): Made {
@@ -42,7 +44,8 @@ export function createEmfTelemetry({ write, clock }: EmfTelemetryOptions): EmfTe
       const news = [...series.values()].map((one) => ({ ...one.about, values: one.take() }))
       const told = news.filter(({ metric, values }) => values.length > 0 && sentAs(metric) !== 'left out')
       const together = Map.groupBy(told, ({ labels }) => JSON.stringify(labels))
-      for (const some of together.values()) for (const line of linesOf(some, clock.nowMs())) write(line)
+      for (const some of together.values())
+        for (const line of linesOf(some, { namespace, nowMs: clock.nowMs() })) write(line)
     },
   }
 }
@@ -118,17 +121,22 @@ function shown({ labels: names }: Metric, labels: Labels): Labels {
 }
 
 /** One line, or as many as the longest list of values needs. */
-function linesOf(together: readonly News[], nowMs: number): readonly string[] {
+function linesOf(together: readonly News[], as: Written): readonly string[] {
   const count = Math.max(...together.map(({ values }) => Math.ceil(values.length / valuesMax)))
   return Array.from({ length: count }, (_, i) => {
     const part = together.map((one) => ({ ...one, values: one.values.slice(i * valuesMax, (i + 1) * valuesMax) }))
     const told = part.filter(({ values }) => values.length > 0)
-    return `${JSON.stringify(members(told, nowMs))}\n`
+    return `${JSON.stringify(members(told, as))}\n`
   })
 }
 
-function members(news: readonly News[], nowMs: number): object {
-  const metrics = directives(news)
+interface Written {
+  readonly namespace: string
+  readonly nowMs: number
+}
+
+function members(news: readonly News[], { namespace, nowMs }: Written): object {
+  const metrics = directives(news, namespace)
   return {
     ...(metrics.length === 0 ? {} : { _aws: { Timestamp: nowMs, CloudWatchMetrics: metrics } }),
     ...news[0]?.labels,
@@ -137,14 +145,14 @@ function members(news: readonly News[], nowMs: number): object {
 }
 
 /** One for each set of dimensions. */
-function directives(news: readonly News[]): readonly object[] {
+function directives(news: readonly News[], namespace: string): readonly object[] {
   const sent = news.flatMap(({ metric }) => {
     const how = sentAs(metric)
     return typeof how === 'string' ? [] : [{ metric, dimensions: how.dimensions }]
   })
   const together = Map.groupBy(sent, ({ dimensions }) => dimensions.join())
   return [...together.values()].map((some) => ({
-    Namespace: emfNamespace,
+    Namespace: namespace,
     Dimensions: some.slice(0, 1).map(({ dimensions }) => dimensions),
     Metrics: some.map(({ metric }) => ({ Name: metric.name, Unit: unitOf(metric) })),
   }))

@@ -198,6 +198,15 @@ describe('the list of metrics', () => {
     expect(written.toSorted()).toEqual(listed.toSorted())
   })
 
+  it('goes to the namespace of its deployment', () => {
+    const written: string[] = []
+    const clock = createVirtualClock(0)
+    const own = createEmfTelemetry({ write: (line) => void written.push(line), clock, namespace: 'Setpoint/prod' })
+    own.counter(metrics.repairs, widgets)()
+    own.flush()
+    expect(written.join()).toContain('"Namespace":"Setpoint/prod"')
+  })
+
   it('has dimensions of closed sets only: never the name or the namespace of an object', () => {
     const dimensions = new Set(emfMetrics().flatMap((metric) => metric.dimensions))
     expect([...dimensions].toSorted()).toEqual(['advice', 'code', 'controller', 'result', 'verb'])
