@@ -4,6 +4,7 @@ import {
   ConfigMap,
   defineKind,
   defineReconciler,
+  done,
   stop,
   workflow,
   type Controller,
@@ -256,6 +257,105 @@ describe('a node of many objects', () => {
     mend()
     await env.advance('1m')
     expect(await names(Part)).toEqual(['other', 'part-0', 'part-1', 'part-2'])
+  })
+})
+
+describe('things outside', () => {
+  /** A system outside that gives its entities ids of its own. */
+  function createVendor() {
+    const entities = new Map<string, string>()
+    const calls: string[] = []
+    return {
+      entities,
+      calls,
+      create: async (label: string) => {
+        const id = `id-${calls.push(`create ${label}`)}`
+        entities.set(id, label)
+        return id
+      },
+      update: async (id: string, label: string) => {
+        calls.push(`update ${id}`)
+        entities.set(id, label)
+      },
+      remove: async (id: string) => {
+        calls.push(`remove ${id}`)
+        entities.delete(id)
+      },
+    }
+  }
+
+  const Seat = defineKind({
+    group: 'test.setpoint.dev',
+    version: 'v1',
+    kind: 'Seat',
+    spec: z.object({ label: z.string() }),
+    status: z.object({ id: z.string() }),
+  })
+
+  /** One entity for each object, whose status holds the id. Equal entities are not written. */
+  const seats = (vendor: ReturnType<typeof createVendor>): Controller =>
+    defineReconciler(Seat, {
+      resync: '1m',
+      async reconcile({ spec: { label }, status }, ctx) {
+        const known = status?.id !== undefined && vendor.entities.has(status.id) ? status.id : undefined
+        const id = known ?? (await ctx.once('create', () => vendor.create(label), { of: status?.id ?? null }))
+        if (vendor.entities.get(id) !== label) await vendor.update(id, label)
+        return done({ status: { id } })
+      },
+      async cleanup({ status }) {
+        if (status?.id !== undefined) await vendor.remove(status.id)
+        return done()
+      },
+    })
+
+  const halls = (): Controller =>
+    defineReconciler(Widget, {
+      ...workflow(Widget, {
+        seats: {
+          kind: Seat,
+          desired: ({ spec: { size, color = 'red' } }) =>
+            Array.from({ length: size }, (_, i) => ({
+              metadata: { name: `seat-${i}` },
+              spec: { label: `${color} ${i}` },
+            })),
+          readyWhen: ({ status }) => status?.id !== undefined,
+        },
+      }),
+    })
+
+  const labels = (vendor: ReturnType<typeof createVendor>) => [...vendor.entities.values()].toSorted()
+
+  it('F96 are nodes by a kind of their own: each keeps its id in an object, and an equal one is left alone', async () => {
+    const vendor = createVendor()
+    env = await createTestEnv({ reconcilers: [halls(), seats(vendor)] })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
+    await env.settle()
+    expect((await env.list(Seat, 'default')).map(({ status }) => status?.id)).toEqual(['id-1', 'id-2'])
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+    await env.crash()
+    await env.advance('10m')
+    expect(vendor.calls).toEqual(['create red 0', 'create red 1'])
+
+    await env.patch(Widget, 'w', { spec: { color: 'blue' } })
+    await env.settle()
+    expect(labels(vendor)).toEqual(['blue 0', 'blue 1'])
+    vendor.entities.set('id-2', 'painted over')
+    await env.advance('2m')
+    expect(labels(vendor)).toEqual(['blue 0', 'blue 1'])
+  })
+
+  it('F96 of which there are fewer go outside too, and so do all at the end', async () => {
+    const vendor = createVendor()
+    env = await createTestEnv({ reconcilers: [halls(), seats(vendor)] })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
+    await env.settle()
+    await env.patch(Widget, 'w', { spec: { size: 1 } })
+    await env.settle()
+    expect(labels(vendor)).toEqual(['red 0'])
+    await env.delete(Widget, 'w')
+    await env.settle()
+    expect(labels(vendor)).toEqual([])
+    expect(await env.get(Widget, 'w')).toBeUndefined()
   })
 })
 
