@@ -158,8 +158,8 @@ function aboutPresent(situation: Situation, seen: Seen & { readonly is: 'present
   if (memory.id !== seen.id) return adopt(situation, seen)
   const isChanged = memory.digest !== digest
   const { differs } = seen
-  if (situation.has === 'asserted') return { do: 'settle', differs: [] }
   if (!policy.updates) return { do: 'settle', differs }
+  if (situation.has === 'asserted') return { do: 'settle', differs: [] }
   if (isChanged || isRequested || abilities.assertsAlways || differs.length > 0)
     return { do: 'update', id: seen.id, drift: isChanged ? [] : differs }
   return { do: 'settle', differs: [] }

@@ -159,9 +159,10 @@ export function compared<Client>(
   entity: JsonObject,
 ): { readonly differs: readonly string[]; readonly locked: readonly string[] } {
   const { idOf, unordered, immutable = [], markedIn = [] } = run.spec.far.api
-  const isOwn = run.memory.id === idOf(entity)
+  // Nobody marks what is not ours, or not yet, or not ours to write.
+  const isMarked = run.memory.id === idOf(entity) && run.policy.updates
   const all = differences(declaredFor(run), entity, unordered).filter(
-    (path) => isOwn || !markedIn.includes(topOf(path)),
+    (path) => isMarked || !markedIn.includes(topOf(path)),
   )
   return {
     differs: all.filter((path) => !immutable.includes(topOf(path))),
