@@ -7,13 +7,13 @@ import {
   type ConditionPatch,
   type Context,
   type Controller,
-  type NotReady,
   type ObjectOf,
+  type Outcome,
 } from '../../../shared/index.ts'
 import { keepOrChoosePassword, keepSecret } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster } from './kinds.ts'
-import type { ClusterIdentity, PostgresProvider, StageResult, WantedCluster } from './provider.ts'
+import type { ClusterIdentity, PostgresProvider, StageResult, Wait, WantedCluster } from './provider.ts'
 
 type Cluster = ObjectOf<typeof PostgresCluster>
 
@@ -24,7 +24,7 @@ type Cluster = ObjectOf<typeof PostgresCluster>
 export function clusterReconciler(provider: PostgresProvider): Controller {
   return defineReconciler(PostgresCluster, {
     owns: [Secret],
-    resync: '1m',
+    resync: provider.resync,
     concurrency: 4,
     timeout: '2m',
 
@@ -34,13 +34,8 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
         const password = await keepOrChoosePassword(ctx, secretName)
         const superuser = { user: 'postgres', password }
         await keepSecret(ctx, secretName, { username: superuser.user, password, ...address(cluster) })
-        const { conditions, endpoint, unready } = await runStages(
-          provider,
-          { ...identityOf(cluster), superuser, port: cluster.spec.port, parameters: cluster.spec.parameters },
-          ctx,
-        )
-        if (unready !== undefined || endpoint === undefined)
-          return again('5s', { conditions, ready: unready ?? noEndpoint })
+        const { conditions, endpoint, unready } = await runStages(provider, wantedOf(cluster, superuser), ctx)
+        if (unready !== undefined || endpoint === undefined) return lookAgain(unready ?? noEndpoint, conditions)
         await keepSecret(ctx, secretName, {
           username: superuser.user,
           password,
@@ -53,25 +48,27 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
     cleanup: (cluster, ctx) =>
       asOutcome(async () => {
         if (cluster.spec.deletionPolicy === 'Retain') {
-          await ctx.event(
-            'Normal',
-            'Retained',
-            `stopped; the data stays in ${await provider.retain(identityOf(cluster), ctx.signal)}`,
-          )
+          await ctx.event('Normal', 'Retained', `the data stays: ${await provider.retain(identityOf(cluster), ctx)}`)
           return done()
         }
-        const left = await provider.remove(identityOf(cluster), ctx.signal)
-        return left === 'gone' ? done() : again('5s', { ready: left })
+        const left = await provider.remove(identityOf(cluster), ctx)
+        return left === 'gone' ? done() : lookAgain(left)
       }),
   })
 }
 
 const noEndpoint = waiting('NoEndpoint', 'the server has no address yet')
 
+function lookAgain({ reason, message, after = '5s' }: Wait, conditions: Conditions = {}): Outcome<never> {
+  return again(after, { conditions, ready: { reason, message } })
+}
+
+type Conditions = Readonly<Record<string, ConditionPatch>>
+
 interface Staged {
-  readonly conditions: Readonly<Record<string, ConditionPatch>>
+  readonly conditions: Conditions
   readonly endpoint?: StageResult['endpoint']
-  readonly unready?: NotReady
+  readonly unready?: Wait
 }
 
 /** Runs stage after stage, up to the first that is not ready. */
@@ -79,14 +76,24 @@ async function runStages(provider: PostgresProvider, wanted: WantedCluster, ctx:
   const conditions: Record<string, ConditionPatch> = { CredentialsReady: { status: 'True', reason: 'Stored' } }
   let endpoint: StageResult['endpoint']
   for (const stage of provider.stages) {
-    const result = await stage.run(wanted, ctx.signal)
+    const result = await stage.run(wanted, ctx)
     for (const change of result.changes ?? []) await ctx.event('Normal', stage.condition, change)
-    conditions[stage.condition] =
-      result.waiting === undefined ? { status: 'True', reason: 'AsDeclared' } : { status: 'False', ...result.waiting }
+    conditions[stage.condition] = conditionOf(result)
     if (result.waiting !== undefined) return { conditions, unready: result.waiting }
     endpoint = result.endpoint ?? endpoint
   }
   return { conditions, ...(endpoint === undefined ? {} : { endpoint }) }
+}
+
+function conditionOf({ waiting: wait }: StageResult): ConditionPatch {
+  return wait === undefined
+    ? { status: 'True', reason: 'AsDeclared' }
+    : { status: 'False', reason: wait.reason, message: wait.message }
+}
+
+function wantedOf(cluster: Cluster, superuser: WantedCluster['superuser']): WantedCluster {
+  const { port, parameters, class: size, storageGiB, version, aws } = cluster.spec
+  return { ...identityOf(cluster), superuser, port, parameters, machine: { class: size, storageGiB, version, aws } }
 }
 
 function identityOf({ metadata: { namespace = '', name, uid } }: Cluster): ClusterIdentity {

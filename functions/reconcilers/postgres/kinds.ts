@@ -31,7 +31,26 @@ export const PostgresCluster = defineKind({
       .min(1024)
       .max(65535)
       .optional()
-      .describe('TCP port on 127.0.0.1. Left out, a free one is chosen once and kept.'),
+      .describe('TCP port. Left out: on this machine a free one is chosen once and kept; on AWS it is 5432.'),
+    class: z
+      .enum(['small', 'medium', 'large'])
+      .optional()
+      .describe('How much of a machine, on AWS: 2 GiB of memory, 8 or 32. Default small.'),
+    storageGiB: z.number().int().min(20).max(65536).optional().describe('Storage on AWS; it only grows. Default 20.'),
+    version: z
+      .string()
+      .regex(/^\d{2}$/)
+      .optional()
+      .describe('Major version of PostgreSQL on AWS, of a new server. Default 17.'),
+    aws: z
+      .object({
+        instanceClass: z.string().optional().describe('A class of RDS, such as db.m7g.large, in place of class.'),
+        subnetGroup: z.string().optional().describe('DB subnet group, of a new server.'),
+        securityGroups: z.array(z.string()).optional().describe('VPC security groups.'),
+        parameterGroup: z.string().optional().describe('DB parameter group; parameters are not for RDS.'),
+      })
+      .optional()
+      .describe('What only RDS knows. Left out, it is as the environment of the functions says.'),
     parameters: z
       .record(z.string(), z.string())
       .default({})

@@ -28,19 +28,20 @@ export function localProvider(directory: string): PostgresProvider {
     run: (server: Server, wanted: WantedCluster, signal: AbortSignal) => ReturnType<Stage['run']>,
   ): Stage => ({
     condition,
-    run: async (wanted, signal) => run(await serverOf(wanted, signal), wanted, signal),
+    run: async (wanted, { signal }) => run(await serverOf(wanted, signal), wanted, signal),
   })
 
   return {
+    resync: '1m',
     stages: [stage('Initialised', initialiseStage), stage('Configured', configureStage), stage('Running', runStage)],
-    remove: async (cluster, signal) => {
+    remove: async (cluster, { signal }) => {
       await destroy(await serverOf(cluster, signal), signal)
       return 'gone'
     },
-    retain: async (cluster, signal) => {
+    retain: async (cluster, { signal }) => {
       const server = await serverOf(cluster, signal)
       await stop(server, signal)
-      return server.directory
+      return `the server is stopped, its files are in ${server.directory}`
     },
   }
 }

@@ -1,0 +1,20 @@
+import type { CloudControl } from '@aws-sdk/client-cloudcontrol'
+import type { Controller } from '../../../shared/index.ts'
+import { awsProvider } from './aws-provider.ts'
+import { clusterReconciler } from './cluster.ts'
+import { databaseReconciler } from './database.ts'
+import { rdsSettingsFrom } from './rds/settings.ts'
+
+/** PostgresCluster and PostgresDatabase, with servers of RDS, placed as the environment says (rds/settings.ts). */
+export const awsPostgresReconcilers: readonly Controller[] = [
+  clusterReconciler(awsProvider({ connect, settings: () => rdsSettingsFrom(process.env) })),
+  databaseReconciler,
+]
+
+let cloudControl: Promise<CloudControl> | undefined
+
+/** Imported with the first call: the functions that only know of the reconciler start without it. */
+function connect(): Promise<CloudControl> {
+  cloudControl ??= import('@aws-sdk/client-cloudcontrol').then((sdk) => new sdk.CloudControl())
+  return cloudControl
+}

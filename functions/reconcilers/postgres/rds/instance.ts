@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { Json, JsonObject } from '../../../../shared/index.ts'
+import type { ClusterIdentity, Machine, WantedCluster } from '../provider.ts'
+import type { RdsSettings } from './settings.ts'
+
+/** `AWS::RDS::DBInstance`: what we want of one, whose it is, and what differs. Property names are those of its resource schema. */
+export const typeName = 'AWS::RDS::DBInstance'
+
+/** The properties of an instance as Cloud Control gives them; what is write-only is not among them. */
+export interface Instance {
+  readonly DBInstanceIdentifier?: string
+  readonly DBInstanceStatus?: string
+  readonly DeletionProtection?: boolean
+  readonly Endpoint?: { readonly Address?: string; readonly Port?: string }
+  readonly EngineVersion?: string
+  readonly Tags?: readonly Tag[]
+  readonly [property: string]: unknown
+}
+
+type Tag = { readonly Key: string; readonly Value: string }
+
+const ownerTag = 'setpoint.dev/owner'
+const classes = { small: 'db.t4g.small', medium: 'db.m7g.large', large: 'db.r7g.xlarge' } as const
+const defaultVersion = '17'
+
+/**
+ * Chosen once and for all by the object's name, so that a create that nobody saw end makes no second instance: RDS takes 63
+ * letters, digits and single hyphens, and makes capitals small.
+ */
+export function identifierOf(cluster: ClusterIdentity, settings: RdsSettings): string {
+  const readable = `${cluster.namespace}-${cluster.name}`.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 40)
+  const unique = createHash('sha256').update(ownerOf(cluster, settings)).digest('hex').slice(0, 12)
+  return `sp-${readable}-${unique}`.replaceAll(/-{2,}/g, '-')
+}
+
+/** What an instance of ours is tagged with. The next object of this name finds again what was retained of the last. */
+export function ownerOf({ namespace, name }: ClusterIdentity, { clusterId }: RdsSettings): string {
+  return `${clusterId}/${namespace}/${name}`
+}
+
+export function isOwnedBy(instance: Instance, owner: string): boolean {
+  return (instance.Tags ?? []).some(({ Key, Value }) => Key === ownerTag && Value === owner)
+}
+
+/** All that a new instance is made with, the password included. */
+export function desiredInstance(wanted: WantedCluster, settings: RdsSettings): JsonObject {
+  const { machine, superuser } = wanted
+  return {
+    ...kept(wanted, settings),
+    ...chosenOnce(wanted, settings),
+    AllocatedStorage: String(storageGiB(machine)),
+    EngineVersion: machine.version ?? defaultVersion,
+    MasterUserPassword: superuser.password,
+    StorageType: 'gp3',
+    Tags: [{ Key: ownerTag, Value: ownerOf(wanted, settings) }],
+  }
+}
+
+/** Properties that are put back when somebody changes them. */
+function kept({ machine, port }: WantedCluster, settings: RdsSettings): JsonObject {
+  const { aws = {}, class: size = 'small' } = machine
+  const securityGroups = aws.securityGroups ?? settings.securityGroups
+  return {
+    BackupRetentionPeriod: 7,
+    CopyTagsToSnapshot: true,
+    DBInstanceClass: aws.instanceClass ?? classes[size],
+    DeletionProtection: true,
+    Port: String(port ?? 5432),
+    PubliclyAccessible: false,
+    ...(aws.parameterGroup === undefined ? {} : { DBParameterGroupName: aws.parameterGroup.toLowerCase() }),
+    ...(securityGroups === undefined ? {} : { VPCSecurityGroups: [...securityGroups] }),
+  }
+}
+
+/** Properties that RDS does not change (`createOnlyProperties`). */
+function chosenOnce(wanted: WantedCluster, settings: RdsSettings): JsonObject {
+  const subnetGroup = wanted.machine.aws?.subnetGroup ?? settings.subnetGroup
+  return {
+    DBInstanceIdentifier: identifierOf(wanted, settings),
+    Engine: 'postgres',
+    MasterUsername: wanted.superuser.user,
+    StorageEncrypted: true,
+    ...(subnetGroup === undefined ? {} : { DBSubnetGroupName: subnetGroup.toLowerCase() }),
+  }
+}
+
+/** The names of properties that are otherwise than declared, and cannot be changed. */
+export function unchangeable(instance: Instance, wanted: WantedCluster, settings: RdsSettings): readonly string[] {
+  const version = wanted.machine.version ?? majorOf(instance)
+  return [
+    ...Object.keys(different(instance, chosenOnce(wanted, settings))),
+    ...(version === majorOf(instance) ? [] : ['EngineVersion']),
+  ]
+}
+
+/** What has to be changed: the properties that differ, with the values they are to have. */
+export function changesOf(instance: Instance, wanted: WantedCluster, settings: RdsSettings): JsonObject {
+  const allocated = Number(instance['AllocatedStorage'])
+  const grows = storageGiB(wanted.machine) > allocated
+  return {
+    ...different(instance, kept(wanted, settings)),
+    // Storage never shrinks, and RDS may have grown it by itself.
+    ...(grows ? { AllocatedStorage: String(storageGiB(wanted.machine)) } : {}),
+  }
+}
+
+function storageGiB({ storageGiB: wanted = 20 }: Machine): number {
+  return wanted
+}
+
+function majorOf({ EngineVersion = '' }: Instance): string {
+  return EngineVersion.split('.')[0] ?? ''
+}
+
+function different(instance: Instance, wanted: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => !isSame(instance[name], value ?? null)))
+}
+
+/** Lists of this type are sets. */
+function isSame(is: unknown, wanted: Json): boolean {
+  if (!Array.isArray(is) || !Array.isArray(wanted)) return is === wanted
+  return is.length === wanted.length && wanted.every((one) => is.includes(one))
+}
+
+/** States in which an instance takes connections (RDS User Guide, "Viewing Amazon RDS DB instance status"). */
+const serving = new Set([
+  'available',
+  'backing-up',
+  'configuring-enhanced-monitoring',
+  'configuring-log-exports',
+  'maintenance',
+  'storage-config-upgrade',
+  'storage-optimization',
+])
+
+export function isServing({ DBInstanceStatus: status = '' }: Instance): boolean {
+  return serving.has(status)
+}

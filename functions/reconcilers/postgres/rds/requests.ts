@@ -1,0 +1,152 @@
+import type { CloudControl, ProgressEvent } from '@aws-sdk/client-cloudcontrol'
+import { createHash } from 'node:crypto'
+import type { Duration, JsonObject } from '../../../../shared/index.ts'
+import type { ProviderRun, Wait } from '../provider.ts'
+import { codeOfError, controlFailure } from './control-failure.ts'
+import { typeName, type Instance } from './instance.ts'
+
+/**
+ * Requests of the Cloud Control API, which go on for minutes after the call. One at a time for each object; it is noted with the object,
+ * its client token before the call and its request token before anything waits for it, so that no crash forgets one or makes
+ * a second. Source: Cloud Control API User Guide, "Managing resource operation requests".
+ */
+export interface Requests {
+  /** How the request ended that was under way, told once; `none` if there was none, or nobody knows of it any more. */
+  look(): Promise<Look>
+  /** Begins a request. Asked again with the same content after a call whose answer was lost, it is the same request. */
+  begin(operation: Operation, content: JsonObject, call: Call): Promise<Wait>
+  /** A request to create the instance may be under way of which there is only the client token. */
+  mayBeCreated(identifier: string): Promise<boolean>
+}
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+
+export type Look =
+  { readonly state: 'none' | 'succeeded' } | { readonly state: 'waiting'; readonly wait: Wait } | FailedLook
+
+export interface FailedLook {
+  readonly state: 'failed'
+  readonly operation: Operation
+  readonly code: string
+  /** What to throw for it. */
+  readonly error: Error
+}
+
+/** Makes the call that begins the request. */
+export type Call = (cloudControl: CloudControl, clientToken: string) => Promise<Answer>
+
+/** The client is made when it is needed first: most functions only know of the reconciler. */
+export type Connect = () => Promise<CloudControl>
+
+interface Answer {
+  readonly ProgressEvent?: ProgressEvent | undefined
+}
+
+/** As it is noted. `count` goes up with each request that has ended, since a client token is good for one: for 36 hours it gives the old answer. */
+type Noted = {
+  readonly count: number
+  readonly begun?: { readonly operation: Operation; readonly clientToken: string; readonly requestToken?: string }
+}
+
+const noteKey = 'rds'
+const pollSeconds = 30
+
+export function createRequests(connect: Connect, uid: string, { notes, now }: ProviderRun): Requests {
+  const noted = (): Noted => (notes.get(noteKey) as Noted | undefined) ?? { count: 0 }
+  const note = (next: Noted): Promise<void> => {
+    notes.set(noteKey, next)
+    return notes.keep()
+  }
+
+  async function progressOf(requestToken: string): Promise<ProgressEvent | undefined> {
+    try {
+      const cloudControl = await connect()
+      return (await cloudControl.getResourceRequestStatus({ RequestToken: requestToken })).ProgressEvent
+    } catch (error) {
+      // It is kept for a week.
+      if (codeOfError(error) === 'RequestTokenNotFound') return undefined
+      throw controlFailure(codeOfError(error), 'learn how a request goes on', error as Error)
+    }
+  }
+
+  const ended = (): Promise<void> => note({ count: noted().count + 1 })
+
+  function waitFor(operation: Operation, { StatusMessage, RetryAfter }: ProgressEvent, requestToken: string): Wait {
+    const afterMs = Math.max(pollSeconds * 1_000, (RetryAfter?.getTime() ?? 0) - now())
+    const after: Duration = `${Math.min(600, Math.ceil(afterMs / 1_000))}s`
+    const message = StatusMessage === undefined || StatusMessage === '' ? '' : `: ${StatusMessage}`
+    return { reason: reasons[operation], message: `request ${requestToken} of RDS is in progress${message}`, after }
+  }
+
+  return {
+    look: async () => {
+      const { begun } = noted()
+      if (begun?.requestToken === undefined) return { state: 'none' }
+      const { operation, requestToken } = begun
+      const progress = await progressOf(requestToken)
+      const status = progress?.OperationStatus
+      if (progress !== undefined && (status === undefined || /PENDING|IN_PROGRESS/.test(status)))
+        return { state: 'waiting', wait: waitFor(operation, progress, requestToken) }
+      await ended()
+      if (progress === undefined) return { state: 'none' }
+      if (status === 'SUCCESS') return { state: 'succeeded' }
+      const code = progress.ErrorCode ?? (status === 'CANCEL_COMPLETE' ? 'Canceled' : 'Unknown')
+      const error = controlFailure(code, `${operation.toLowerCase()} the DB instance`, {
+        message: `${code}: ${progress.StatusMessage ?? ''}`,
+      })
+      return { state: 'failed', operation, code, error }
+    },
+
+    begin: async (operation, content, call) => {
+      const { count } = noted()
+      const clientToken = `${uid}-${count}-${operation}-${digestOf(content)}`
+      await note({ count, begun: { operation, clientToken } })
+      const { ProgressEvent: progress = {} } = await call(await connect(), clientToken).catch(
+        async (error: unknown): Promise<never> => {
+          const code = codeOfError(error)
+          // The token is used up, by a request of other content.
+          if (code === 'ClientTokenConflict') await ended()
+          throw controlFailure(code, `${operation.toLowerCase()} the DB instance`, error as Error)
+        },
+      )
+      const { RequestToken: requestToken = '' } = progress
+      await note({ count, begun: { operation, clientToken, requestToken } })
+      return waitFor(operation, progress, requestToken)
+    },
+
+    mayBeCreated: async (identifier) => {
+      if (noted().begun?.operation !== 'CREATE') return false
+      const filter = {
+        Operations: ['CREATE' as const],
+        OperationStatuses: ['PENDING' as const, 'IN_PROGRESS' as const],
+      }
+      const cloudControl = await connect()
+      const { ResourceRequestStatusSummaries: all = [] } = await cloudControl
+        .listResourceRequests({ ResourceRequestStatusFilter: filter, MaxResults: 100 })
+        .catch((error: unknown): never => {
+          throw controlFailure(codeOfError(error), 'list the requests that are under way', error as Error)
+        })
+      return all.some(
+        ({ TypeName, Identifier }) => TypeName === typeName && (Identifier ?? identifier).toLowerCase() === identifier,
+      )
+    },
+  }
+}
+
+const reasons = { CREATE: 'Creating', UPDATE: 'Updating', DELETE: 'Deleting' } as const
+
+function digestOf(content: JsonObject): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)
+}
+
+/** The instance as it is; `undefined` only if RDS says that there is none. */
+export async function findInstance(connect: Connect, identifier: string): Promise<Instance | undefined> {
+  try {
+    const cloudControl = await connect()
+    const { ResourceDescription } = await cloudControl.getResource({ TypeName: typeName, Identifier: identifier })
+    return JSON.parse(ResourceDescription?.Properties ?? '{}') as Instance
+  } catch (error) {
+    if (codeOfError(error) === 'ResourceNotFound') return undefined
+    throw controlFailure(codeOfError(error), 'read the DB instance', error as Error)
+  }
+}
