@@ -9,6 +9,7 @@ import {
   startKonnectEnv,
   type KonnectEnv,
 } from '../reconcilers/konnect/konnect-env.ts'
+import { problem } from '../reconcilers/konnect/konnect-state.ts'
 
 /** Creation, by the flow chart of the Konnect document. */
 
@@ -60,7 +61,8 @@ describe('creation', () => {
       message: expect.stringContaining('KonnectControlPlane main'),
     })
 
-    konnect.fault({ call: 'POST control-planes', times: Infinity, answer: serverError })
+    const answer = problem(500, 'Internal')
+    konnect.fault({ call: 'POST control-planes', times: Infinity, answer })
     await world.applyControlPlane()
     expect(await refValid()).toMatchObject({ status: 'False', reason: 'NotReady' })
 

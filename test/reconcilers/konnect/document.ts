@@ -25,8 +25,15 @@ export interface Message {
   readonly body: unknown
 }
 
-/** By the public document where it is at hand, or else by our own schemas. */
-export function createContract(): Contract {
+let contract: Contract | undefined
+
+/** By the public document where it is at hand, or else by our own schemas. Read once per process. */
+export function contractOfKonnect(): Contract {
+  contract ??= createContract()
+  return contract
+}
+
+function createContract(): Contract {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, allErrors: true })
   const schemaOf = hasDocument ? documentSchemas(ajv) : ownSchemas
   const compiled = new Map<string, ValidateFunction | undefined>()

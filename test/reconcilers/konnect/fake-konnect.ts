@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
-import { createContract, type Contract } from './document.ts'
+import { contractOfKonnect, type Contract } from './document.ts'
 import {
   createKonnectState,
   plurals,
@@ -66,7 +66,7 @@ export interface FakeOptions {
 
 export async function startFakeKonnect({ port = 0, now = Date.now }: FakeOptions = {}): Promise<FakeKonnect> {
   const state = createKonnectState({ now, lagMs: 0 })
-  const contract = createContract()
+  const contract = contractOfKonnect()
   const calls: LoggedCall[] = []
   const violations: string[] = []
   const faults: Fault[] = []

@@ -180,6 +180,13 @@ const consumer: Schema = {
 
 const organization: Schema = { type: 'object', properties: { id: { type: 'string', format: 'uuid' }, name: text } }
 
+/** Of writes of control planes. */
+const serverFault: Schema = {
+  ...problem,
+  required: ['status', 'title', 'instance'],
+  properties: { title: text, instance: text },
+}
+
 const refusals = { 400: problem, 401: problem, 403: problem }
 
 function coreOperations(one: string, schema: Schema): Readonly<Record<string, Operation>> {
@@ -208,7 +215,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v2/control-planes': {
     operationId: 'create-control-plane',
     request: createControlPlane,
-    responses: { 201: controlPlane, 409: problem, ...refusals },
+    responses: { 201: controlPlane, 409: problem, 500: serverFault, ...refusals },
   },
   'GET /v2/control-planes/{controlPlaneId}': {
     operationId: 'get-control-plane',
@@ -217,11 +224,11 @@ export const operations: Readonly<Record<string, Operation>> = {
   'PATCH /v2/control-planes/{controlPlaneId}': {
     operationId: 'update-control-plane',
     request: updateControlPlane,
-    responses: { 200: controlPlane, 404: problem, ...refusals },
+    responses: { 200: controlPlane, 404: problem, 500: serverFault, ...refusals },
   },
   'DELETE /v2/control-planes/{controlPlaneId}': {
     operationId: 'delete-control-plane',
-    responses: { 404: problem, ...refusals },
+    responses: { 404: problem, 500: serverFault, ...refusals },
   },
   ...coreOperations('service', service),
   ...coreOperations('route', route),
