@@ -6,6 +6,7 @@ import * as iam from 'aws-cdk-lib/aws-iam'
 import * as logs from 'aws-cdk-lib/aws-logs'
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
+import { acknowledge } from './acknowledge.ts'
 import type { ControlFunction } from './control-function.ts'
 
 export interface ControlApiOptions {
@@ -82,6 +83,7 @@ export class ControlApi extends Construct {
     for (const [type, refusal] of refusals)
       this.restApi.addGatewayResponse(type.responseType, gatewayResponse(type, refusal))
     if (props.webAclArn !== undefined) this.addFirewall(props.webAclArn)
+    for (const [rule, reason] of Object.entries(argued)) acknowledge(this, rule, reason)
     this.url = props.domainName === undefined ? this.restApi.url : `https://${props.domainName}`
   }
 
@@ -111,6 +113,19 @@ export class ControlApi extends Construct {
       webAclArn,
     })
   }
+}
+
+/** By rule of cdk-nag. */
+const argued = {
+  APIG2:
+    'Objects are checked by the schema of their kind, which is not known to the gateway; the API answers 422 with the path of each error.',
+  APIG3:
+    'A firewall costs several times as much as all the rest at rest. Who has no token gets no further than the authorizer; webAclArn puts one in front.',
+  APIG6:
+    'Every request is in the access log, and the function logs its errors. Logs of executions would hold bodies, Secrets among them, in a log group that nobody can keep short.',
+  COG4: 'A Lambda authorizer takes the tokens that principals of AWS and of any OpenID Connect issuer have; a user pool would be one more place for people.',
+  'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+    'The role by which API Gateway writes logs for a whole account and Region; AWS asks for this policy, and cloudWatchRole: false leaves the role out.',
 }
 
 /** Of the endpoint and of the function behind it: a watch ends after about a minute, since it is billed while it is open. */

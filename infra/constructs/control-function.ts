@@ -6,6 +6,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda'
 import * as logs from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { writeBundle } from '../bundling/bundle.ts'
+import { acknowledge } from './acknowledge.ts'
 
 /** What all functions of a control plane have in common. */
 export interface FunctionDefaults {
@@ -50,6 +51,7 @@ export class ControlFunction extends lambda.Function {
       recursiveLoop: lambda.RecursiveLoop.TERMINATE,
     })
     if (options.vpc !== undefined) this.allow(networkActions, ['*'])
+    if (this.role !== undefined) acknowledge(this.role, 'IAM5[Resource::*]', withoutResource)
   }
 
   allow(actions: readonly string[], resources: readonly string[]): void {
@@ -90,6 +92,9 @@ function roleOf(scope: Construct, id: string, logGroup: logs.LogGroup): iam.Role
   )
   return role
 }
+
+const withoutResource =
+  'Traces, network interfaces and the list of streams are written and read by Lambda in the name of the function, and IAM knows no resource for them.'
 
 /** What Lambda itself does in a VPC in the function's name. None of it can be narrowed to a resource beforehand. */
 const networkActions = [

@@ -3,6 +3,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
+import { acknowledge } from './acknowledge.ts'
 import type { ControlFunction } from './control-function.ts'
 
 export interface RelayProps {
@@ -27,6 +28,11 @@ export class Relay extends Construct {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     })
+    acknowledge(
+      this.failures,
+      'SQS3',
+      'It is a dead-letter queue: the destination of what Lambda gives up. CDK does not see that.',
+    )
     allowStream(worker, tableStreamArn, this.failures)
     new lambda.EventSourceMapping(this, 'Mapping', {
       target: worker,

@@ -122,23 +122,29 @@ function wrong(shown: ShownController): Rows[number] {
 }
 
 function healing(shown: ShownController): Rows[number] {
-  const advice = {
-    name: 'setpoint_advice_total',
-    dimensions: ['controller', 'advice'],
-    where: { controller: shown.name },
-  }
+  const search = (name: string, ...dimensions: readonly string[]): cloudwatch.MathExpression =>
+    shown.metrics.search({
+      name,
+      dimensions: ['controller', ...dimensions],
+      where: { controller: shown.name },
+      statistic: 'Sum',
+    })
   return [
     graph({
       title: 'Drift put right, and repairs',
       unit: 'a minute',
-      width: 12,
       lines: [line(shown, 'setpoint_drift_found_total', 'drift'), line(shown, 'setpoint_repairs_total', 'repairs')],
+    }),
+    graph({
+      title: 'Calls to systems outside',
+      unit: 'a minute',
+      stacked: true,
+      lines: [search('setpoint_outside_calls_total', 'verb', 'result')],
     }),
     graph({
       title: 'Advice to its author',
       unit: 'a minute',
-      width: 12,
-      lines: [shown.metrics.search({ ...advice, statistic: 'Sum' })],
+      lines: [search('setpoint_advice_total', 'advice')],
     }),
   ]
 }

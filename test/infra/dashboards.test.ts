@@ -1,0 +1,138 @@
+import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
+import { describe, expect, it } from 'vitest'
+import { emfMetrics } from '../../shared/adapters/aws/emf-metrics.ts'
+import { metrics } from '../../shared/model/metrics.ts'
+import { deployed, resourcesOf } from './synthesized.ts'
+
+const all = deployed()
+const template = all.template()
+
+interface Widget {
+  readonly type: string
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  readonly properties: {
+    readonly title?: string
+    readonly markdown?: string
+    readonly metrics?: readonly (readonly unknown[])[]
+  }
+}
+
+/** The body as CloudWatch gets it, with every reference as its logical id. */
+function widgetsOf(dashboard: CfnDashboard): readonly Widget[] {
+  const id = all.stack.getLogicalId(dashboard)
+  const { DashboardBody: body } = resourcesOf(template, 'AWS::CloudWatch::Dashboard')[id]?.Properties ?? {}
+  return (JSON.parse(textOf(body)) as { readonly widgets: readonly Widget[] }).widgets
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const { 'Fn::Join': joined, ...reference } = value as { readonly 'Fn::Join'?: readonly [string, readonly unknown[]] }
+  return joined?.[1].map(textOf).join('') ?? (JSON.stringify(Object.values(reference)[0]) ?? '').replaceAll('"', '')
+}
+
+/** Names and dimensions of our own metrics that a dashboard draws, whether it names a series or searches. */
+function drawn(dashboard: CfnDashboard): readonly string[] {
+  return widgetsOf(dashboard).flatMap(({ properties }) => (properties.metrics ?? []).flatMap(ours))
+}
+
+function ours(line: readonly unknown[]): readonly string[] {
+  const [first] = line
+  if (typeof first === 'object') return searched((first as { readonly expression?: string }).expression ?? '')
+  if (first !== 'Setpoint/Test') return []
+  const texts = line.filter((one) => typeof one === 'string').slice(1)
+  return [`${texts[0] ?? ''} ${texts.filter((_, i) => i % 2 === 1).join()}`]
+}
+
+function searched(expression: string): readonly string[] {
+  const found = expression.matchAll(/\{"Setpoint\/Test",([\w,]+)\} MetricName="(\w+)"/g)
+  return [...found].map(([, dimensions = '', name = '']) => `${name} ${dimensions}`)
+}
+
+const overviewMetrics = drawn(all.controlPlane.dashboard)
+const pageMetrics = drawn(all.controllers.shelf.dashboard)
+const emitted = emfMetrics().map(({ name, dimensions }) => `${name} ${dimensions.join()}`)
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted()
+
+describe('what the dashboards draw is what the code writes', () => {
+  it('and all of it, once both are looked at', () => {
+    expect(unique([...overviewMetrics, ...pageMetrics])).toEqual(unique(emitted))
+  })
+
+  it('on the page of a controller everything that is written by controller', () => {
+    const byController = emitted.filter((metric) => / controller/.test(metric))
+    expect(unique(pageMetrics)).toEqual(unique(byController))
+  })
+
+  it('and alarms look at nothing else', () => {
+    const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties)
+    const own = alarms.filter(({ Namespace }) => Namespace === 'Setpoint/Test')
+    const names = own.map(
+      ({ MetricName, Dimensions }) =>
+        `${String(MetricName)} ${(Dimensions as { Name: string }[]).map(({ Name }) => Name).join()}`,
+    )
+    expect(own.length).toBeGreaterThan(0)
+    expect(names.filter((name) => !emitted.includes(name))).toEqual([])
+  })
+})
+
+it('the results of reconciles that are drawn are all that there are', () => {
+  const results = JSON.stringify(widgetsOf(all.controllers.shelf.dashboard)).match(/"result","\w+"/g)
+  // As its help says: success, error, requeue, requeue_after.
+  for (const result of results ?? []) expect(metrics.reconcileTotal.help).toContain(result.split('"')[3])
+  expect(new Set(results).size).toBe(4)
+})
+
+describe.each([
+  ['the overview', all.controlPlane.dashboard],
+  ['the page of a controller', all.controllers.shelf.dashboard],
+])('%s', (_, dashboard) => {
+  const widgets = widgetsOf(dashboard)
+
+  it('says first how to read it', () => {
+    expect(widgets[0]).toMatchObject({ type: 'text', x: 0, y: 0, width: 24 })
+    expect(widgets[0]?.properties.markdown).toMatch(/^# .{200}/s)
+  })
+
+  it('gives every graph a title of its own', () => {
+    const titles = widgets.filter(({ type }) => type !== 'text').map(({ properties }) => properties.title)
+    expect(new Set(titles).size).toBe(titles.length)
+    expect(titles).not.toContain(undefined)
+  })
+
+  it('fills its rows', () => {
+    const rows = Map.groupBy(widgets, ({ y }) => y)
+    for (const row of rows.values()) expect(row.reduce((sum, { width }) => sum + width, 0)).toBe(24)
+  })
+
+  it('has no more lines than CloudWatch draws', () => {
+    for (const { properties } of widgets) expect(properties.metrics?.length ?? 0).toBeLessThan(500)
+  })
+})
+
+describe('alarms', () => {
+  const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties)
+
+  it('say what is wrong, and tell the topic when it begins and when it is over', () => {
+    for (const alarm of alarms) {
+      expect(String(alarm['AlarmDescription']).length).toBeGreaterThan(40)
+      expect(alarm['AlarmActions']).toHaveLength(1)
+      expect(alarm['OKActions']).toEqual(alarm['AlarmActions'])
+    }
+  })
+
+  it('are quiet while nothing happens, but for the tick, which always happens', () => {
+    const breaching = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching')
+    expect(breaching.map(({ MetricName, Threshold }) => [MetricName, Threshold])).toEqual([['Invocations', 0]])
+  })
+
+  it('are left out if nobody wants them', () => {
+    const quiet = deployed({ alarms: false }, { alarms: false }).template()
+    const left = Object.values(resourcesOf(quiet, 'AWS::CloudWatch::Alarm')).map(({ Properties }) =>
+      JSON.stringify(Properties),
+    )
+    expect(left.filter((alarm) => !alarm.includes('Lamps') && !alarm.includes('lamp'))).toEqual([])
+  })
+})
