@@ -14,6 +14,8 @@ export interface Expectation {
   readonly specs: Set<string>
   mayExist: boolean
   mustExist: boolean
+  /** Until then a write may still be made whose answer was lost. */
+  unknownUntilMs: number
 }
 
 export interface UsersOptions {
@@ -47,7 +49,7 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
 
   const expectationOf = ({ kind, name }: Step): Expectation => {
     const known = expectations.get(`${kind}/${name}`)
-    const expectation = known ?? { kind, name, specs: new Set(), mayExist: false, mustExist: false }
+    const expectation = known ?? { kind, name, specs: new Set(), mayExist: false, mustExist: false, unknownUntilMs: 0 }
     expectations.set(`${kind}/${name}`, expectation)
     return expectation
   }
@@ -66,6 +68,7 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
     } else if (isUnknown(reply)) {
       expectation.specs.add(content)
       expectation.mayExist = true
+      expectation.unknownUntilMs = world.nowMs() + 10_000
     }
   }
 
@@ -89,7 +92,7 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       const isGoing = reply !== undefined && (reply.status < 300 || reply.status === 404)
       if (isGoing || isUnknown(reply)) expectation.mustExist = false
       if (isGoing) await untilGone(step)
-      if (isGoing) expectation.mayExist = false
+      if (isGoing && world.nowMs() > expectation.unknownUntilMs) expectation.mayExist = false
       return reply
     },
     poke: (step) => {

@@ -50,9 +50,15 @@ export const recordFinalizer = 'setpoint.dev/removed'
 /** Says that there is one more, which a run that had begun did not know of: what that run lets go of is still held. */
 const moreFinalizer = 'setpoint.dev/removed-meanwhile'
 
+/**
+ * A feed that tells of a removal twice makes its record twice, and the queue may take the second wake-up for the first: the record
+ * is run by its own timer then.
+ */
+const lookAfterMs = 60_000
+
 /** A record with one more last state. The record itself if it has it already. */
 export function withRemoved(record: StoredObject | undefined, removed: ApiObject, nowMs: number): StoredObject {
-  if (record === undefined) return { object: newRecord(removed, nowMs), engine: {} }
+  if (record === undefined) return { object: newRecord(removed, nowMs), engine: { wakeAtMs: nowMs + lookAfterMs } }
   const { metadata, removed: known } = record.object as RemovedRecord
   if (known.some((object) => object.metadata.uid === removed.metadata.uid)) return record
   const finalizers = [...new Set([...(metadata.finalizers ?? []), moreFinalizer])]

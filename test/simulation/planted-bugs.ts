@@ -1,0 +1,261 @@
+/** A bug that is planted in a copy of the source: one text in place of another. */
+export interface PlantedBug {
+  readonly bug: string
+  readonly file: string
+  /** Stands in the file once. */
+  readonly find: string
+  readonly replace: string
+}
+
+const relay = 'shared/engine/relay.ts'
+const commit = 'shared/engine/commit.ts'
+const turn = 'shared/engine/turn.ts'
+const conclusion = 'shared/engine/conclusion.ts'
+const reconcileKey = 'shared/engine/reconcile-key.ts'
+const sweep = 'shared/engine/sweep.ts'
+const awsReconcile = 'shared/runtime/aws-reconcile.ts'
+
+/** What somebody could do wrong in the protocol, each so small that a review might miss it. */
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    bug: 'the id that tells wake-ups apart is the key',
+    file: relay,
+    find: 'dedupId: `${uid}:${resourceVersion}`',
+    replace: "dedupId: 'changed'",
+  },
+  {
+    bug: 'nobody ends a hold',
+    file: relay,
+    find: 'if (hold !== undefined)',
+    replace: 'if (hold !== undefined && hold.untilMs === 0)',
+  },
+  {
+    bug: 'a hold is written before the message is hidden',
+    file: commit,
+    find: '    await turn.hold(Math.max(0, untilMs - clock.nowMs()))\n    const hold = { handle: turn.handle, untilMs }',
+    replace: `    const hidden = clock.sleep(1_500).then(() => turn.hold(Math.max(0, untilMs - clock.nowMs())))
+    hidden.catch(() => {})
+    const hold = { handle: turn.handle, untilMs }`,
+  },
+  {
+    bug: 'a hold is recorded whatever has changed meanwhile',
+    file: commit,
+    find: 'engine: isOvertaken(stored, live) ? engine(live) : { ...engine(live), hold },',
+    replace: 'engine: { ...engine(live), hold },',
+  },
+  {
+    bug: 'a message whose hold could not be recorded is not let go',
+    file: commit,
+    find: 'if (!isRecorded || (await turn.isWanted())) await turn.hold(0)',
+    replace: 'void isRecorded',
+  },
+  {
+    bug: 'a failure is left to the visibility timeout of its batch',
+    file: commit,
+    find: '    await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })',
+    replace:
+      "    if (how.kind === 'failed') throw new Error('failed')\n    await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })",
+  },
+  {
+    bug: 'the message is acknowledged before the status is written',
+    file: commit,
+    find: '      await tell()\n      return turn.settle()',
+    replace: '      await turn.settle()\n      await clock.sleep(1)\n      return tell()',
+  },
+  {
+    bug: 'a status is written over whatever was written meanwhile',
+    file: commit,
+    find: '        live = await store.get(keyOf(first.object))',
+    replace:
+      '        const newest = await store.get(keyOf(first.object))\n        live = newest && { ...first, object: { ...first.object, metadata: { ...first.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } }',
+  },
+  {
+    bug: 'a turn whose function goes on is settled at once',
+    file: commit,
+    find: '    void overrun.then(() => end()).catch(',
+    replace: '    void overrun.catch(() => {})\n    await end().catch(',
+  },
+  {
+    bug: 'a turn whose function goes on is tried again if that cannot be written',
+    file: commit,
+    find: '      notEnded(turn, error)\n      end = () => turn.hold(0)',
+    replace: '      throw error',
+  },
+  {
+    bug: 'what did not change is written all the same',
+    file: commit,
+    find: "...(equal(live.object.status, object.status) ? [] : (['status'] as const)),",
+    replace: "...(object.status === undefined ? [] : (['status'] as const)),",
+  },
+  {
+    bug: 'a hold keeps all messages of a turn hidden',
+    file: turn,
+    find: 'await queue.hold([kept], ms)',
+    replace: 'return queue.hold(deliveries, ms)',
+  },
+  {
+    bug: 'one message of several is settled',
+    file: turn,
+    find: 'settle: () => queue.settle([kept, ...rest]),',
+    replace: 'settle: () => queue.settle([kept]),',
+  },
+  {
+    bug: 'a message is held however often it was',
+    file: turn,
+    find: 'isWorn: kept.receiveCount >= (queue.receivesMax ?? Infinity),',
+    replace: 'isWorn: false,',
+  },
+  {
+    bug: 'a failed run counts as observed',
+    file: conclusion,
+    find: 'const now = observes(verdict) ? ',
+    replace: 'const now = true ? ',
+  },
+  {
+    bug: 'a run counts for the generation that is there when it ends',
+    file: conclusion,
+    find: 'if (isOverruled(live, facts)) return live\n',
+    replace:
+      'if (isOverruled(live, facts)) return live\n  facts = { ...facts, generation: live.object.metadata.generation }\n',
+  },
+  {
+    bug: 'a late run of an older generation has its say',
+    file: conclusion,
+    find: 'if (isOverruled(live, facts)) return live\n',
+    replace: '',
+  },
+  {
+    bug: 'a failed run is not tried again',
+    file: conclusion,
+    find: 'const attempt = failures + 1',
+    replace: 'const attempt = failures + 1\n  if (attempt > 0) return { attempt }',
+  },
+  {
+    bug: 'failures in a row are forgotten',
+    file: conclusion,
+    find: 'const failures = failuresOf(before, facts.generation)\n',
+    replace: 'const failures = failuresOf(before, facts.generation) > 2 ? 0 : failuresOf(before, facts.generation)\n',
+  },
+  {
+    bug: 'a clean-up that knows nothing counts as done',
+    file: reconcileKey,
+    find: "phase === 'cleanup' && verdict.kind === 'done'",
+    replace: "phase === 'cleanup'",
+  },
+  {
+    bug: 'the finalizer comes after the first run',
+    file: reconcileKey,
+    find: 'if (finalizer === undefined || holdsFinalizer(stored)) return stored',
+    replace:
+      'if (finalizer === undefined || holdsFinalizer(stored) || stored.object.status === undefined) return stored',
+  },
+  {
+    bug: 'a timer runs its object ahead of its time',
+    file: reconcileKey,
+    find: 'return Math.max(0, (atMs ?? Infinity) - nowMs)',
+    replace: 'return Math.max(0, (atMs ?? Infinity) - nowMs) > 60_000 ? Infinity : 0',
+  },
+  {
+    bug: 'children of a removed owner are not looked up',
+    file: 'shared/engine/garbage-collector.ts',
+    find: 'await index.ownedBy(object.metadata.uid)',
+    replace: '[]',
+  },
+  {
+    bug: 'nobody looks for timers that are due',
+    file: sweep,
+    find: 'index.due(controller.kind, untilMs, duePerSweep)',
+    replace: 'index.due(controller.kind, 0, duePerSweep)',
+  },
+  {
+    bug: 'the wheel skips a slot',
+    file: 'shared/model/wheel.ts',
+    find: '  const to = from + count\n',
+    replace: '  const to = from + count - 1\n',
+  },
+  {
+    bug: 'a status wakes its own controller',
+    file: 'shared/model/stored-object.ts',
+    find: "return touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete')",
+    replace: "return touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete', 'status')",
+  },
+  {
+    bug: 'a change of a child does not wake its owner',
+    file: 'shared/engine/routes.ts',
+    find: 'if (!isWatched(owns, change)) return []',
+    replace: "if (change.type !== 'added') return []",
+  },
+  {
+    bug: 'those who refer are not looked up',
+    file: 'shared/engine/routes.ts',
+    find: 'const referrers = await index.referrers(keyOf(change.stored.object))',
+    replace: 'const referrers: readonly ObjectKey[] = []',
+  },
+  {
+    bug: 'one change that concerns very many concerns nobody',
+    file: 'shared/engine/fan-out.ts',
+    find: 'let stored = await store.get(turn.key)',
+    replace: 'let stored: StoredObject | undefined',
+  },
+  {
+    bug: 'of several removed objects of one name only the last is seen off',
+    file: 'shared/engine/removed/record.ts',
+    find: 'removed: [...known, removed] }',
+    replace: 'removed: [removed] }',
+  },
+  {
+    bug: 'a dead message is a key forgotten',
+    file: 'shared/engine/dead-letter.ts',
+    find: 'if (controller !== undefined) return takeIn(controller, wakeUp.key)',
+    replace: 'if (controller !== undefined) return',
+  },
+  {
+    bug: 'a hot loop goes on',
+    file: 'shared/engine/hot-loops.ts',
+    find: 'return mayRun ? undefined : block(loop)',
+    replace: 'return mayRun || loop.isOpen ? undefined : block(loop)',
+  },
+  {
+    bug: 'a process is not ended with a function that goes on in it',
+    file: awsReconcile,
+    find: 'if (!(await queue.ended(others, overrunMs))) retire()',
+    replace: 'if (!(await queue.ended(others, overrunMs))) void retire',
+  },
+  {
+    bug: 'held messages are not reported, and so deleted',
+    file: awsReconcile,
+    find: 'return deliveries.filter((delivery) => !queue.isSettled(delivery))',
+    replace: 'return deliveries.filter((delivery) => !queue.isSettled(delivery) && failed.has(delivery.wakeUp))',
+  },
+  {
+    bug: 'a batch of the stream that failed in part counts as relayed',
+    file: 'shared/runtime/aws-relay.ts',
+    find: 'failed = isAway(error) ? records[0]?.id : await oneByOne(records)',
+    replace: 'failed = records.length > 1 ? undefined : await oneByOne(records)',
+  },
+  {
+    bug: 'the tick does not say how far it got',
+    file: 'shared/runtime/aws-resync.ts',
+    find: 'await saved.save(JSON.stringify({ ...before, ...Object.fromEntries(after) }))',
+    replace: 'await saved.save(JSON.stringify({ ...Object.fromEntries(after), ...before }))',
+  },
+  {
+    bug: 'a write whose fate is unknown is acknowledged',
+    file: 'shared/resources/conditional-writes.ts',
+    find: 'const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched))',
+    replace:
+      "const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched)).catch((error: unknown) => {\n      if (hasCode(error, 'WRITE_UNKNOWN')) return next\n      throw error\n    })",
+  },
+  {
+    bug: 'an object goes whoever holds it',
+    file: 'shared/resources/states.ts',
+    find: 'return isDeleting(object) && (object.metadata.finalizers ?? []).length === 0',
+    replace: 'return isDeleting(object)',
+  },
+  {
+    bug: 'a request without a credential is let in',
+    file: 'shared/api/api.ts',
+    find: "if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')",
+    replace: "if (user === undefined) return { name: 'nobody', groups: [] }",
+  },
+]
