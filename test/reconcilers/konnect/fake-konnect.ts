@@ -65,7 +65,7 @@ export interface FakeOptions {
 }
 
 export async function startFakeKonnect({ port = 0, now = Date.now }: FakeOptions = {}): Promise<FakeKonnect> {
-  const state = createKonnectState({ now, lagMs: 0 })
+  const state = createKonnectState({ now, lagMs: 0, uniqueNames: true })
   const contract = contractOfKonnect()
   const calls: LoggedCall[] = []
   const violations: string[] = []

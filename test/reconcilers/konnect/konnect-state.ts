@@ -23,6 +23,8 @@ export interface StateOptions {
   readonly now: () => number
   /** How long what was made is not to be seen by GET and lists. */
   lagMs: number
+  /** Names are taken once. Without it, nothing but our own care keeps a second entity from being made. */
+  uniqueNames: boolean
 }
 
 export const plurals = ['services', 'routes', 'consumers'] as const
@@ -63,6 +65,8 @@ export interface KonnectState {
   answer(call: Call): Answer
   /** Everything there is, visible or not. */
   all(collection: Collection): readonly Entity[]
+  /** The most there ever were at once. */
+  mostOf(collection: Collection): number
   /** As somebody does in the UI. Throws if there is no such entity. */
   edit(id: string, fields: Readonly<Record<string, unknown>>): void
   remove(id: string): void
@@ -81,6 +85,7 @@ export function createKonnectState(options: StateOptions): KonnectState {
   const inside = (collection: Collection, controlPlaneID?: string): readonly Kept[] =>
     [...kept.values()].filter((one) => one.collection === collection && one.controlPlaneID === controlPlaneID)
   const visible = (one: Kept | undefined): one is Kept => one !== undefined && options.now() >= one.visibleMs
+  const most = new Map<Collection, number>()
   const keep = (entity: Entity, collection: Collection, controlPlaneID?: string): Entity => {
     const before = kept.get(entity.id)
     const visibleMs = before?.visibleMs ?? options.now() + options.lagMs
@@ -90,6 +95,8 @@ export function createKonnectState(options: StateOptions): KonnectState {
       visibleMs,
       ...(controlPlaneID === undefined ? {} : { controlPlaneID }),
     })
+    const count = [...kept.values()].filter((one) => one.collection === collection).length
+    most.set(collection, Math.max(most.get(collection) ?? 0, count))
     return entity
   }
 
@@ -110,6 +117,7 @@ export function createKonnectState(options: StateOptions): KonnectState {
   }
 
   const isTaken = (name: unknown, except?: string): boolean =>
+    options.uniqueNames &&
     inside('control-planes').some(({ entity }) => entity['name'] === name && entity.id !== except)
 
   const createControlPlane = (body: Record<string, unknown>): Answer => {
@@ -163,7 +171,11 @@ export function createKonnectState(options: StateOptions): KonnectState {
     const before = kept.get(id)
     if (isNew && before !== undefined) return constraint('id', 'id (type: unique) constraint failed')
     for (const field of uniqueFields[collection])
-      if (body[field] !== undefined && isUsed(collection, controlPlaneID, { field, value: body[field], id }))
+      if (
+        options.uniqueNames &&
+        body[field] !== undefined &&
+        isUsed(collection, controlPlaneID, { field, value: body[field], id })
+      )
         return constraint(field, `${field} (type: unique) constraint failed`)
     const service = body['service'] as { readonly id?: string } | undefined
     if (service?.id !== undefined && kept.get(service.id)?.controlPlaneID !== controlPlaneID)
@@ -189,6 +201,7 @@ export function createKonnectState(options: StateOptions): KonnectState {
     options,
     answer: (call) => (call.path[1] === 'core-entities' ? core(call) : controlPlanes(call)),
     all: (collection) => [...kept.values()].filter((one) => one.collection === collection).map(({ entity }) => entity),
+    mostOf: (collection) => most.get(collection) ?? 0,
     edit: (id, fields) => {
       const one = find(id)
       keep({ ...one.entity, ...fields, id }, one.collection, one.controlPlaneID)
