@@ -6,11 +6,13 @@ import { enableCompileCache } from 'node:module'
 enableCompileCache()
 const { runLocalProcess } = await import('../shared/runtime/local-process.ts')
 const { backupReconcilers } = await import('./reconcilers/backup/reconcilers.ts')
+const { konnectReconcilers } = await import('./reconcilers/konnect/reconcilers.ts')
 const { ownReconcilers } = await import('./reconcilers/own.ts')
 const { postgresReconcilers } = await import('./reconcilers/postgres/reconcilers.ts')
 
 await runLocalProcess((dataDirectory) => [
   ...postgresReconcilers(dataDirectory),
   ...backupReconcilers(`${dataDirectory}/backups`),
+  ...konnectReconcilers(),
   ...ownReconcilers,
 ])

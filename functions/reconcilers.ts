@@ -1,7 +1,13 @@
 import type { Controller } from '../shared/index.ts'
 import { backupReconcilers } from './reconcilers/backup/reconcilers.ts'
+import { konnectReconcilers } from './reconcilers/konnect/reconcilers.ts'
 import { ownReconcilers } from './reconcilers/own.ts'
 import { databaseReconciler } from './reconcilers/postgres/database.ts'
 
 /** The reconcilers of this deployment. `infra` puts one of them alone into the function that runs it. */
-export const reconcilers: readonly Controller[] = [databaseReconciler, ...backupReconcilers(), ...ownReconcilers]
+export const reconcilers: readonly Controller[] = [
+  databaseReconciler,
+  ...backupReconcilers(),
+  ...konnectReconcilers(),
+  ...ownReconcilers,
+]
