@@ -20,6 +20,7 @@ export interface Instance {
 type Tag = { readonly Key: string; readonly Value: string }
 
 const ownerTag = 'setpoint.dev/owner'
+const tagLengthMax = 256
 const classes = { small: 'db.t4g.small', medium: 'db.m7g.large', large: 'db.r7g.xlarge' } as const
 const defaultVersion = '17'
 
@@ -34,8 +35,9 @@ export function identifierOf(cluster: ClusterIdentity, settings: RdsSettings): s
 }
 
 /** What an instance of ours is tagged with. The next object of this name finds again what was retained of the last. */
-export function ownerOf({ namespace, name }: ClusterIdentity, { clusterId }: RdsSettings): string {
-  return `${clusterId}/${namespace}/${name}`
+export function ownerOf({ namespace, name }: ClusterIdentity, { controlPlane }: RdsSettings): string {
+  const owner = `${controlPlane}/${namespace}/${name}`
+  return owner.length <= tagLengthMax ? owner : createHash('sha256').update(owner).digest('hex')
 }
 
 export function isOwnedBy(instance: Instance, owner: string): boolean {

@@ -17,7 +17,7 @@ let env: TestEnv
 
 beforeEach(async () => {
   rds = await startFakeCloudControl()
-  settings = { clusterId: 'test' }
+  settings = { controlPlane: 'test' }
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
   // One attempt: how often the client tries by itself is not ours to test.
   cloudControl = new CloudControl({ endpoint: rds.endpoint, region: 'eu-central-1', credentials, maxAttempts: 1 })
@@ -162,7 +162,7 @@ describe('a PostgresCluster on RDS', () => {
   })
 
   it('takes the place from the settings where the object says nothing', async () => {
-    settings = { clusterId: 'test', subnetGroup: 'db', securityGroups: ['sg-9'] }
+    settings = { controlPlane: 'test', subnetGroup: 'db', securityGroups: ['sg-9'] }
     await apply({ aws: { instanceClass: 'db.m8g.large' } })
     await ready()
     expect(instance()).toMatchObject({
