@@ -33,7 +33,7 @@ export interface SqsWorkQueueOptions {
  * the loop's alone. What SQS cannot do:
  * - Lanes: a FIFO has one. Sweeps and fan-out are paced instead, so that there is no queue to jump.
  * - A time ahead: the message comes at once and says `notBeforeMs`; whoever receives it holds it for the rest.
- * - `isWanted`: a group cannot be looked into (docs/decisions/0008-sqs-protocol.md).
+ * - `isWanted`: a group cannot be looked into (docs/decisions/0012-sqs-protocol.md).
  * Handles are good until the message is visible again; after that SQS FIFO refuses them, which is what a stale handle is for.
  */
 export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
