@@ -74,4 +74,6 @@ export interface Delivery {
   readonly handle: string
   /** How often it was handed out, this time included. */
   readonly receiveCount: number
+  /** When it was handed out for the first time, where the queue says so. */
+  readonly firstReceivedAtMs?: number
 }

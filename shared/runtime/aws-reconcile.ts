@@ -7,6 +7,7 @@ import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
 import { shortWaitMsMax } from '../engine/turn.ts'
 import { processBatch } from '../engine/worker.ts'
 import { OperatingError } from '../model/errors.ts'
+import { keyText } from '../model/object-key.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Delivery } from '../ports/work-queue.ts'
 import { openEngineServices, type FunctionOptions } from './aws-open.ts'
@@ -94,24 +95,84 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     logger.warn('message not held; it comes again after its visibility timeout', { error: String(error) })
   }
 
+  async function runAll(all: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+    const byLoop = [...Map.groupBy(all, ({ loop }) => loop)]
+    const kept = await Promise.all(byLoop.map(([name, some]) => runLoop(name, some.map(deliveryIn), signal)))
+    return kept.flat()
+  }
+
+  /** One after the other, by chance: whoever comes ahead of the one that ends the process is done with, in some round. */
+  async function runApart(suspects: readonly LoopDelivery[], { signal, untilMs }: Time): Promise<readonly Delivery[]> {
+    const kept: Delivery[] = []
+    const keys = [...Map.groupBy(suspects, groupOf).values()].map((some) => ({ some, chance: random.next() }))
+    for (const { some } of keys.sort((a, b) => a.chance - b.chance)) {
+      const { loop: name = '' } = some[0] ?? {}
+      const isTimeLeft = untilMs - clock.nowMs() >= (loops.get(name)?.timeoutMs ?? 0)
+      if (isTimeLeft) kept.push(...(await runAndDelete(some, signal)))
+      else kept.push(...(await putOff(name, some.map(deliveryIn))))
+    }
+    return kept
+  }
+
+  /** Deleted at once: were the process to end before the batch does, nobody would learn that they are done with. */
+  async function runAndDelete(some: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+    const kept = await runAll(some, signal)
+    const done = some.filter(({ delivery }) => !kept.includes(delivery))
+    for (const [name, all] of Map.groupBy(done, ({ loop }) => loop))
+      await queueOf({ name }).settle(all.map(deliveryIn)).catch(left)
+    return kept
+  }
+
+  async function putOff(name: string, deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
+    await queueOf({ name }).hold(deliveries, awayMs(1)).catch(left)
+    return deliveries
+  }
+
   return async (all, timeMs) => {
     const over = new AbortController()
     const ended = new AbortController()
-    void clock.sleep(Math.max(0, timeMs - reserveMs), ended.signal).then(() => over.abort(outOfTime))
-    const byLoop = [...Map.groupBy(all, ({ loop }) => loop)]
-    const kept = await Promise.all(
-      byLoop.map(([name, some]) =>
-        runLoop(
-          name,
-          some.map(({ delivery }) => delivery),
-          over.signal,
-        ),
-      ),
-    )
+    const untilMs = clock.nowMs() + Math.max(0, timeMs - reserveMs)
+    void clock.sleep(untilMs - clock.nowMs(), ended.signal).then(() => over.abort(outOfTime))
+    const suspects = suspectsIn(all, clock.nowMs())
+    const others = all.filter((one) => !suspects.includes(one))
+    const kept =
+      suspects.length === 0
+        ? await runAll(all, over.signal)
+        : [
+            ...(await runAndDelete(others, over.signal)),
+            ...(await runApart(suspects, { signal: over.signal, untilMs })),
+          ]
     // Without a reason, every abort makes an error with a stack.
     ended.abort('ended')
-    return kept.flat()
+    return kept
   }
+}
+
+interface Time {
+  readonly signal: AbortSignal
+  /** Runs have to end by then. */
+  readonly untilMs: number
+}
+
+/**
+ * What was in the queue for longer than its holds can have taken: a process that had it ended without a word. One key may
+ * have done that, and would take the others of its batch with it again and again, since their visibility timeouts end together.
+ * None, if one key is all there is.
+ */
+function suspectsIn(all: readonly LoopDelivery[], nowMs: number): readonly LoopDelivery[] {
+  if (new Set(all.map(groupOf)).size < 2) return []
+  const isLost = ({ delivery: { receiveCount, firstReceivedAtMs = nowMs } }: LoopDelivery): boolean =>
+    nowMs - firstReceivedAtMs > receiveCount * shortWaitMsMax
+  const keys = new Set(all.filter(isLost).map(groupOf))
+  return all.filter((one) => keys.has(groupOf(one)))
+}
+
+function groupOf({ loop, delivery }: LoopDelivery): string {
+  return `${loop} ${keyText(delivery.wakeUp.key)}`
+}
+
+function deliveryIn({ delivery }: LoopDelivery): Delivery {
+  return delivery
 }
 
 const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')

@@ -118,10 +118,12 @@ export const clearSky: Climate = {
   outside: clearOutside,
 }
 
-/** The climate of a seed. One in six is clear but for its limits: promises about time are told there. */
+/** The climate of a seed. One in five is clear, half of them but for their limits: promises about time are told there. */
 export function climateOf(random: SeededRandom): Climate {
   const limits = limitsOf(random)
-  if (random.next() < 1 / 6) return { ...clearSky, ...limits, outside: { ...clearOutside, latencyMsMax: 2_000 } }
+  const isClear = random.next() < 1 / 5
+  const isRoomy = random.next() < 1 / 2
+  if (isClear) return { ...clearSky, ...(isRoomy ? {} : limits), outside: { ...clearOutside, latencyMsMax: 2_000 } }
   const presence = oneOf(random, [0.2, 0.5, 0.8])
   const is = (): boolean => random.next() < presence
   const upTo = (most: number): number => (is() ? random.next() * most : 0)

@@ -23,7 +23,11 @@ export interface LoopDelivery {
 export interface ReceivedMessage {
   readonly body: string
   readonly receiptHandle: string
-  readonly attributes: { readonly ApproximateReceiveCount: string }
+  readonly attributes: {
+    readonly ApproximateReceiveCount: string
+    /** Milliseconds since the epoch. */
+    readonly ApproximateFirstReceiveTimestamp?: string
+  }
 }
 
 /**
@@ -54,7 +58,9 @@ export function messageOf(loop: string, wakeUp: WakeUp): SqsMessage {
 export function deliveryOf({ body, receiptHandle, attributes }: ReceivedMessage): LoopDelivery {
   const { loop, ...fields } = fieldsOf(body)
   const receiveCount = Number(attributes.ApproximateReceiveCount)
-  return { loop, delivery: { wakeUp: wakeUpOf(fields), handle: receiptHandle, receiveCount } }
+  const delivery = { wakeUp: wakeUpOf(fields), handle: receiptHandle, receiveCount }
+  const first = attributes.ApproximateFirstReceiveTimestamp
+  return { loop, delivery: first === undefined ? delivery : { ...delivery, firstReceivedAtMs: Number(first) } }
 }
 
 /** 43 characters that are allowed in ids. */

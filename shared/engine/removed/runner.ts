@@ -29,8 +29,10 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     if (record === undefined) return runPresent(turn, signal)
     const ofRecord = { ...turn, key: recordKey(turn.key) }
     if ((await store.get(turn.key)) === undefined) return runRecord(ofRecord, signal)
-    if (isDue(turn, record, clock.nowMs())) await runRecord({ ...ofRecord, ...unended }, signal)
-    return runPresent(turn, signal)
+    if (!isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
+    const part = firstPartOf(turn)
+    await runRecord({ ...ofRecord, ...part.turn }, signal)
+    if (part.isEnded()) await runPresent(turn, signal)
   }
 
   async function openRecord(key: ObjectKey): Promise<StoredObject | undefined> {
@@ -75,12 +77,25 @@ function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
   )
 }
 
-/** Of a turn that goes on: waits of the record are found by the sweep. */
-const unended = {
-  hold: async () => {},
-  isWanted: async () => false,
-  settle: async () => {},
-} satisfies Partial<Turn>
+/**
+ * The record's part of a turn that goes on with the object of that name; waits of the record are found by the sweep. If its function
+ * runs on after its time, the turn does not go on: it comes again when the function has ended.
+ */
+function firstPartOf(turn: Turn): { readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'settle'>; isEnded(): boolean } {
+  let hasEnded = false
+  let isLeft = false
+  const end = async (): Promise<void> => {
+    hasEnded = true
+    if (isLeft) await turn.hold(0)
+  }
+  return {
+    turn: { hold: end, isWanted: async () => false, settle: end },
+    isEnded: () => {
+      isLeft = !hasEnded
+      return hasEnded
+    },
+  }
+}
 
 function isDue({ wakeUps }: Turn, { engine }: StoredObject, nowMs: number): boolean {
   return wakeUps.some(({ origin }) => origin !== 'timer') || (dueAtMs(engine) ?? Infinity) <= nowMs

@@ -286,13 +286,8 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
   const own = /^reconcile (?!system)(?<controller>[^#]+)/.exec(life.name)?.groups?.['controller']
   const services = createAwsServices({
     boundary: {
-      environment: {},
       clock: life.clock,
       random: world.random.fork(`chance ${life.name}`),
-      write: () => {},
-      dynamodb: {},
-      sqs: {},
-      eventbridge: {},
       retire: () => life.retire(),
     },
     ports: {

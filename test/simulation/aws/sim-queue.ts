@@ -28,6 +28,7 @@ interface Message {
   visibleAtMs: number
   handle: string
   receiveCount: number
+  firstReceivedAtMs: number
 }
 
 export interface SimQueueOptions {
@@ -66,7 +67,16 @@ export function createSimQueue({ world, name, visibilityMs, climate, onDead }: S
   const send = (loop: string, wakeUp: WakeUp): void => {
     const group = `${loop} ${keyText(wakeUp.key)}`
     if (isRepeated(group, wakeUp.dedupId)) return
-    const message = { loop, group, order: made++, wakeUp, visibleAtMs: world.nowMs(), handle: '', receiveCount: 0 }
+    const message = {
+      loop,
+      group,
+      order: made++,
+      wakeUp,
+      visibleAtMs: world.nowMs(),
+      handle: '',
+      receiveCount: 0,
+      firstReceivedAtMs: 0,
+    }
     const messages = groups.get(group)
     if (messages === undefined) groups.set(group, [message])
     else messages.push(message)
@@ -104,10 +114,10 @@ export function createSimQueue({ world, name, visibilityMs, climate, onDead }: S
       byHandle.delete(message.handle)
       message.visibleAtMs = world.nowMs() + visibilityMs
       message.handle = `${name}-${world.nowMs()}-${made++}`
-      message.receiveCount++
+      if (message.receiveCount++ === 0) message.firstReceivedAtMs = world.nowMs()
       byHandle.set(message.handle, message)
-      const { loop, wakeUp, handle, receiveCount } = message
-      taken.push({ loop, delivery: { wakeUp, handle, receiveCount } })
+      const { loop, wakeUp, handle, receiveCount, firstReceivedAtMs } = message
+      taken.push({ loop, delivery: { wakeUp, handle, receiveCount, firstReceivedAtMs } })
     }
     return taken
   }
