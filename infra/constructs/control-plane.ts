@@ -18,6 +18,7 @@ import type { Controller } from './controller.ts'
 import { allowObjects, type ObjectAccess } from './object-access.ts'
 import { objectTable, type ObjectTableOptions } from './object-table.ts'
 import { Relay } from './relay.ts'
+import { RemovalGuard, removalTimeout } from './removal-guard.ts'
 import { deadLetterTimeout, WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
@@ -76,6 +77,8 @@ export interface PlaneFunctions {
   readonly deadLetters: ControlFunction
   /** Runs the control plane's own loops: namespaces, definitions, garbage, events, fan-outs. */
   readonly system: ControlFunction
+  /** Tells CloudFormation whether controllers may go. */
+  readonly removal: ControlFunction
 }
 
 /** What one function is, beyond what all of them have in common. */
@@ -110,6 +113,7 @@ export class ControlPlane extends Construct {
   private readonly props: ControlPlaneProps
   private readonly administrators: string[]
   private readonly controllers = new Map<string, Controller>()
+  private readonly guard: RemovalGuard
 
   constructor(scope: Construct, id: string, props: ControlPlaneProps) {
     super(scope, id)
@@ -133,6 +137,12 @@ export class ControlPlane extends Construct {
     this.startTicking()
     const { api: handler, authorizer } = this.functions
     this.api = new ControlApi(this, 'Api', { ...props, ...this.common(), handler, authorizer })
+
+    this.guard = new RemovalGuard(this, 'Controllers', {
+      worker: this.functions.removal,
+      controllers: () => [...this.controllers.values()].map(({ reconciler }) => reconciler),
+    })
+    this.guard.guard(this.table, this.api, this.relay, this.systemQueue, ...Object.values(this.functions))
 
     this.alarmTopic = props.alarmTopic ?? new sns.Topic(this, 'Alarms', { enforceSSL: true })
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.watched()))
@@ -176,6 +186,7 @@ export class ControlPlane extends Construct {
     if (this.controllers.has(name)) throw new Error(`there are two Controllers for the reconciler ${name}`)
     this.controllers.set(name, controller)
     this.connect(queue)
+    this.guard.guard(controller)
   }
 
   /** For `Controller`: a function that runs control loops. */
@@ -220,6 +231,11 @@ export class ControlPlane extends Construct {
         description: 'Marks objects whose runs do not end',
         timeout: deadLetterTimeout,
       }),
+      removal: create('RemovalFunction', {
+        handler: 'removal',
+        description: 'Tells CloudFormation whether controllers may go',
+        timeout: removalTimeout,
+      }),
       system: this.createWorker(this, 'SystemFunction', {
         ...modest,
         environment: {},
@@ -231,7 +247,8 @@ export class ControlPlane extends Construct {
   }
 
   private allowFunctions(): void {
-    const { api, relay, resync, deadLetters } = this.functions
+    const { api, relay, resync, deadLetters, removal } = this.functions
+    allowObjects(removal, this.table, access.removal)
     allowObjects(api, this.table, access.api)
     allowObjects(relay, this.table, access.relay)
     allowObjects(resync, this.table, access.resync)
@@ -361,6 +378,7 @@ const access = {
   resync: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: ['due', 'wheel'] },
   deadLetters: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: [] },
   reconcile: { actions: readAndWrite, indexes: [] },
+  removal: { actions: ['Query'], indexes: [] },
 } as const satisfies Readonly<Record<string, ObjectAccess>>
 
 /** Of a role or a user. */

@@ -52,14 +52,14 @@ describe('the table', () => {
       Action: Match.arrayWith(['kms:Decrypt']),
       Condition: { StringEquals: { 'kms:ViaService': Match.anyValue() } },
     })
-    // Api, relay, resync, dead letters, system and two controllers.
+    // All but the authorizer: api, relay, resync, dead letters, removal, system and two controllers.
     expect(
       Object.keys(
         withKey.findResources('AWS::IAM::Policy', {
           Properties: { PolicyDocument: { Statement: Match.arrayWith([statement]) } },
         }),
       ),
-    ).toHaveLength(7)
+    ).toHaveLength(8)
   })
 })
 
@@ -216,7 +216,7 @@ describe('every function', () => {
   const functions = Object.values(resourcesOf(synthesized, 'AWS::Lambda::Function'))
 
   it('is Node 24 on arm64, traced, and stopped when it goes round in circles', () => {
-    expect(functions).toHaveLength(8)
+    expect(functions).toHaveLength(9)
     for (const { Properties } of functions)
       expect(Properties).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -244,7 +244,7 @@ describe('every function', () => {
         },
       }),
     )
-    expect(roles).toHaveLength(8)
+    expect(roles).toHaveLength(9)
     expect(JSON.stringify(roles)).not.toContain('ManagedPolicyArns')
   })
 })

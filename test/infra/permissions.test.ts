@@ -43,7 +43,7 @@ const sorted = (...permissions: readonly string[]): readonly string[] => [...new
 const both = [...doneByLambda.logs, ...doneByLambda.traces]
 
 describe('what a function may do is what it does', () => {
-  it.each(['api', 'authorizer', 'resync'] as const)('%s', (name) => {
+  it.each(['api', 'authorizer', 'resync', 'removal'] as const)('%s', (name) => {
     expect(permissionsOf(all, name)).toEqual(sorted(...asked(name), ...both))
   })
 

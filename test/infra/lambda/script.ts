@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { askCloudFormation, shelfController } from './cloudformation.ts'
 import type { Stage } from './stage.ts'
 
 const objects = '/apis/example.dev/v1/namespaces/default'
@@ -42,6 +43,7 @@ export async function everything(stage: Stage): Promise<void> {
   await aNamespace(stage)
   await deadMessages(stage)
   await tenMinutes(stage)
+  await askCloudFormation(stage.functions.removal, { type: 'Delete', after: [shelfController] })
 }
 
 /** Of an earlier version of the code, so that the tick has one to bring up to date. */

@@ -6,7 +6,17 @@ import type { ControlFunction } from '../../../infra/constructs/control-function
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
 import { deployed, resourcesOf, type Deployed } from '../synthesized.ts'
 
-export const functionNames = ['api', 'authorizer', 'relay', 'resync', 'deadLetters', 'system', 'shelf', 'lamp'] as const
+export const functionNames = [
+  'api',
+  'authorizer',
+  'relay',
+  'resync',
+  'deadLetters',
+  'system',
+  'removal',
+  'shelf',
+  'lamp',
+] as const
 export type FunctionName = (typeof functionNames)[number]
 
 /** The queues, by the function that each feeds. */
