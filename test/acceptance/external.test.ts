@@ -1,0 +1,232 @@
+import * as z from 'zod'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  conditionOf,
+  createRateBudget,
+  defineExternal,
+  defineKind,
+  externalStatus,
+  HttpError,
+  Secret,
+  type ApiObject,
+  type ExternalApi,
+  type ExternalOptions,
+  type JsonObject,
+  type ObjectOf,
+} from '../../shared/index.ts'
+import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+
+/** What the helper does beyond list K, for a far side in memory that cannot be asked for what it has. */
+
+const Bucket = defineKind({
+  group: 'test.setpoint.dev',
+  version: 'v1',
+  kind: 'Bucket',
+  spec: z.object({ region: z.string().optional(), size: z.number().int().default(1), tier: z.string().optional() }),
+  status: externalStatus.extend({ url: z.string().optional() }),
+})
+type Bucket = ObjectOf<typeof Bucket>
+
+let env: TestEnv
+let entities: Map<string, JsonObject>
+let calls: string[]
+let lose: string[]
+afterEach(() => env.close())
+
+/** Throws away the answers of the calls named in `lose`, after the work. */
+async function called<Answer>(call: string, work: () => Answer): Promise<Answer> {
+  calls.push(call)
+  const answer = work()
+  if (!lose.includes(call)) return answer
+  lose.splice(lose.indexOf(call), 1)
+  throw new TypeError('fetch failed')
+}
+
+function put(id: string, fields: JsonObject): JsonObject {
+  // As on the wire, where there is no undefined.
+  const given = JSON.parse(JSON.stringify(fields)) as JsonObject
+  const entity = { region: 'eu', ...entities.get(id), ...given, id }
+  entities.set(id, entity)
+  return entity
+}
+
+const api: ExternalApi<null> = {
+  get: (_, id) => called('get', () => entities.get(id)),
+  create: (_, declared) => called('create', () => put(`b${calls.length}`, declared)),
+  update: (_, id, declared) =>
+    called('update', () => {
+      if (!entities.has(id)) throw new HttpError(404, 'no bucket')
+      return put(id, declared)
+    }),
+  delete: (_, id) => called('delete', () => void entities.delete(id)),
+  idOf: ({ id }) => String(id),
+  immutable: ['tier'],
+}
+
+async function start(options: Partial<ExternalOptions<Bucket, {}, null>> = {}): Promise<void> {
+  entities = new Map()
+  calls = []
+  lose = []
+  const buckets = defineExternal(Bucket, {
+    connect: async () => null,
+    declared: ({ spec }: Bucket) => ({ size: spec.size, region: spec.region, tier: spec.tier }),
+    api,
+    shown: ({ id }) => ({ url: `https://far.example/${String(id)}` }),
+    ...options,
+  })
+  env = await createTestEnv({ reconcilers: [buckets] })
+}
+
+async function apply(spec: JsonObject = {}, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+  await env.apply(Bucket, { metadata: { name: 'b', annotations }, spec })
+  await env.settle()
+}
+
+async function bucket(): Promise<Bucket> {
+  const found = await env.get(Bucket, 'b')
+  if (found === undefined) throw new Error('no bucket b')
+  return found
+}
+
+const condition = async (type: string) => conditionOf((await bucket()) as unknown as ApiObject, type)
+
+describe('a create whose answer was lost, on a far side that cannot be asked', () => {
+  it('K9 is a visible state and no second create, until a person names what is there', async () => {
+    await start()
+    lose = ['create']
+    await apply()
+    await env.advance('10m')
+    expect(calls).toEqual(['create'])
+    expect(await condition('Stalled')).toMatchObject({ status: 'True', reason: 'CreateUnknown' })
+    const [id = ''] = entities.keys()
+    await apply({}, { 'setpoint.dev/external-id': id, 'setpoint.dev/adopt': 'override' })
+    expect((await bucket()).status).toMatchObject({ id, url: `https://far.example/${id}` })
+    expect(entities.size).toBe(1)
+  })
+
+  it('K9 or says that there is nothing, for this one create', async () => {
+    await start()
+    lose = ['create', 'create']
+    await apply()
+    entities.clear()
+    await env.advance('2s')
+    const [, token = ''] = /create-again=(\S+)/.exec((await condition('Stalled'))?.message ?? '') ?? []
+    await apply({}, { 'setpoint.dev/create-again': token })
+    await env.advance('5m')
+    expect(calls).toEqual(['create', 'create'])
+    expect(await condition('Stalled')).toMatchObject({ reason: 'CreateUnknown' })
+    expect((await condition('Stalled'))?.message).not.toContain(`create-again=${token} `)
+  })
+
+  it('K24 blocks the deletion as visibly, until a person says that nothing is left', async () => {
+    await start()
+    lose = ['create']
+    await apply()
+    await env.delete(Bucket, 'b')
+    await env.advance('2m')
+    const stalled = await condition('Stalled')
+    expect(stalled).toMatchObject({ reason: 'CreateUnknown' })
+    const [, token = ''] = /create-again=(\S+)/.exec(stalled?.message ?? '') ?? []
+    await env.patch(Bucket, 'b', { metadata: { annotations: { 'setpoint.dev/create-again': token } } })
+    await env.settle()
+    expect(await env.get(Bucket, 'b')).toBeUndefined()
+  })
+})
+
+describe('fields', () => {
+  it('that the far side chose are written into an empty spec, once, and cost no update', async () => {
+    await start({ lateInitialized: ({ region }) => ({ region }) })
+    await apply()
+    expect((await bucket()).spec).toMatchObject({ region: 'eu' })
+    await env.advance('10s')
+    expect(calls).toEqual(['create'])
+    expect((await bucket()).status).toMatchObject({ observedGeneration: 2 })
+  })
+
+  it('that cannot be changed are told and left, and the others are changed', async () => {
+    await start()
+    await apply({ tier: 'cold' })
+    await apply({ tier: 'hot', size: 2 })
+    await env.advance('61s')
+    expect([...entities.values()]).toMatchObject([{ tier: 'cold', size: 2 }])
+    expect(await condition('ImmutableFields')).toMatchObject({
+      status: 'False',
+      message: expect.stringMatching(/: tier$/),
+    })
+    expect(await condition('Ready')).toMatchObject({ status: 'True' })
+    await apply({ tier: 'cold', size: 2 })
+    await env.advance('61s')
+    expect(await condition('ImmutableFields')).toBeUndefined()
+  })
+})
+
+describe('outputs', () => {
+  const outputs = {
+    name: ({ metadata }: Bucket) => `${metadata.name}-access`,
+    data: ({ id }: JsonObject) => ({ url: `https://far.example/${String(id)}` }),
+  }
+  const secretText = async (): Promise<string> =>
+    Buffer.from((await env.get(Secret, 'b-access'))?.data?.['url'] ?? '', 'base64').toString()
+
+  it('are in a Secret that is put back when somebody edits or deletes it, and goes with the object', async () => {
+    await start({ outputs })
+    await apply()
+    const { id } = (await bucket()).status ?? {}
+    expect(await secretText()).toBe(`https://far.example/${id}`)
+    await env.delete(Secret, 'b-access')
+    await env.settle()
+    expect(await secretText()).toBe(`https://far.example/${id}`)
+    await env.patch(Secret, 'b-access', { data: { url: 'eA==' } })
+    await env.settle()
+    expect(await secretText()).toBe(`https://far.example/${id}`)
+    await env.delete(Bucket, 'b')
+    await env.settle()
+    expect(await env.get(Secret, 'b-access')).toBeUndefined()
+  })
+})
+
+describe('when it calls', () => {
+  it('with assert onDrift it only looks while nothing differs', async () => {
+    await start({ assert: 'onDrift' })
+    await apply()
+    await env.advance('2m')
+    expect(calls).toEqual(['create', 'get', 'get'])
+    put([...entities.keys()][0] ?? '', { size: 9 })
+    await env.advance('1m')
+    expect(calls.slice(3)).toEqual(['get', 'update'])
+    expect([...entities.values()]).toMatchObject([{ size: 1 }])
+  })
+
+  it('a request to reconcile now asserts at once, and is answered', async () => {
+    await start()
+    await apply()
+    await apply({}, { 'setpoint.dev/reconcile-requested-at': 'now' })
+    expect(calls).toEqual(['create', 'get', 'update'])
+    await apply({}, { 'setpoint.dev/reconcile-requested-at': 'now' })
+    expect(calls).toHaveLength(3)
+    expect(await bucket()).toMatchObject({ status: { lastHandledReconcileAt: 'now' } })
+  })
+
+  it('objects of one account share its budget, and an edit goes before the resyncs', async () => {
+    const budget = createRateBudget({ perSecond: 1, burst: 5, userShare: 0.4 })
+    await start({ budget: () => budget })
+    for (let i = 0; i < 20; i++) await env.apply(Bucket, { metadata: { name: `b${i}` }, spec: {} })
+    await env.settle()
+    expect(calls).toHaveLength(5)
+    await env.advance('30s')
+    expect(entities.size).toBe(20)
+    // Forty calls a minute are wanted for the resyncs of twenty objects, and then somebody edits one.
+    await env.advance('3m')
+    calls = []
+    await env.patch(Bucket, 'b7', { spec: { size: 7 } })
+    await env.advance('3s')
+    expect([...entities.values()].filter(({ size }) => size === 7)).toHaveLength(1)
+    await env.advance('10m')
+    const conditions = (await env.list(Bucket)).map((one) => conditionOf(one as unknown as ApiObject, 'Ready')?.status)
+    expect(new Set(conditions)).toEqual(new Set(['True']))
+  })
+
+  it('a definition that would do no good is refused', () => {
+    expect(() => createRateBudget({ perSecond: 0, burst: 1 })).toThrow(TypeError)
+  })
+})
