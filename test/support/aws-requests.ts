@@ -1,3 +1,5 @@
+import { bytesOf, type Transport } from './dynalite.ts'
+
 /**
  * Counts what clients of AWS ask for: each request as it leaves the code, and the capacity that DynamoDB says it took. What the
  * SDK sends again by itself is one request here.
@@ -38,13 +40,40 @@ export function countAwsRequests(...clients: readonly CountedClient[]): AwsReque
         tally.calls[operation] = (tally.calls[operation] ?? 0) + 1
         if (context.clientName !== 'DynamoDBClient' || !isOfItems.test(operation)) return next(args)
         const result = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'INDEXES' } })
-        for (const capacity of [result.output.ConsumedCapacity ?? []].flat()) note(tally, operation, capacity)
+        for (const capacity of [result.output.ConsumedCapacity ?? []].flat())
+          note(tally, { operation, ...args.input }, capacity)
         return result
       },
       { step: 'initialize', name: 'countAwsRequests' },
     )
   }
   return {
+    take: () => {
+      const taken = tally
+      tally = emptyTally()
+      return taken
+    },
+  }
+}
+
+/** The same for whoever is reached by a transport of the tests: what all clients ask for on it, with the polls of the mappings. */
+export function countedTransport(transport: Transport): AwsRequests & { readonly transport: Transport } {
+  let tally = emptyTally()
+  const handle: Transport['handle'] = async (request) => {
+    const [service = '', operation = ''] = request.headers['x-amz-target']?.split('.') ?? []
+    tally.calls[operation] = (tally.calls[operation] ?? 0) + 1
+    if (!service.startsWith('DynamoDB') || !isOfItems.test(operation)) return transport.handle(request)
+    const input: Pick<Asked, 'ConsistentRead'> = JSON.parse(bytesOf(request.body).toString())
+    const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' })
+    const answer = await transport.handle({ ...request, body })
+    const { ConsumedCapacity = [] }: { ConsumedCapacity?: Capacity | Capacity[] } = JSON.parse(
+      Buffer.from(answer.response.body).toString(),
+    )
+    for (const capacity of [ConsumedCapacity].flat()) note(tally, { operation, ...input }, capacity)
+    return answer
+  }
+  return {
+    transport: { handle },
     take: () => {
       const taken = tally
       tally = emptyTally()
@@ -69,9 +98,16 @@ function emptyTally(): Tally {
   return { calls: {}, readUnits: 0, writeUnits: 0, indexUnits: {} }
 }
 
-function note(tally: Tally, operation: string, { CapacityUnits = 0, GlobalSecondaryIndexes = {} }: Capacity): void {
+interface Asked {
+  readonly operation: string
+  readonly ConsistentRead?: boolean
+}
+
+function note(tally: Tally, { operation, ConsistentRead = false }: Asked, capacity: Capacity): void {
+  const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } = capacity
   if (/Get|Query|Scan/.test(operation)) {
-    tally.readUnits += CapacityUnits
+    // DynamoDB bills a query that finds nothing as the least that can be read; dynalite does not.
+    tally.readUnits += Math.max(CapacityUnits, operation === 'Query' ? (ConsistentRead ? 1 : 0.5) : 0)
     return
   }
   tally.writeUnits += CapacityUnits

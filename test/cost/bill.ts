@@ -1,0 +1,133 @@
+import type { Cost, Measured } from './measure.ts'
+import { prices, type Billed } from './prices.ts'
+
+/** What is asked of a control plane. */
+export interface Use {
+  readonly objects: number
+  readonly changesPerDay: number
+  /** By people and pipelines, of one object each. */
+  readonly readsPerDay: number
+  readonly resyncHours: number
+  readonly controllers: number
+  /** Of an object's text, with what Kubernetes adds. */
+  readonly objectBytes: number
+}
+
+export interface Line {
+  readonly what: string
+  readonly billed: Billed
+  readonly amount: number
+}
+
+export interface Bill {
+  readonly lines: readonly (Line & { readonly usd: number })[]
+  readonly usd: number
+  /** Of an account that has nothing else. */
+  readonly usdWithFreeTier: number
+}
+
+/** What is not measured. Milliseconds are of functions that are warm; what a reconciler itself does comes on top. */
+export const assumed = {
+  daysPerMonth: 730 / 24,
+  apiMs: 30,
+  relayMs: 20,
+  reconcileMs: 100,
+  tickMs: 200,
+  apiGb: 1,
+  otherGb: 0.5,
+  /** How many resyncs come to a function at once: twice each, since they are sent ahead of their time. A user's changes come alone. */
+  resyncBatch: 10,
+  /** Lambda asks each queue that it reads so often a minute when nothing is in it: five pollers of 20 s each, two for dead letters. */
+  pollsPerMinute: 15,
+  deadLetterPollsPerMinute: 6,
+  /** Lambda's own lines for each invocation. */
+  platformLogBytes: 500,
+  /** An entry of an index with its keys, and what DynamoDB counts besides the bytes of an item. */
+  indexEntryBytes: 250,
+  itemBytes: 500,
+  /** As infra has them: for the whole with the system's queue, and for each controller. */
+  alarms: { whole: 9, perController: 6 },
+  dashboards: { whole: 1, perController: 1 },
+} as const
+
+/** The bill of a month. */
+export function billOf(use: Use, measured: Measured): Bill {
+  const lines = linesOf(use, measured).map((line) => ({ ...line, usd: usdOf(line.billed, line.amount) }))
+  const amounts = Map.groupBy(lines, ({ billed }) => billed)
+  const paid = [...amounts].map(([billed, some]) => {
+    const amount = sum(some.map((line) => line.amount))
+    return usdOf(billed, Math.max(0, amount - prices[billed].free))
+  })
+  return { lines, usd: sum(lines.map(({ usd }) => usd)), usdWithFreeTier: sum(paid) }
+}
+
+function linesOf(use: Use, measured: Measured): readonly Line[] {
+  const { controllers, objects } = use
+  const minutes = assumed.daysPerMonth * 24 * 60
+  const changes = use.changesPerDay * assumed.daysPerMonth
+  const reads = use.readsPerDay * assumed.daysPerMonth
+  const resyncs = (objects * assumed.daysPerMonth * 24) / use.resyncHours
+  const { tick, tickOfController, change, resync, read, series } = measured
+  const times: readonly (readonly [what: string, cost: Cost, times: number])[] = [
+    ['changes', change, changes],
+    ['reads', read, reads],
+    ['resync', resync, resyncs],
+    ['ticks', tick, minutes],
+    ['ticks, of controllers', tickOfController, minutes * controllers],
+  ]
+  const batches = resyncs / assumed.resyncBatch
+  const invocations = { api: changes + reads, relay: 2 * changes, reconcile: changes + 2 * batches, tick: minutes }
+  const all = sum(Object.values(invocations))
+  const busy = Math.min(1, (use.changesPerDay + resyncs / assumed.daysPerMonth) / 24)
+  const gb = (objects * (use.objectBytes + assumed.itemBytes + 3 * assumed.indexEntryBytes)) / 1e9
+  const { apiGb, otherGb } = assumed
+  return [
+    ...times.map(([what, cost, n]) => lineOf(`DynamoDB writes, ${what}`, 'writeUnit', cost.writeUnits * n)),
+    ...times.map(([what, cost, n]) => lineOf(`DynamoDB reads, ${what}`, 'readUnit', cost.readUnits * n)),
+    lineOf('DynamoDB storage', 'tableGb', gb),
+    lineOf('DynamoDB point-in-time backup', 'backupGb', gb),
+    ...times.map(([what, cost, n]) =>
+      lineOf(`SQS sends, holds and depths, ${what}`, 'queueRequest', cost.queueRequests * n),
+    ),
+    lineOf('SQS receives and deletes', 'queueRequest', 2 * changes + 3 * batches),
+    lineOf('SQS polls of idle queues', 'queueRequest', assumed.pollsPerMinute * minutes * (controllers + 1)),
+    lineOf(
+      'SQS polls for dead letters',
+      'queueRequest',
+      assumed.deadLetterPollsPerMinute * minutes * (controllers + 1),
+    ),
+    lineOf('Lambda invocations', 'invocation', all),
+    lineOf('Lambda api', 'gbSecond', (invocations.api * assumed.apiMs * apiGb) / 1e3),
+    lineOf('Lambda relay', 'gbSecond', (invocations.relay * assumed.relayMs * otherGb) / 1e3),
+    lineOf('Lambda reconcile', 'gbSecond', (invocations.reconcile * assumed.reconcileMs * otherGb) / 1e3),
+    lineOf('Lambda ticks', 'gbSecond', (minutes * assumed.tickMs * otherGb) / 1e3),
+    lineOf('API Gateway', 'apiCall', invocations.api),
+    lineOf(
+      'CloudWatch logs',
+      'logGb',
+      (sum(times.map(([, cost, n]) => cost.logBytes * n)) + all * assumed.platformLogBytes) / 1e9,
+    ),
+    lineOf('CloudWatch metrics', 'metric', (series.whole + series.perController * controllers) * busy),
+    lineOf('CloudWatch alarms', 'alarm', assumed.alarms.whole + assumed.alarms.perController * controllers),
+    lineOf(
+      'CloudWatch dashboards',
+      'dashboard',
+      assumed.dashboards.whole + assumed.dashboards.perController * controllers,
+    ),
+    // X-Ray takes the first of each second, and one in twenty: with fewer than one a second, all.
+    lineOf('X-Ray traces', 'trace', all),
+  ].filter(({ amount }) => amount > 0)
+}
+
+function lineOf(what: string, billed: Billed, amount: number): Line {
+  return { what, billed, amount }
+}
+
+function usdOf(billed: Billed, amount: number): number {
+  const { usd, per } = prices[billed]
+  return (amount / per) * usd
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { billOf, type Use } from './bill.ts'
+import { measure, type Cost, type Measured } from './measure.ts'
+
+const nothing: Cost = { readUnits: 0, writeUnits: 0, queueRequests: 0, logBytes: 0 }
+const idle: Use = {
+  objects: 0,
+  changesPerDay: 0,
+  readsPerDay: 0,
+  resyncHours: 10,
+  controllers: 0,
+  objectBytes: 1_000,
+}
+const measured: Measured = {
+  tick: { ...nothing, readUnits: 10, writeUnits: 1 },
+  tickOfController: { ...nothing, readUnits: 10 },
+  change: { readUnits: 2, writeUnits: 8, queueRequests: 1, logBytes: 1_000 },
+  creation: nothing,
+  resync: { ...nothing, readUnits: 1, queueRequests: 0.1 },
+  read: { ...nothing, readUnits: 1 },
+  series: { whole: 10, perController: 5 },
+}
+
+function lineOf(use: Use, what: string): { amount: number; usd: number } | undefined {
+  return billOf(use, measured).lines.find((line) => line.what === what)
+}
+
+describe('the bill', () => {
+  it('takes what is measured as often as it happens, at its price', () => {
+    const writes = lineOf({ ...idle, changesPerDay: 1_000 }, 'DynamoDB writes, changes')
+    expect(writes?.amount).toBeCloseTo((8 * 1_000 * 730) / 24)
+    expect(writes?.usd).toBeCloseTo((0.625 * 8 * 1_000 * 730) / 24 / 1e6)
+  })
+
+  it('reckons a resync for each object and period', () => {
+    const reads = lineOf({ ...idle, objects: 100_000, resyncHours: 1 }, 'DynamoDB reads, resync')
+    expect(reads?.amount).toBeCloseTo(73_000_000)
+    expect(reads?.usd).toBeCloseTo(9.125)
+  })
+
+  it('has a line for what costs though nothing happens', () => {
+    const { lines, usd } = billOf({ ...idle, controllers: 2 }, measured)
+    const costs = lines.map(({ what }) => what)
+    expect(costs).toContain('SQS polls of idle queues')
+    expect(costs).toContain('DynamoDB reads, ticks, of controllers')
+    expect(costs).not.toContain('API Gateway')
+    expect(usd).toBeCloseTo(lines.reduce((sum, line) => sum + line.usd, 0))
+  })
+
+  it('never grows by what is free', () => {
+    const { usd, usdWithFreeTier } = billOf({ ...idle, controllers: 2 }, measured)
+    expect(usdWithFreeTier).toBeGreaterThan(0)
+    expect(usdWithFreeTier).toBeLessThan(usd)
+  })
+})
+
+describe('what is measured', () => {
+  it('is frugal: a resync that finds nothing writes nothing, a change writes twice', { timeout: 60_000 }, async () => {
+    const { resync, change, read, tick } = await measure(500)
+    expect(resync.writeUnits).toBe(0)
+    expect(resync.readUnits).toBeLessThan(1.6)
+    // Its share of a send, and of what holds it until its time.
+    expect(resync.queueRequests).toBeLessThan(1.5)
+    // Each write: the object, and its entry in the index of changes that moves.
+    expect(change.writeUnits).toBeLessThanOrEqual(2 * (2 + 2))
+    expect(change.readUnits).toBeLessThanOrEqual(2.5)
+    expect(read).toMatchObject({ readUnits: 1, writeUnits: 0 })
+    expect(tick.writeUnits).toBeLessThanOrEqual(1)
+  })
+})

@@ -1,0 +1,79 @@
+/**
+ * `npm run cost -- --objects=1000 --changes-per-day=1000 --resync=10h --controllers=2`: the bill of a month on AWS. Requests and
+ * capacity are measured by running the functions on emulators; prices and what is assumed are printed with it.
+ */
+import { parseArgs } from 'node:util'
+import { durationMs } from '../../shared/model/duration.ts'
+import { assumed, billOf, type Bill, type Use } from './bill.ts'
+import { measure, type Measured } from './measure.ts'
+import { prices, pricesFrom } from './prices.ts'
+
+const { values } = parseArgs({
+  options: {
+    objects: { type: 'string', default: '1000' },
+    'changes-per-day': { type: 'string', default: '1000' },
+    'reads-per-day': { type: 'string', default: '10000' },
+    resync: { type: 'string', default: '10h' },
+    controllers: { type: 'string', default: '2' },
+    'object-bytes': { type: 'string', default: '1500' },
+  },
+})
+
+const use: Use = {
+  objects: count('objects'),
+  changesPerDay: count('changes-per-day'),
+  readsPerDay: count('reads-per-day'),
+  resyncHours: durationMs(values.resync) / 3_600_000,
+  controllers: count('controllers'),
+  objectBytes: count('object-bytes'),
+}
+
+function count(name: Exclude<keyof typeof values, 'resync'>): number {
+  const number = Number(values[name])
+  if (values[name] === '' || !(number >= 0)) throw new Error(`--${name}=${values[name]}: a number from 0 is wanted`)
+  return number
+}
+
+function printMeasured({ tick, tickOfController, creation, change, resync, read, series }: Measured): void {
+  console.log('Measured, by the functions on dynalite and fauxqs:')
+  console.table(
+    Object.fromEntries(
+      Object.entries({ change, creation, resync, read, tick, 'tick, per controller': tickOfController }).map(
+        ([what, cost]) => [what, Object.fromEntries(Object.entries(cost).map(([part, n]) => [part, round(n)]))],
+      ),
+    ),
+  )
+  console.log(`CloudWatch metrics: ${series.whole}, and ${series.perController} for each controller\n`)
+}
+
+function printBill({ lines, usd, usdWithFreeTier }: Bill): void {
+  console.log(`A month of ${JSON.stringify(use)}:`)
+  for (const { what, billed, amount, usd: of } of lines)
+    console.log(
+      `${money(of)}  ${what}: ${amount.toLocaleString('en', { maximumSignificantDigits: 4 })} × ${billed} at ${prices[billed].usd}${per(prices[billed].per)}`,
+    )
+  console.log(
+    `${money(usd)}  in all, and ${money(usdWithFreeTier).trim()} in an account that has its free tier for this alone\n`,
+  )
+}
+
+function per(units: number): string {
+  return units === 1 ? '' : ` a ${units.toLocaleString('en')}`
+}
+
+function money(usd: number): string {
+  return usd.toFixed(2).padStart(9)
+}
+
+function round(number: number): number {
+  return Math.round(number * 100) / 100
+}
+
+const measured = await measure(use.objectBytes)
+printMeasured(measured)
+printBill(billOf(use, measured))
+console.log(
+  `Prices: US dollars, ${pricesFrom.region}, as gathered on ${pricesFrom.day} (test/cost/prices.ts), no data transfer.`,
+)
+console.log(`Assumed (test/cost/bill.ts): ${JSON.stringify(assumed)}`)
+process.exit(0)

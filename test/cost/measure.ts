@@ -1,0 +1,221 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as z from 'zod'
+import { defineKind, defineReconciler, done, type Controller, type Duration } from '../../shared/index.ts'
+import { startServices, startWholePath, type WholePath } from '../aws/whole-path.ts'
+import { countedTransport, type RequestTally } from '../support/aws-requests.ts'
+
+/** What one of each costs in requests, capacity and log, by the real functions on dynalite and fauxqs. */
+export interface Measured {
+  /** A minute in which nothing is to be done, with no controller of the user's. */
+  readonly tick: Cost
+  /** The same for each controller of the user's. */
+  readonly tickOfController: Cost
+  /** A change of a spec by the API that converges in one run. */
+  readonly change: Cost
+  /** A creation that converges in one run. */
+  readonly creation: Cost
+  /** A resync that finds nothing to do. */
+  readonly resync: Cost
+  /** A read of one object by the API. */
+  readonly read: Cost
+  /** Series that the metrics of the whole, and of each controller, make in CloudWatch. */
+  readonly series: { readonly whole: number; readonly perController: number }
+}
+
+/** Requests to the queues without what the mapping receives and deletes: that is reckoned from its batches. */
+export interface Cost {
+  readonly readUnits: number
+  readonly writeUnits: number
+  readonly queueRequests: number
+  readonly logBytes: number
+}
+
+const objects = 20
+const minuteMs = 60_000
+
+/** Takes some ten seconds. `objectBytes`: of the objects' text. */
+export async function measure(objectBytes: number): Promise<Measured> {
+  const [none, two] = await Promise.all([measureTick(0), measureTick(2)])
+  return { tick: none, tickOfController: scaled(minus(two, none), 0.5), ...(await measureLife(objectBytes)) }
+}
+
+interface Run {
+  readonly plane: WholePath
+  /** What was asked for since the last time. */
+  take(): Cost
+}
+
+async function measureTick(controllers: number): Promise<Cost> {
+  let aheadMs = 0
+  const run = await start(
+    Array.from({ length: controllers }, (_, i) => idle(i, () => {})),
+    () => aheadMs,
+  )
+  await using plane = run.plane
+  for (let minute = 0; minute < 2; minute++) {
+    await sleep(settleMs)
+    run.take()
+    aheadMs += minuteMs
+    await plane.tick()
+  }
+  await sleep(settleMs)
+  return run.take()
+}
+
+async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' | 'tickOfController'>> {
+  let runs = 0
+  let aheadMs = 0
+  const controller = idle(0, () => void runs++, '1m')
+  const run = await start([controller], () => aheadMs)
+  await using plane = run.plane
+  const until = async (count: number): Promise<Cost> => {
+    while (runs < count) await sleep(20)
+    await sleep(settleMs)
+    return run.take()
+  }
+  const path = '/apis/cost.setpoint.dev/v1/namespaces/default/widget0s'
+  const names = Array.from({ length: objects }, (_, i) => `object-${i}`)
+  const filling = 'x'.repeat(Math.max(0, objectBytes - plainBytes))
+  // The first of each warms what is kept between requests.
+  await expectOk(plane, `POST ${path}`, { metadata: { name: 'first' }, spec: { size: 0, filling } })
+  await until(1)
+
+  for (const name of names) await expectOk(plane, `POST ${path}`, { metadata: { name }, spec: { size: 0, filling } })
+  const creation = await until(1 + objects)
+
+  for (const name of names) await expectOk(plane, `PATCH ${path}/${name}`, { spec: { size: 1 } })
+  const change = await until(1 + 2 * objects)
+
+  for (const name of names) await expectOk(plane, `GET ${path}/${name}`)
+  const read = await until(1 + 2 * objects)
+
+  await plane.tick()
+  await sleep(settleMs)
+  run.take()
+  const before = runs
+  aheadMs += minuteMs
+  await plane.tick()
+  const swept = await until(before + 1 + objects)
+  await expectOk(plane, `DELETE ${path}`)
+  await sleep(settleMs)
+  run.take()
+  aheadMs += minuteMs
+  await plane.tick()
+  await sleep(settleMs)
+  return {
+    creation: scaled(creation, 1 / objects),
+    change: scaled(change, 1 / objects),
+    read: scaled(read, 1 / objects),
+    resync: scaled(minus(swept, run.take()), 1 / (objects + 1)),
+    series: seriesIn(plane.lines, controller.name),
+  }
+}
+
+/** Longer than the stream and the queue take here. */
+const settleMs = 500
+/** What an object of ours has besides its filling. */
+const plainBytes = 450
+
+async function start(controllers: readonly Controller[], skewMs: () => number = () => 0): Promise<Run> {
+  const services = await startServices(undefined, 1)
+  const dynamodb = countedTransport(services.dynamodb)
+  const sqs = countedTransport(services.sqs)
+  const plane = await startWholePath({
+    controllers,
+    skewMs,
+    services: { ...services, dynamodb: dynamodb.transport, sqs: sqs.transport },
+  })
+  let lines = 0
+  return {
+    plane,
+    take: () => {
+      const { readUnits, writeUnits, indexUnits } = dynamodb.take()
+      const written = plane.lines.slice(lines)
+      lines = plane.lines.length
+      return {
+        readUnits,
+        writeUnits: writeUnits + sum(Object.values(indexUnits)),
+        queueRequests: queueRequests(sqs.take()),
+        logBytes: sum(written.map((line) => line.length)),
+      }
+    },
+  }
+}
+
+function queueRequests({ calls }: RequestTally): number {
+  return sum(
+    Object.entries(calls).map(([name, count]) => (name.startsWith('Receive') || name.startsWith('Delete') ? 0 : count)),
+  )
+}
+
+/** A controller that writes a status once for each generation. */
+function idle(nth: number, onRun: () => void, resync: Duration = '10h'): Controller {
+  const kind = defineKind({
+    group: 'cost.setpoint.dev',
+    version: 'v1',
+    kind: `Widget${nth}`,
+    spec: z.object({ size: z.number().int(), filling: z.string() }),
+    status: z.object({ size: z.number().int() }).partial(),
+  })
+  return defineReconciler(kind, {
+    resync,
+    reconcile: async ({ spec: { size } }) => {
+      onRun()
+      return done({ status: { size } })
+    },
+  })
+}
+
+async function expectOk(plane: WholePath, line: string, body?: unknown): Promise<void> {
+  const type = line.startsWith('PATCH') ? 'application/merge-patch+json' : 'application/json'
+  const { status, body: said } = await plane.request(line, body, type)
+  if (status >= 300) throw new Error(`${line}: ${status} ${JSON.stringify(said)}`)
+}
+
+/** Pairs of a metric and the values of its dimensions: what CloudWatch bills as a metric each. */
+function seriesIn(lines: readonly string[], controller: string): Measured['series'] {
+  const series = [...new Set(lines.flatMap((line) => seriesOf(JSON.parse(line) as EmbeddedMetrics)))]
+  const perController = series.filter((one) => one.includes(controller)).length
+  return { whole: series.length - perController, perController }
+}
+
+function seriesOf(said: EmbeddedMetrics): readonly string[] {
+  const about = said['_aws']?.CloudWatchMetrics ?? []
+  return about.flatMap(({ Dimensions, Metrics }) =>
+    Dimensions.flatMap((dimensions) => {
+      const values = dimensions.map((name) => String(said[name]))
+      return Metrics.map(({ Name }) => [Name, ...values].join())
+    }),
+  )
+}
+
+interface EmbeddedMetrics {
+  readonly _aws?: {
+    readonly CloudWatchMetrics: readonly {
+      readonly Dimensions: readonly (readonly string[])[]
+      readonly Metrics: readonly { readonly Name: string }[]
+    }[]
+  }
+  readonly [dimension: string]: unknown
+}
+
+function scaled(cost: Cost, factor: number): Cost {
+  return mapped((part) => cost[part] * factor)
+}
+
+function minus(cost: Cost, other: Cost): Cost {
+  return mapped((part) => Math.max(0, cost[part] - other[part]))
+}
+
+function mapped(value: (part: keyof Cost) => number): Cost {
+  return {
+    readUnits: value('readUnits'),
+    writeUnits: value('writeUnits'),
+    queueRequests: value('queueRequests'),
+    logBytes: value('logBytes'),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
