@@ -8,11 +8,14 @@ const said = (name: string): string | undefined => app.node.tryGetContext(name) 
 const stage = said('stage') ?? 'dev'
 const issuer = said('issuer')
 const alarmEmail = said('alarmEmail')
+const subnetGroup = said('rdsSubnetGroup')
+const securityGroups = said('rdsSecurityGroups')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   adminPrincipals: (said('admins') ?? '').split(',').filter((principal) => principal !== ''),
   issuers: issuer === undefined ? [] : [{ issuer, audience: said('audience') ?? 'setpoint' }],
   disposable: said('disposable') === 'true',
   ...(alarmEmail !== undefined && { alarmEmail }),
+  databases: { ...(subnetGroup !== undefined && { subnetGroup }), ...(securityGroups && { securityGroups }) },
   description: 'Setpoint: a Kubernetes-style control plane without a cluster',
 })
 Tags.of(stack).add('project', 'setpoint')

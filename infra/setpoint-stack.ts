@@ -5,6 +5,7 @@ import type { Construct } from 'constructs'
 import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane, type TokenIssuer } from './constructs/control-plane.ts'
 import { Controller } from './constructs/controller.ts'
+import { allowRds } from './constructs/rds-access.ts'
 import { dashboardUrl } from './dashboards/dashboard.ts'
 
 export interface SetpointStackProps extends StackProps {
@@ -12,8 +13,17 @@ export interface SetpointStackProps extends StackProps {
   readonly issuers: readonly TokenIssuer[]
   /** Who gets the alarms by mail. */
   readonly alarmEmail?: string
+  /** Where the servers of PostgresClusters are. Default: the account's default VPC. */
+  readonly databases?: DatabasePlace
   /** Whether the objects go with the stack: for trying out. */
   readonly disposable: boolean
+}
+
+export interface DatabasePlace {
+  /** The name of a DB subnet group. */
+  readonly subnetGroup?: string
+  /** Ids of VPC security groups. */
+  readonly securityGroups?: readonly string[]
 }
 
 /** A control plane with the reconcilers that come with the project. */
@@ -28,8 +38,15 @@ export class SetpointStack extends Stack {
       issuers: props.issuers,
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
     })
-    for (const { name } of this.controlPlane.reconcilers)
-      new Controller(this, pascalCase(name), { controlPlane: this.controlPlane, reconciler: name })
+    for (const { name, kind } of this.controlPlane.reconcilers) {
+      const environment = kind === 'PostgresCluster' ? placeOf(props.databases) : {}
+      const { function: worker } = new Controller(this, pascalCase(name), {
+        controlPlane: this.controlPlane,
+        reconciler: name,
+        environment,
+      })
+      if (kind === 'PostgresCluster') allowRds(worker)
+    }
     if (props.alarmEmail !== undefined)
       this.controlPlane.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail))
     if (props.adminPrincipals.length === 0) Annotations.of(this).addWarningV2('setpoint:no-admins', nobody)
@@ -51,6 +68,14 @@ export class SetpointStack extends Stack {
 
 const nobody =
   'nobody may call the API: say who, as in -c admins=arn:aws:iam::123456789012:role/Admin (several with commas between)'
+
+/** For the reconciler, which reads it in functions/reconcilers/postgres/rds/settings.ts. */
+function placeOf({ subnetGroup, securityGroups }: DatabasePlace = {}): Readonly<Record<string, string>> {
+  return {
+    ...(subnetGroup !== undefined && { RDS_SUBNET_GROUP: subnetGroup }),
+    ...(securityGroups !== undefined && { RDS_SECURITY_GROUPS: securityGroups.join(',') }),
+  }
+}
 
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,63 @@
+import { Stack } from 'aws-cdk-lib'
+import * as iam from 'aws-cdk-lib/aws-iam'
+import type { ControlFunction } from './control-function.ts'
+
+/**
+ * Lets a function keep PostgresClusters on RDS: requests of the Cloud Control API, and what that does in the function's name. Only
+ * instances named as ours are made, changed and deleted. Source: the handlers of AWS::RDS::DBInstance in its resource schema.
+ */
+export function allowRds(worker: ControlFunction): void {
+  const { partition, region, account } = Stack.of(worker)
+  const rds = (resource: string): string => `arn:${partition}:rds:${region}:${account}:${resource}`
+  worker.allow(named('cloudformation', requests), ['*'])
+  worker.allow(['rds:DescribeDBInstances', ...named('rds', looks), ...named('ec2', networkLooks)], ['*'])
+  // A new instance is also of its groups, and a deleted one leaves a snapshot.
+  const resources = ['db:sp-*', 'og:*', 'pg:*', 'snapshot:*', 'subgrp:*'].map(rds)
+  worker.allow(named('rds', changes), resources)
+  worker.addToRolePolicy(
+    new iam.PolicyStatement({
+      actions: ['iam:CreateServiceLinkedRole'],
+      resources: [`arn:${partition}:iam::${account}:role/aws-service-role/rds.amazonaws.com/*`],
+      conditions: { StringEquals: { 'iam:AWSServiceName': 'rds.amazonaws.com' } },
+    }),
+  )
+}
+
+const requests = [
+  'CreateResource',
+  'DeleteResource',
+  'GetResource',
+  'GetResourceRequestStatus',
+  'ListResourceRequests',
+  'UpdateResource',
+]
+const looks = [
+  'DescribeDBClusters',
+  'DescribeDBEngineVersions',
+  'DescribeDBInstanceAutomatedBackups',
+  'DescribeDBParameterGroups',
+  'DescribeDBSnapshots',
+  'DescribeEvents',
+]
+const networkLooks = [
+  'DescribeAccountAttributes',
+  'DescribeAvailabilityZones',
+  'DescribeInternetGateways',
+  'DescribeSecurityGroups',
+  'DescribeSubnets',
+  'DescribeVpcAttribute',
+  'DescribeVpcs',
+]
+const changes = [
+  'AddTagsToResource',
+  'CreateDBInstance',
+  'CreateDBSnapshot',
+  'DeleteDBInstance',
+  'ModifyDBInstance',
+  'RebootDBInstance',
+  'RemoveTagsFromResource',
+]
+
+function named(service: string, actions: readonly string[]): readonly string[] {
+  return actions.map((action) => `${service}:${action}`)
+}

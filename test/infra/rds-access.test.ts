@@ -1,0 +1,79 @@
+import { App, Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { allowRds } from '../../infra/constructs/rds-access.ts'
+import { SetpointStack } from '../../infra/setpoint-stack.ts'
+import { deployed } from './synthesized.ts'
+
+interface Statement {
+  readonly Action: string | readonly string[]
+  readonly Resource: unknown
+  readonly Condition?: unknown
+}
+
+const schema = JSON.parse(readFileSync('test/reconcilers/postgres/rds/db-instance-schema.json', 'utf8')) as {
+  readonly handlers: Readonly<
+    Record<'create' | 'read' | 'update' | 'delete', { readonly permissions: readonly string[] }>
+  >
+}
+
+/** What a function may do more once it may keep databases. */
+function granted(): readonly Statement[] {
+  const before = statements(deployed().template())
+  const { controllers, template } = deployed()
+  allowRds(controllers.shelf.function)
+  return statements(template()).slice(before.length)
+}
+
+/** Of the function that runs shelves. */
+function statements(template: Template): readonly Statement[] {
+  const policies = Object.entries(template.findResources('AWS::IAM::Policy'))
+  const [, policy] = policies.find(([id]) => id.startsWith('Shelves')) as [string, { readonly Properties: unknown }]
+  return (policy.Properties as { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }).PolicyDocument
+    .Statement
+}
+
+const actionsOf = (some: readonly Statement[]): readonly string[] => some.flatMap(({ Action }) => Action)
+
+describe('a function that keeps databases', () => {
+  it('may do nothing but requests of Cloud Control and what the handlers of the type do', () => {
+    const handlers = Object.values(schema.handlers).flatMap(({ permissions }) => permissions)
+    const own = actionsOf(granted())
+    expect(own.length).toBeGreaterThan(20)
+    expect(own.filter((action) => !action.startsWith('cloudformation:') && !handlers.includes(action))).toEqual([])
+    expect(own.filter((action) => action.startsWith('cloudformation:')).toSorted()).toEqual(
+      ['Create', 'Delete', 'Get', 'Update']
+        .map((verb) => `cloudformation:${verb}Resource`)
+        .concat('cloudformation:GetResourceRequestStatus', 'cloudformation:ListResourceRequests')
+        .toSorted(),
+    )
+  })
+
+  it('may do all that reading and deleting take', () => {
+    expect(actionsOf(granted())).toEqual(
+      expect.arrayContaining([...schema.handlers.read.permissions, ...schema.handlers.delete.permissions]),
+    )
+  })
+
+  it('may change instances by the names of ours only', () => {
+    const [changing] = granted().filter(({ Action }) => Action.includes('rds:DeleteDBInstance'))
+    const resources = JSON.stringify(changing?.Resource)
+    expect(resources).toContain(':db:sp-*')
+    expect(resources).not.toContain(':db:*')
+  })
+})
+
+it('the stack lets the reconciler of PostgresClusters do that, and says where they are', () => {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const databases = { subnetGroup: 'private', securityGroups: ['sg-1', 'sg-2'] }
+  const stack = new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: false, databases })
+  const template = Template.fromStack(Stack.of(stack))
+  template.hasResourceProperties('AWS::Lambda::Function', {
+    Environment: { Variables: { RDS_SUBNET_GROUP: 'private', RDS_SECURITY_GROUPS: 'sg-1,sg-2' } },
+  })
+  const allowed = Object.entries(template.findResources('AWS::IAM::Policy'))
+    .filter(([, policy]) => JSON.stringify(policy).includes('rds:CreateDBInstance'))
+    .map(([id]) => id)
+  expect(allowed).toEqual([expect.stringMatching(/^Postgrescluster/)])
+})
