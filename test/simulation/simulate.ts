@@ -1,4 +1,3 @@
-import type { Controller } from '../../shared/engine/controller.ts'
 import { dueAtMs } from '../../shared/model/stored-object.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { startPlane, type Plane } from './aws/plane.ts'
@@ -6,13 +5,9 @@ import { createCheckers, type Checkers } from './checkers/all-checkers.ts'
 import { isRestless, objectsOf } from './checkers/checker.ts'
 import { clearOutside } from './climate.ts'
 import { basicItems, herdOf } from './first-items.ts'
-import { crateController } from './kinds/crate.ts'
-import { gadgetController } from './kinds/gadget.ts'
-import { linkController } from './kinds/link.ts'
-import { witnessController } from './kinds/witness.ts'
-import type { Life, Network } from './life.ts'
-import { createOutside, type Outside } from './outside.ts'
-import { createRunWatcher, type RunWatcher } from './runs.ts'
+import { createOutside } from './outside.ts'
+import { controllersFor } from './reconcilers.ts'
+import { createRunWatcher } from './runs.ts'
 import type { Scenario } from './scenario.ts'
 import { createUsers, type Users } from './users.ts'
 import { beginMs, createWorld, type World } from './world.ts'
@@ -53,7 +48,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   const plane: Plane = startPlane({
     world,
     climate,
-    controllers: controllersOf({ scenario, outside, watcher }),
+    controllers: (life, network) => controllersFor(scenario, { life, watcher, outside: outside.reach(life, network) }),
     onWrite: (write) => {
       const { metadata } = write.after.object
       world.note(
@@ -151,27 +146,6 @@ function leftIn({ table, backlog }: Plane): number {
 
 function isRestlessWorld({ table }: Plane): boolean {
   return objectsOf(table, 'Gadget').some(isRestless)
-}
-
-interface Reconcilers {
-  readonly scenario: Scenario
-  readonly outside: Outside
-  readonly watcher: RunWatcher
-}
-
-/** The reconcilers of the kinds that this scenario knows. */
-function controllersOf({ scenario, outside, watcher }: Reconcilers) {
-  const kinds = new Set(scenario.steps.map(({ kind }) => kind))
-  const resync = scenario.resyncMinutes === 0 ? false : (`${scenario.resyncMinutes}m` as const)
-  return (life: Life, network: Network): readonly Controller[] => {
-    const reached = outside.reach(life, network)
-    return [
-      gadgetController({ life, outside: reached, watcher, resync }),
-      ...(kinds.has('Link') || scenario.herd > 0 ? [linkController({ life, watcher, resync })] : []),
-      ...(kinds.has('Crate') ? [crateController({ life, watcher, resync })] : []),
-      ...(kinds.has('Witness') ? [witnessController({ life, outside: reached, watcher })] : []),
-    ]
-  }
 }
 
 function seconds(world: World): string {

@@ -183,7 +183,7 @@ export function manifestOf(step: Step): JsonObject {
   return { apiVersion, kind, metadata: { name, namespace: 'default' }, ...contentOf(step) }
 }
 
-function pathOf({ kind, name }: Pick<Step, 'kind' | 'name'>): string {
+export function pathOf({ kind, name }: Pick<Step, 'kind' | 'name'>): string {
   const root = kind === 'ConfigMap' ? '/api/v1' : `/apis/${simGroup}/v1`
   return `${root}/namespaces/default/${kind.toLowerCase()}s/${name}`
 }

@@ -17,6 +17,7 @@ import { createAwsServices, type QueueServices } from '../../../shared/runtime/a
 import { clearSky, type Climate } from '../climate.ts'
 import { through, type Life, type Network } from '../life.ts'
 import { below, type World } from '../world.ts'
+import { httpRequest } from './http-request.ts'
 import { createFunctions } from './functions.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
 import { shardOf, type SimShard } from './sim-stream.ts'
@@ -306,8 +307,6 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
   return { ...services, queueOf }
 }
 
-const neverAborted = new AbortController().signal
-
 function isHot(arg: unknown, { now, world }: ServicesOptions): boolean {
   if (!now().hotPartition || Math.floor(world.nowMs() / 60_000) % 3 !== 0) return false
   const key = (arg as Partial<StoredObject>).object?.metadata ?? (arg as Partial<ObjectKey>)
@@ -339,23 +338,4 @@ function once<Value>(make: () => Value): () => Value {
 function lazily<Args extends unknown[], Result>(make: () => (...args: Args) => Result): (...args: Args) => Result {
   const made = once(make)
   return (...args) => made()(...args)
-}
-
-function httpRequest(line: string, body: unknown, token: string): Parameters<HttpHandler>[0] {
-  const [method = '', target = ''] = line.split(' ')
-  const [path = '', query = ''] = target.split('?')
-  const bytes = new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body))
-  const type = query.includes('fieldManager') ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
-  const headers: Readonly<Record<string, string>> = {
-    authorization: token,
-    'content-type': method === 'PATCH' ? type : 'application/json',
-  }
-  return {
-    method,
-    path,
-    query: new URLSearchParams(query),
-    header: (name) => headers[name],
-    body: async () => bytes,
-    signal: neverAborted,
-  }
 }

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { scenarioOf } from './scenario.ts'
+import { differencesOf } from './twins.ts'
+
+it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+  'script %i ends in the same state on one machine and on simulated AWS',
+  async (seed) => {
+    expect(await differencesOf(scenarioOf(seed))).toEqual([])
+  },
+  60_000,
+)
+
+it('tells two ends apart', async () => {
+  const scenario = scenarioOf(12)
+  const [first] = await differencesOf(scenario, { ...scenario, steps: scenario.steps.slice(0, -1) })
+  expect(first).toMatch(/^promise 12, engines agree: /)
+})
