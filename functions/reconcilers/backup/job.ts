@@ -103,11 +103,10 @@ interface OneDump extends Work {
 }
 
 /** Named after the time when the Job began: a dump that is repeated takes the place of what a crash may have left. */
-async function store(job: JobObject, { archive, dump, database, endpoint, signal }: OneDump) {
-  const takenMs = Date.parse(job.status?.startTime ?? '')
-  const time = new Date(takenMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+async function store(job: JobObject, { archive, dump, database, endpoint, signal, ctx }: OneDump) {
+  const time = new Date(job.status?.startTime ?? '').toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const name = `${job.metadata.namespace}/${job.spec.folder}/${database}/${time}-${job.metadata.uid.slice(0, 8)}${dumpSuffix}`
-  return dump({ endpoint, takenMs, signal }, async ({ content, leftOut }) => {
+  return dump({ endpoint, takenMs: ctx.now(), signal }, async ({ content, leftOut }) => {
     const { sizeBytes, sha256 } = await archive.write(name, content, signal)
     return { database, name, sizeBytes, sha256, leftOut: [...leftOut] }
   })

@@ -196,6 +196,20 @@ describe('a dump', { timeout: 60_000 }, () => {
   })
 })
 
+describe('a dump that fails', () => {
+  it('says of whom: the disk is not the connection', async () => {
+    const from = await freshDatabase('CREATE TABLE t (a int)')
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    const failing = withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async () => Promise.reject(full))
+    await expect(failing).rejects.toBe(full)
+    const lost = withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async ({ content }) => {
+      await rows(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${from.database}'`)
+      for await (const _ of content);
+    })
+    await expect(lost).rejects.toMatchObject({ name: 'PostgresFailure', kind: 'retryable' })
+  })
+})
+
 describe('what a dump cannot hold', { timeout: 60_000 }, () => {
   it.each([
     ['CREATE TABLE t (a int) PARTITION BY LIST (a)', 'partitioned table'],
@@ -222,9 +236,10 @@ describe('what a dump cannot hold', { timeout: 60_000 }, () => {
     const from =
       await freshDatabase(`CREATE TABLE t (a int, b text); GRANT SELECT ON t TO PUBLIC; GRANT UPDATE (a) ON t TO PUBLIC;
       CREATE STATISTICS s ON a, b FROM t; ALTER TABLE t ALTER b SET STORAGE EXTERNAL; ALTER TABLE t REPLICA IDENTITY FULL;
-      ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC`)
+      COMMENT ON STATISTICS s IS 'both'; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC`)
     const leftOut = await withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async (open) => open.leftOut)
     expect(leftOut).toEqual([
+      'comments on statistics objects: 1',
       'default privileges: 1',
       'extended statistics: 1',
       'objects with granted privileges: 2',

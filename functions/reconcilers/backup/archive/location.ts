@@ -24,7 +24,7 @@ export function archiveAt(location: string | undefined): Archive {
 }
 
 const missing = async (): Promise<never> => {
-  throw stop('NoArchive', 'nobody said where dumps go: set SETPOINT_BACKUPS to s3://bucket/prefix or to a directory')
+  throw stop('NoArchive', 'nobody said where dumps go: set BACKUP_ARCHIVE to s3://bucket/prefix or to a directory')
 }
 const noArchive: Archive = { write: missing, list: missing, read: missing, remove: missing }
 

@@ -13,12 +13,16 @@ interface CopyConnection extends Connection {
   sendCopyFail(reason: string): void
 }
 
+/** What becomes of an error of the server's, or of the connection. */
+type Failed = (error: unknown) => never
+
 /** Bytes that may wait for the reader before the server is asked to pause. */
 const highWaterBytes = 1024 * 1024
 
 /** `COPY … TO STDOUT`. */
 export class CopyOut implements Submittable {
   readonly #statement: string
+  readonly #failed: Failed
   #connection: Connection | undefined
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -26,8 +30,9 @@ export class CopyOut implements Submittable {
   #abandoned = false
   #wake = (): void => {}
 
-  constructor(statement: string) {
+  constructor(statement: string, failed: Failed) {
     this.#statement = statement
+    this.#failed = failed
   }
 
   submit(connection: Connection): void {
@@ -54,7 +59,7 @@ export class CopyOut implements Submittable {
       this.#connection?.stream.resume()
       yield* chunks
       if (this.#waiting.length > 0) continue
-      if (end?.error !== undefined) throw end.error
+      if (end?.error !== undefined) this.#failed(end.error)
       if (end !== undefined) return
       if (this.#end === undefined) await new Promise<void>((resolve) => (this.#wake = resolve))
     }
@@ -88,11 +93,13 @@ export class CopyOut implements Submittable {
 /** `COPY … FROM STDIN`. */
 export class CopyIn implements Submittable {
   readonly #statement: string
+  readonly #failed: Failed
   readonly #started = Promise.withResolvers<CopyConnection>()
   readonly #ended = Promise.withResolvers<void>()
 
-  constructor(statement: string) {
+  constructor(statement: string, failed: Failed) {
     this.#statement = statement
+    this.#failed = failed
   }
 
   submit(connection: Connection): void {
@@ -103,19 +110,19 @@ export class CopyIn implements Submittable {
     // A refusal may come at any time, and is what `feed` ends with.
     this.#started.promise.catch(() => {})
     this.#ended.promise.catch(() => {})
-    const connection = await this.#started.promise
+    const connection = await this.#started.promise.catch(this.#failed)
     try {
       for await (const chunk of data) {
         connection.sendCopyFromChunk(chunk)
         if (connection.stream.writableNeedDrain)
-          await Promise.race([once(connection.stream, 'drain'), this.#ended.promise])
+          await Promise.race([once(connection.stream, 'drain'), this.#ended.promise.catch(this.#failed)])
       }
       connection.endCopyFrom()
     } catch (error) {
       connection.sendCopyFail('the data could not be read')
       throw error
     }
-    await this.#ended.promise
+    await this.#ended.promise.catch(this.#failed)
   }
 
   handleCopyInResponse(connection: CopyConnection): void {

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { PostgresFailure } from '../../postgres/failure.ts'
 import type { Endpoint } from '../../postgres/sql/connection.ts'
-import { takeInventory } from './inventory.ts'
+import { commentedObjects, commentTypes, takeInventory } from './inventory.ts'
 import { readDependencies, readObjects, userObjects, type DatabaseObject } from './objects.ts'
 import { inOrder } from './order.ts'
 import { writeScript, type ScriptPart } from './script.ts'
@@ -100,10 +100,7 @@ const comments = `
   SELECT format('COMMENT ON %s %s IS %L',
                 CASE WHEN i.type LIKE '% column' THEN 'COLUMN' WHEN i.type = 'table constraint' THEN 'CONSTRAINT' ELSE upper(i.type) END,
                 i.identity, d.description) AS statement
-    FROM pg_description d, LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
-   WHERE d.objoid >= 16384 AND coalesce(i.schema, '') !~ '^pg_'
-     AND i.type NOT IN ('extension', 'domain constraint', 'rule', 'policy', 'publication')
-     AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classoid AND e.objid = d.objoid AND e.deptype = 'e')
+    FROM ${commentedObjects} AND i.type IN (${commentTypes})
    ORDER BY 1`
 
 async function* compressed(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -22,6 +22,15 @@ export async function takeInventory(session: Session): Promise<Inventory> {
 const made = (catalog: string, where = 'true'): string =>
   `SELECT '${catalog}'::regclass AS catalog, oid FROM ${catalog} WHERE oid >= 16384 AND ${where}`
 
+/** Comments of users, to be narrowed with AND: `d` is the comment, `i` what it is about. That of an extension comes with it. */
+export const commentedObjects = `pg_description d, LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
+     WHERE d.objoid >= 16384 AND coalesce(i.schema, '') !~ '^pg_'
+       AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classoid AND e.objid = d.objoid AND e.deptype = 'e')`
+
+/** What a dump says COMMENT ON for, as pg_identify_object names it. */
+export const commentTypes = `'schema', 'table', 'view', 'materialized view', 'sequence', 'index', 'type', 'function', 'procedure', 'trigger',
+    'table constraint', 'table column', 'view column', 'materialized view column', 'composite type column'`
+
 const unsupportedQuery = `
   WITH ${userObjects}, found AS (
     SELECT 'pg_class'::regclass AS catalog, oid FROM relations
@@ -105,7 +114,6 @@ const leftOutQuery = `
   UNION ALL SELECT 'storage settings of large values', (SELECT count(*) FROM relations r JOIN pg_class t ON t.oid = r.reltoastrelid
                                                          WHERE t.reloptions IS NOT NULL)::text
   UNION ALL SELECT 'comments on ' || i.type || 's', count(*)::text
-      FROM pg_description d, LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
-     WHERE d.objoid >= 16384 AND i.type IN ('domain constraint', 'rule', 'policy', 'publication')
+      FROM ${commentedObjects} AND i.type NOT IN (${commentTypes}, 'extension')
      GROUP BY i.type
   ORDER BY 1`

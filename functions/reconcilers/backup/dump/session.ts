@@ -33,12 +33,15 @@ export async function withSession<T>(
   // A connection that breaks between two statements says so here; the next statement fails and reports it.
   client.on('error', () => {})
   const aborted = addAbortListener(signal, () => void client.end())
+  const failed = (error: unknown): never => {
+    throw driverFailure(error, `${purpose} "${endpoint.database}"`)
+  }
   try {
-    await client.connect()
-    return await use(sessionOver(client))
+    await client.connect().catch(failed)
+    return await use(sessionOver(client, failed))
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof Error && 'code' in error ? driverFailure(error, `${purpose} "${endpoint.database}"`) : error
+    throw error
   } finally {
     aborted[Symbol.dispose]()
     await client.end()
@@ -72,13 +75,14 @@ const clientOptions = {
     .join(' '),
 } as const
 
-function sessionOver(client: Client): Session {
+/** `failed` is told of what the driver throws, and of nothing else: a reader or a source that fails has its own say. */
+function sessionOver(client: Client, failed: (error: unknown) => never): Session {
   return {
     async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-      const { rows } = await client.query<Row>(text, [...values])
+      const { rows } = await client.query<Row>(text, [...values]).catch(failed)
       return rows
     },
-    copyOut: (statement) => client.query(new CopyOut(statement)).chunks(),
-    copyIn: (statement, data) => client.query(new CopyIn(statement)).feed(data),
+    copyOut: (statement) => client.query(new CopyOut(statement, failed)).chunks(),
+    copyIn: (statement, data) => client.query(new CopyIn(statement, failed)).feed(data),
   }
 }
