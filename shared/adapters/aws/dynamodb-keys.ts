@@ -21,7 +21,7 @@ export function objectItemKey(key: ObjectKey): ItemKey {
   return itemKey(partition(key, hash(place) % bucketCount(key)), place)
 }
 
-export function placeText({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string {
+function placeText({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string {
   return `${namespace}#${name}`
 }
 

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import { ownersOf } from './dynamodb-items.ts'
 import { itemKey, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
-import { isConditionFailure } from './dynamodb-failures.ts'
+import { isConditionFailure, requestFailure } from './dynamodb-failures.ts'
 import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
@@ -46,8 +46,10 @@ export function createOwnerEntries(options: DynamodbOptions): OwnerEntries {
       ExpressionAttributeNames: { '#of': 'of' },
       ExpressionAttributeValues: { ':of': { N: child.metadata.resourceVersion } },
     })
-    // The write that it belongs to is done: an entry too many is no reason to say that it failed.
-    await client.send(remove).catch(() => {})
+    await client.send(remove).catch((error: unknown) => {
+      // The write that it belongs to is done: an entry too many is no reason to say that it failed.
+      if (!isConditionFailure(error) && requestFailure(error) === undefined) throw error
+    })
   }
 
   return {

@@ -1,4 +1,5 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb'
+import { hasCode } from '../../model/errors.ts'
 import { keyText, parseKeyText, type ObjectKey } from '../../model/object-key.ts'
 import { createBatchWrite } from './dynamodb-batches.ts'
 import { itemKey, type ItemKey } from './dynamodb-keys.ts'
@@ -63,8 +64,11 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
     },
     targets: async (referrer) => (await recorded(referrer)).map(parseKeyText),
     set,
-    // The removal is done: entries too many are no reason to say that it failed.
-    drop: (referrer) => set(referrer, []).catch(() => {}),
+    drop: (referrer) =>
+      set(referrer, []).catch((error: unknown) => {
+        // The removal is done: entries too many are no reason to say that it failed.
+        if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
+      }),
   }
 }
 

@@ -22,7 +22,8 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
   const requests = createRequests(options)
   const items = createObjectItems(options)
   const ownerEntries = createOwnerEntries(options)
-  const referenceEntries = createReferenceEntries(options)
+  // What is only tidied up keeps nobody waiting.
+  const referenceEntries = createReferenceEntries({ ...options, patienceMs: 500 })
 
   /** Where nothing is, or over the very tombstone that is known. */
   const createOver = async (given: StoredObject, tombstone: Item | undefined): Promise<Written | Refused> => {
