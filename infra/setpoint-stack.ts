@@ -5,6 +5,7 @@ import type { Construct } from 'constructs'
 import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane, type TokenIssuer } from './constructs/control-plane.ts'
 import { Controller } from './constructs/controller.ts'
+import { DumpArchive } from './constructs/dump-archive.ts'
 import { allowRds } from './constructs/rds-access.ts'
 import { dashboardUrl } from './dashboards/dashboard.ts'
 
@@ -38,14 +39,21 @@ export class SetpointStack extends Stack {
       issuers: props.issuers,
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
     })
+    const dumps = new DumpArchive(this, 'Dumps')
+    const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      PostgresCluster: placeOf(props.databases),
+      BackupPolicy: dumps.environment,
+      Job: dumps.environment,
+    }
     for (const { name, kind } of this.controlPlane.reconcilers) {
-      const environment = kind === 'PostgresCluster' ? placeOf(props.databases) : {}
       const { function: worker } = new Controller(this, pascalCase(name), {
         controlPlane: this.controlPlane,
         reconciler: name,
-        environment,
+        environment: environments[kind] ?? {},
       })
       if (kind === 'PostgresCluster') allowRds(worker)
+      if (kind === 'BackupPolicy') dumps.allowRemoving(worker)
+      if (kind === 'Job') dumps.allowStoring(worker)
     }
     if (props.alarmEmail !== undefined)
       this.controlPlane.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail))

@@ -126,9 +126,13 @@ export function controllerWatches({ name, metrics, function: worker, ...queues }
     {
       id: 'Unconverged',
       description: `An object of ${name} has not been as it is wanted for 15 minutes or more. "kubectl get -A -o wide" says why it waits.`,
-      metric: ofController('setpoint_oldest_unconverged_seconds', 'Maximum'),
+      // It is told when an object is run: between two tries there are 1000 s at most.
+      metric: metrics.ofController(name, 'setpoint_oldest_unconverged_seconds', {
+        statistic: 'Maximum',
+        period: Duration.minutes(20),
+      }),
       threshold: 900,
-      periods: 2,
+      periods: 1,
     },
     {
       id: 'Stopped',

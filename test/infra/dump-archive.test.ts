@@ -1,0 +1,55 @@
+import { App, Validations } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { AwsSolutionsChecks } from 'cdk-nag'
+import { describe, expect, it } from 'vitest'
+import { SetpointStack } from '../../infra/setpoint-stack.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { resourcesOf } from './synthesized.ts'
+
+interface Statement {
+  readonly Action: string | readonly string[]
+  readonly Resource: unknown
+}
+
+function synthesized(app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })): SetpointStack {
+  return new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: true })
+}
+
+/** What of S3 each function may do, by the beginning of its policy's name. */
+function allowed(template: Template): Readonly<Record<string, readonly string[]>> {
+  const policies = Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).map(([id, { Properties }]) => {
+    const { Statement } = Properties['PolicyDocument'] as { readonly Statement: readonly Statement[] }
+    const actions = Statement.flatMap(({ Action }) => Action).filter((action) => action.startsWith('s3:'))
+    return [/^[A-Z][a-z]+/.exec(id)?.[0] ?? id, actions.toSorted()] as const
+  })
+  return Object.fromEntries(policies.filter(([, actions]) => actions.length > 0))
+}
+
+describe('the bucket for dumps', () => {
+  it('outlives the stack, is nobody else’s, and clears away uploads that nobody ends', () => {
+    const template = Template.fromStack(synthesized())
+    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Retain' })
+    template.hasResourceProperties('AWS::S3::Bucket', {
+      PublicAccessBlockConfiguration: { BlockPublicAcls: true, RestrictPublicBuckets: true },
+      LifecycleConfiguration: { Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } }] },
+    })
+  })
+
+  it('is stored into by Jobs and cleared by policies, which know its name; nobody reads it', () => {
+    const template = Template.fromStack(synthesized())
+    expect(allowed(template)).toEqual({
+      Backuppolicy: ['s3:DeleteObject', 's3:ListBucket'],
+      Job: ['s3:AbortMultipartUpload', 's3:PutObject'],
+    })
+    const functions = JSON.stringify(resourcesOf(template, 'AWS::Lambda::Function'))
+    expect(functions.match(/"BACKUP_ARCHIVE"/g)).toHaveLength(2)
+  })
+
+  it('keeps the rules of cdk-nag', () => {
+    using directory = temporaryDirectory('nag')
+    const app = new App({ context: { 'aws:cdk:bundling-stacks': [] }, outdir: directory.path })
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
+    synthesized(app)
+    expect(() => app.synth()).not.toThrow()
+  })
+})
