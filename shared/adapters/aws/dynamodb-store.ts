@@ -15,7 +15,7 @@ import { createObjectItems, isAlive, type Refused, type Written } from './dynamo
 /**
  * The ObjectStore on DynamoDB: one item per object, each write one conditional write of it, no transactions. What else a write
  * concerns is written before it if it may not be missed (owners, the tombstone of the name's last object), and behind it if it
- * may be there too long. How items lie: docs/decisions/0008-dynamodb-layout.md
+ * may be there too long. How items lie: docs/decisions/0016-dynamodb-layout.md
  */
 export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
   const { client, table, clock } = options
