@@ -17,6 +17,12 @@ export interface Telemetry {
     labels: Labels<Label>,
     value: () => number,
   ): void
+
+  /**
+   * There are many processes, none of which knows what became of an object after it had its turn there: a reading is to tell of
+   * what this process has met since the last one.
+   */
+  readonly isOneOfMany?: true
 }
 
 /** What a series says now, of a histogram the sum of its observations; `undefined` if nobody has asked for it. */

@@ -7,6 +7,7 @@ import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
 import { shortWaitMsMax } from '../engine/turn.ts'
 import { processBatch } from '../engine/worker.ts'
 import { OperatingError } from '../model/errors.ts'
+import { metrics } from '../model/metrics.ts'
 import { keyText } from '../model/object-key.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Delivery } from '../ports/work-queue.ts'
@@ -35,6 +36,7 @@ export function createReconcile(
   const batch = lazy(() => createReconcileBatch(openEngineServices(options)))
   return async ({ Records }, timeMs) => {
     const read = Records.map((record) => ({ record, said: readMessage(record, options.seeing.logger) }))
+    for (const { said } of read) if (said !== undefined) observeWait(said, options)
     const kept = new Set(
       await batch()(
         read.flatMap(({ said }) => said ?? []),
@@ -44,6 +46,13 @@ export function createReconcile(
     const left = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
     return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
   }
+}
+
+/** How long a wake-up stood in the queue before anybody took it. What comes again has had its turn, or is held on purpose. */
+function observeWait({ loop, delivery, sentAtMs }: LoopDelivery, { boundary, seeing }: FunctionOptions): void {
+  if (sentAtMs === undefined || delivery.receiveCount > 1) return
+  const waited = seeing.telemetry.histogram(metrics.queueSeconds, { name: loop, controller: loop })
+  waited(Math.max(0, boundary.clock.nowMs() - sentAtMs) / 1_000)
 }
 
 /** Undefined for what is none of our messages: it goes the way of those that are given up, and is told of at its end. */

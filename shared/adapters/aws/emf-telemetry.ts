@@ -40,6 +40,7 @@ export function createEmfTelemetry({ write, clock, namespace = emfNamespace }: E
     read: (metric, labels, value) => {
       seriesOf(metric, labels, (about) => createReading(about, value))
     },
+    isOneOfMany: true,
     flush: () => {
       const news = [...series.values()].map((one) => ({ ...one.about, values: one.take() }))
       const told = news.filter(({ metric, values }) => values.length > 0 && sentAs(metric) !== 'left out')

@@ -17,6 +17,8 @@ export interface SqsMessage {
 export interface LoopDelivery {
   readonly loop: string
   readonly delivery: Delivery
+  /** When it came into the queue, where that is said. */
+  readonly sentAtMs?: number
 }
 
 /** What SQS hands out, in the words of a Lambda event (`SQSRecord`). */
@@ -27,6 +29,7 @@ export interface ReceivedMessage {
     readonly ApproximateReceiveCount: string
     /** Milliseconds since the epoch. */
     readonly ApproximateFirstReceiveTimestamp?: string
+    readonly SentTimestamp?: string
   }
 }
 
@@ -58,9 +61,17 @@ export function messageOf(loop: string, wakeUp: WakeUp): SqsMessage {
 export function deliveryOf({ body, receiptHandle, attributes }: ReceivedMessage): LoopDelivery {
   const { loop, ...fields } = fieldsOf(body)
   const receiveCount = Number(attributes.ApproximateReceiveCount)
-  const delivery = { wakeUp: wakeUpOf(fields), handle: receiptHandle, receiveCount }
-  const first = attributes.ApproximateFirstReceiveTimestamp
-  return { loop, delivery: first === undefined ? delivery : { ...delivery, firstReceivedAtMs: Number(first) } }
+  const { ApproximateFirstReceiveTimestamp: first, SentTimestamp: sent } = attributes
+  return {
+    loop,
+    delivery: {
+      wakeUp: wakeUpOf(fields),
+      handle: receiptHandle,
+      receiveCount,
+      ...(first === undefined ? {} : { firstReceivedAtMs: Number(first) }),
+    },
+    ...(sent === undefined ? {} : { sentAtMs: Number(sent) }),
+  }
 }
 
 /** 43 characters that are allowed in ids. */

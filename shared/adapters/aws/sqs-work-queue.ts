@@ -69,7 +69,7 @@ export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
       QueueUrl,
       MaxNumberOfMessages: Math.min(max, 10),
       WaitTimeSeconds: waitSeconds,
-      MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+      MessageSystemAttributeNames: ['ApproximateReceiveCount', 'ApproximateFirstReceiveTimestamp'],
     })
     const { Messages = [] } = await client.send(command).catch(failed('receive messages'))
     return Messages.map((message) => own(received(message), loop))
@@ -124,8 +124,11 @@ function failed(attempt: string): (error: unknown) => never {
 }
 
 function received({ Body = '', ReceiptHandle = '', Attributes }: Message): LoopDelivery {
-  const ApproximateReceiveCount = Attributes?.ApproximateReceiveCount ?? '1'
-  return deliveryOf({ body: Body, receiptHandle: ReceiptHandle, attributes: { ApproximateReceiveCount } })
+  return deliveryOf({
+    body: Body,
+    receiptHandle: ReceiptHandle,
+    attributes: { ApproximateReceiveCount: '1', ...Attributes },
+  })
 }
 
 function own({ loop: theirs, delivery }: LoopDelivery, loop: string): Delivery {

@@ -72,7 +72,11 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
 /** The age of the oldest change that a run has met and none has observed. */
 function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry }: EngineOptions) {
   const changes = createUnconverged()
-  telemetry.read(metrics.oldestUnconverged, { controller: name }, () => changes.oldestMs(clock.nowMs()) / 1_000)
+  telemetry.read(metrics.oldestUnconverged, { controller: name }, () => {
+    const oldestMs = changes.oldestMs(clock.nowMs())
+    if (telemetry.isOneOfMany) changes.forget()
+    return oldestMs / 1_000
+  })
   return {
     began: ({ object, engine: { change } }: StoredObject, nowMs: number): void => {
       if (change === undefined) return

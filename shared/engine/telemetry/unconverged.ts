@@ -11,6 +11,8 @@ export interface Unconverged {
   observed(uid: string): void
   /** Milliseconds since the oldest change that is not observed; 0 if there is none. */
   oldestMs(nowMs: number): number
+  /** Others may bring to an end what runs here have met: only what they meet from now on is known. */
+  forget(): void
 }
 
 export interface Met {
@@ -42,5 +44,6 @@ export function createUnconverged(): Unconverged {
       }
       return nowMs - sinceMs
     },
+    forget: () => changes.clear(),
   }
 }

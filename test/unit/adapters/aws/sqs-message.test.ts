@@ -48,6 +48,16 @@ describe('a wake-up as a message of SQS', () => {
     })
   })
 
+  it('says when it was sent and first handed out, where SQS does', () => {
+    const { MessageBody } = messageOf('widgets', wakeUp)
+    const { attributes, ...message } = record(MessageBody)
+    const times = { SentTimestamp: '1000', ApproximateFirstReceiveTimestamp: '2000' }
+    expect(deliveryOf({ ...message, attributes: { ...attributes, ...times } })).toMatchObject({
+      sentAtMs: 1_000,
+      delivery: { firstReceivedAtMs: 2_000 },
+    })
+  })
+
   it('comes back whatever is in it, but for the end of a long reason', () => {
     fc.assert(
       fc.property(anyWakeUp, (one) => {

@@ -27,6 +27,15 @@ describe('the oldest change that is not observed', () => {
     expect(changes.oldestMs(6_000)).toBe(0)
   })
 
+  it('is of those that were met since others may have observed them', () => {
+    const changes = createUnconverged()
+    changes.met('a', { sinceMs: 0, untilMs: 10_000 })
+    changes.forget()
+    expect(changes.oldestMs(1_000)).toBe(0)
+    changes.met('b', { sinceMs: 400, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(600)
+  })
+
   it('takes memory for ten thousand objects at most, those that were first', () => {
     const changes = createUnconverged()
     for (let i = 0; i < 10_000; i++) changes.met(`uid-${i}`, { sinceMs: 500, untilMs: 10_000 })
