@@ -13,10 +13,9 @@ export interface LoopFigures {
   readonly echoPerSecond: number
   readonly echoUs: number
   readonly sqlitePerSecond: number
-  readonly etcdPerSecond: number | undefined
+  readonly peers: readonly PeerFigures[]
   readonly ofEcho: number
   readonly ofSqlite: number
-  readonly ofEtcd: number | undefined
   /** CPU time of a change by that of an echo. */
   readonly echoesOfCpu: number
   /** The share of a processor that the load used, at its busiest. */
@@ -25,19 +24,26 @@ export interface LoopFigures {
   readonly othersShare: number
 }
 
+interface PeerFigures {
+  readonly name: string
+  readonly unit: string
+  readonly perSecond: number
+  readonly serverUs: number
+  /** Our changes by its own. */
+  readonly ratio: number
+}
+
 interface Spread {
   readonly p50: number
   readonly p99: number
 }
 
-export function loopFigures({ samples }: LoopResult): readonly LoopFigures[] {
-  return [...Map.groupBy(samples, ({ clients }) => clients).values()].map(figuresOf)
+export function loopFigures({ samples, peers }: LoopResult): readonly LoopFigures[] {
+  return [...Map.groupBy(samples, ({ clients }) => clients).values()].map((same) => figuresOf(same, peers))
 }
 
-function figuresOf(samples: readonly LoopSample[]): LoopFigures {
+function figuresOf(samples: readonly LoopSample[], peers: LoopResult['peers']): LoopFigures {
   const middle = (of: (sample: LoopSample) => number): number => median(samples.map(of))
-  const hasEtcd = samples.every(({ etcd }) => etcd !== undefined)
-  const etcdPerSecond = (sample: LoopSample): number => sample.etcd?.perSecond ?? Number.NaN
   return {
     clients: samples[0]?.clients ?? 0,
     updatesPerSecond: middle(({ update }) => update.perSecond),
@@ -49,14 +55,22 @@ function figuresOf(samples: readonly LoopSample[]): LoopFigures {
     echoPerSecond: middle(({ echo }) => echo.perSecond),
     echoUs: middle(({ echo }) => echo.serverUs),
     sqlitePerSecond: middle(({ sqlitePerSecond }) => sqlitePerSecond),
-    etcdPerSecond: hasEtcd ? middle(etcdPerSecond) : undefined,
+    peers: peers.map(({ name, unit }) => ({ name, unit, ...peerFigures(samples, name) })),
     ofEcho: middle(({ update, echo }) => update.perSecond / echo.perSecond),
     ofSqlite: middle(({ update, sqlitePerSecond }) => update.perSecond / sqlitePerSecond),
-    ofEtcd: hasEtcd ? middle((sample) => sample.update.perSecond / etcdPerSecond(sample)) : undefined,
     echoesOfCpu: middle(({ update, echo }) => update.serverUs / echo.serverUs),
     generatorShare: Math.max(...samples.map(({ echo }) => echo.generatorShare)),
     othersShare: middle(({ update }) => update.othersShare),
   }
+}
+
+function peerFigures(samples: readonly LoopSample[], name: string): Omit<PeerFigures, 'name' | 'unit'> {
+  const all = samples.flatMap(({ update, peers }) => {
+    const peer = peers[name]
+    return peer === undefined ? [] : [{ ...peer, ratio: update.perSecond / peer.perSecond }]
+  })
+  const middle = (field: 'perSecond' | 'serverUs' | 'ratio'): number => median(all.map((one) => one[field]))
+  return { perSecond: middle('perSecond'), serverUs: middle('serverUs'), ratio: middle('ratio') }
 }
 
 interface Row {
@@ -73,21 +87,34 @@ const rows: readonly Row[] = [
   { name: 'rows per commit', show: (one) => one.rowsPerCommit.toFixed(1) },
   { name: 'bare HTTPS echo/s (CPU µs)', show: (one) => `${whole(one.echoPerSecond)} (${whole(one.echoUs)})` },
   { name: 'bare SQLite, changes/s', show: (one) => whole(one.sqlitePerSecond) },
-  { name: 'bare etcd puts/s', show: ({ etcdPerSecond }) => (etcdPerSecond === undefined ? '-' : whole(etcdPerSecond)) },
   { name: 'converged / echo', show: (one) => one.ofEcho.toFixed(2) },
   { name: 'converged / SQLite', show: (one) => one.ofSqlite.toFixed(2) },
-  { name: 'converged / etcd', show: ({ ofEtcd }) => ofEtcd?.toFixed(2) ?? '-' },
   { name: 'CPU of a change / of an echo', show: (one) => one.echoesOfCpu.toFixed(2) },
   { name: 'load, of one processor', show: (one) => one.generatorShare.toFixed(2) },
   { name: 'others, of the machine', show: (one) => one.othersShare.toFixed(2) },
 ]
+
+/** One line with what a peer does, one with what we do of that. */
+function peerRows({ name, unit }: PeerFigures): readonly Row[] {
+  const of = ({ peers }: LoopFigures): PeerFigures | undefined => peers.find((peer) => peer.name === name)
+  return [
+    {
+      name: `${name}, ${unit}/s (CPU µs)`,
+      show: (one) => `${whole(of(one)?.perSecond ?? 0)} (${whole(of(one)?.serverUs ?? 0)})`,
+    },
+    { name: `converged / ${name}`, show: (one) => (of(one)?.ratio ?? 0).toFixed(2) },
+  ]
+}
 
 export function loopTable(figures: readonly LoopFigures[]): string {
   const head = line(
     'concurrency',
     figures.map(({ clients }) => String(clients)),
   )
-  return [head, ...rows.map(({ name, show }) => line(name, figures.map(show)))].join('\n')
+  return [
+    head,
+    ...[...rows, ...(figures[0]?.peers.flatMap(peerRows) ?? [])].map(({ name, show }) => line(name, figures.map(show))),
+  ].join('\n')
 }
 
 function line(name: string, cells: readonly string[]): string {

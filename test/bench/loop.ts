@@ -1,6 +1,9 @@
 import { join } from 'node:path'
-import { startEtcd, type Etcd, type EtcdResult } from './etcd.ts'
 import type { CellResult } from './messages.ts'
+import { startBullMq } from './peers/bullmq.ts'
+import { startEtcd } from './peers/etcd.ts'
+import type { Peer, PeerResult } from './peers/peer.ts'
+import { startRestate } from './peers/restate.ts'
 import { startGenerator, startServer, temporaryDirectory, type Generator } from './processes.ts'
 import { openSqliteWrites } from './sqlite-writes.ts'
 
@@ -20,12 +23,13 @@ export interface LoopSample {
   readonly echo: CellResult
   /** The same rows in SQLite, changes per second, in commits as large as those of `update` were. */
   readonly sqlitePerSecond: number
-  readonly etcd: EtcdResult | undefined
+  /** By the peer's name. */
+  readonly peers: Readonly<Record<string, PeerResult>>
 }
 
 export interface LoopResult {
   readonly samples: readonly LoopSample[]
-  readonly etcdVersion: string | undefined
+  readonly peers: readonly Pick<Peer, 'name' | 'unit' | 'version'>[]
   /** Peers that were asked for and are not there, and why. */
   readonly skipped: readonly string[]
 }
@@ -34,28 +38,39 @@ const keys = 1_000
 const changesMs = 1_500
 const limitMs = 1_000
 
-export async function measureLoop({ reps, clients, peers }: LoopOptions): Promise<LoopResult> {
+export async function measureLoop({ reps, clients, peers: wanted }: LoopOptions): Promise<LoopResult> {
   const directory = temporaryDirectory()
   const skipped: string[] = []
-  const etcd = peers ? await orSkipped(startEtcd(directory.path), skipped) : undefined
+  const peers = wanted ? await startPeers(directory.path, skipped) : []
   const samples: LoopSample[] = []
   try {
-    await etcd?.measure(64, limitMs)
+    for (const peer of peers) await peer.measure(64, limitMs)
     for (let rep = 0; rep < reps; rep++) {
-      samples.push(...(await measureOnce({ directory: join(directory.path, `rep-${rep}`), clients, etcd })))
+      samples.push(...(await measureOnce({ directory: join(directory.path, `rep-${rep}`), clients, peers })))
     }
   } finally {
-    await etcd?.end()
+    await Promise.all(peers.map((peer) => peer.end()))
     directory.remove()
   }
-  return { samples, etcdVersion: etcd?.version, skipped }
+  return { samples, peers: peers.map(({ name, unit, version }) => ({ name, unit, version })), skipped }
 }
 
-async function orSkipped(starting: Promise<Etcd>, skipped: string[]): Promise<Etcd | undefined> {
+const peerStarts = { etcd: startEtcd, BullMQ: startBullMq, Restate: startRestate }
+
+async function startPeers(directory: string, skipped: string[]): Promise<readonly Peer[]> {
+  const started: Peer[] = []
+  for (const [name, start] of Object.entries(peerStarts)) {
+    const peer = await orSkipped(name, start(directory), skipped)
+    if (peer !== undefined) started.push(peer)
+  }
+  return started
+}
+
+async function orSkipped(name: string, starting: Promise<Peer>, skipped: string[]): Promise<Peer | undefined> {
   try {
     return await starting
   } catch (error) {
-    skipped.push(`etcd: ${(error as Error).message}`)
+    skipped.push(`${name}: ${(error as Error).message}`)
     return undefined
   }
 }
@@ -63,11 +78,11 @@ async function orSkipped(starting: Promise<Etcd>, skipped: string[]): Promise<Et
 interface Once {
   readonly directory: string
   readonly clients: readonly number[]
-  readonly etcd: Etcd | undefined
+  readonly peers: readonly Peer[]
 }
 
 /** Every repetition has processes and data of its own: what one of them was lucky in does not last. */
-async function measureOnce({ directory, clients, etcd }: Once): Promise<readonly LoopSample[]> {
+async function measureOnce({ directory, clients, peers }: Once): Promise<readonly LoopSample[]> {
   const plane = await startServer(new URL('control-plane.ts', import.meta.url), join(directory, 'plane'))
   const echo = await startServer(new URL('echo.ts', import.meta.url), join(directory, 'echo'))
   const generator = startGenerator()
@@ -91,7 +106,7 @@ async function measureOnce({ directory, clients, etcd }: Once): Promise<readonly
         update,
         echo: await generator.measure({ ...echoing, clients: count, durationMs: limitMs }),
         sqlitePerSecond: sqlite.measure(Math.max(1, Math.round(update.eventsTogether)), limitMs),
-        etcd: await etcd?.measure(count, limitMs),
+        peers: await measurePeers(peers, count),
       })
     }
     return samples
@@ -99,6 +114,12 @@ async function measureOnce({ directory, clients, etcd }: Once): Promise<readonly
     sqlite.close()
     await Promise.all([generator.end(), plane.end(), echo.end()])
   }
+}
+
+async function measurePeers(peers: readonly Peer[], clients: number): Promise<LoopSample['peers']> {
+  const results: Record<string, PeerResult> = {}
+  for (const peer of peers) results[peer.name] = await peer.measure(clients, limitMs)
+  return results
 }
 
 const prefix = 'gadget'

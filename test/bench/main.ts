@@ -59,7 +59,7 @@ function notes(): string {
     `1,000 keys, 1 KB each; closed loop: PATCH, wait until a watch shows its generation in the status, next. Medians of ${values.reps}.`,
     'Every 2xx is on disk (fsync) before it is sent; HTTPS and a token on every request.',
     ...result.skipped.map((why) => `skipped: ${why}`),
-    `${command} at ${commit}; node ${node}${result.etcdVersion === undefined ? '' : `, etcd ${result.etcdVersion}`}; ${machine}; ${seconds} s`,
+    `${command} at ${commit}; node ${node}${result.peers.map(({ version }) => `, ${version}`).join('')}; ${machine}; ${seconds} s`,
   ].join('\n')
 }
 

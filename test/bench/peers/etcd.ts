@@ -1,27 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { cpuMs } from './process-cpu.ts'
-
-/** A bare etcd of one member, on the same disk and without TLS: what Kubernetes writes its objects to. */
-export interface Etcd {
-  readonly version: string
-  measure(clients: number, durationMs: number): Promise<EtcdResult>
-  end(): Promise<void>
-}
-
-export interface EtcdResult {
-  readonly perSecond: number
-  readonly serverUs: number
-}
+import { cpuMs } from '../process-cpu.ts'
+import { answers, freePort, type Peer } from './peer.ts'
 
 const run = promisify(execFile)
 
-/** Starts the etcd that `ETCD` or the path names, and builds its load. Throws what is missing, in words. */
-export async function startEtcd(directory: string): Promise<Etcd> {
+/**
+ * A bare etcd of one member: what Kubernetes writes its objects to. Starts the one that `ETCD` or the path names, and builds its load. Throws what is missing, in words.
+ */
+export async function startEtcd(directory: string): Promise<Peer> {
   const program = process.env['ETCD'] ?? 'etcd'
   const version = await versionOf(program)
   const load = await buildLoad(directory)
@@ -31,9 +20,11 @@ export async function startEtcd(directory: string): Promise<Etcd> {
   const exited = new Promise((resolve) => {
     child.once('exit', resolve)
   })
-  await healthy(url)
+  await answers(`${url}/health`)
   return {
-    version,
+    name: 'bare etcd',
+    unit: 'puts',
+    version: `etcd ${version}`,
     measure: async (clients, durationMs) => {
       const beforeMs = cpuMs(child.pid ?? 0)
       const perSecond = Number((await run(load, [url, String(clients), String(durationMs)])).stdout)
@@ -76,22 +67,4 @@ async function buildLoad(directory: string): Promise<string> {
   } catch (error) {
     throw new Error(`its load cannot be built: ${(error as Error).message}`, { cause: error })
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-}
-
-async function healthy(url: string): Promise<void> {
-  for (let triesLeft = 100; triesLeft > 0; triesLeft--) {
-    const answer = await fetch(`${url}/health`).catch(() => ({ ok: false }))
-    if (answer.ok) return
-    await pause(100)
-  }
-  throw new Error('it did not get healthy within ten seconds')
 }
