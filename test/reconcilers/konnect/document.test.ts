@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { documentedSchema, hasDocument, readDocument, resolved } from './document.ts'
 import { operations, type Schema } from './schemas.ts'
 
@@ -6,20 +6,19 @@ import { operations, type Schema } from './schemas.ts'
 
 const reason = 'SETPOINT_KONNECT_OPENAPI names no copy of the public document'
 
-describe.skipIf(!hasDocument)('our schemas and the public document', { meta: { skipped: reason } }, () => {
-  const document = hasDocument ? readDocument() : {}
+it.skipIf(!hasDocument)('our schemas and the public document agree', { meta: { skipped: reason } }, () => {
+  const document = readDocument()
   const described = Object.entries(operations).flatMap(([operation, { request, responses }]) => [
-    ...(request === undefined ? [] : [{ operation, status: undefined, schema: request }]),
-    ...Object.entries(responses).flatMap(([status, schema]) =>
-      schema === undefined ? [] : [{ operation, status: Number(status), schema }],
-    ),
+    { operation, status: undefined, schema: request },
+    ...Object.entries(responses).map(([status, schema]) => ({ operation, status: Number(status), schema })),
   ])
-
-  it.each(described)('$operation, $status', ({ operation, status, schema }) => {
-    const theirs = documentedSchema(document, operation, status)
-    expect(theirs).toBeDefined()
-    expect(disagreements(document, schema, theirs)).toEqual([])
-  })
+  const found = described.flatMap(({ operation, status, schema }) =>
+    schema === undefined
+      ? []
+      : disagreements(document, schema, documentedSchema(document, operation, status), `${operation} ${status}:`),
+  )
+  expect(found).toEqual([])
+  expect(described.length).toBeGreaterThan(50)
 })
 
 /** Where ours says something else. `oneOf` and `allOf` of theirs: one of them, or all together. */

@@ -7,7 +7,7 @@ import { operations, type Schema } from './schemas.ts'
  * Konnect's public OpenAPI document, if `SETPOINT_KONNECT_OPENAPI` names a copy of it: `openapi.yaml` of github.com/Kong/sdk-konnect-go
  * (Apache-2.0). It is not kept here: three megabytes that are somebody else's.
  */
-export const documentFile = process.env['SETPOINT_KONNECT_OPENAPI'] ?? ''
+const documentFile = process.env['SETPOINT_KONNECT_OPENAPI'] ?? ''
 export const hasDocument = documentFile !== '' && existsSync(documentFile)
 
 export function readDocument(): Schema {
