@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from 'vitest'
-import { createSqsWorkQueue } from '../../shared/adapters/aws/sqs-work-queue.ts'
-import { systemClock } from '../../shared/adapters/local/system-clock.ts'
-import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { workQueueContract, type Differences } from '../contract/work-queue.contract.ts'
 import { openTestQueue } from '../support/sqs-queue.ts'
 import { onPeer } from './endpoints.ts'
@@ -21,11 +18,12 @@ export function sqsContract(peer: Peer, { latencyMs, differences }: SqsPeer): vo
   const { endpoint, ...options } = onPeer(peer)
   describe('over the wire', options, () => {
     const open = async () => {
-      const opened = await openTestQueue(endpoint, visibilityMs)
-      const random = createSeededRandom(1)
-      const queue = createSqsWorkQueue({ ...opened, loop: 'widgets', clock: systemClock, random, waitSeconds: 0 })
-      const close = () => opened[Symbol.asyncDispose]()
-      return { queue, visibilityMs, latencyMs, pass: (ms: number) => sleep(ms), close }
+      const { queue, answered, close } = await openTestQueue(endpoint, visibilityMs)
+      const pass = async (ms: number): Promise<void> => {
+        await sleep(ms)
+        await answered()
+      }
+      return { queue, visibilityMs, latencyMs, pass, close }
     }
     workQueueContract(`SQS FIFO (${peer.name})`, open, differences)
   })
