@@ -1,4 +1,4 @@
-import { keyText } from '../model/object-key.ts'
+import { keyOf, keyText } from '../model/object-key.ts'
 import type { Change } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -42,6 +42,18 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
   )
 
   return async (changes) => {
+    const objects = [...Map.groupBy(changes, ({ stored }) => keyText(keyOf(stored.object))).values()]
+    const told = await Promise.all(objects.map(tellInOrder))
+    const sends = told.flatMap((one) => one.sends)
+    const byQueue = Map.groupBy(sends, ({ name }) => name)
+    await Promise.all([...byQueue].map(([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
+    // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
+    await endHolds(sends)
+    await Promise.all(told.map(({ forget }) => forget()))
+  }
+
+  /** The changes of one object, one after the other. Those of others do not wait for them. */
+  async function tellInOrder(changes: readonly Change[]): Promise<Told> {
     const sends: Send[] = []
     const forgets: (() => Promise<void>)[] = []
     for (const change of changes) {
@@ -52,11 +64,10 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
         sends.push(...(targets.length > fanOutMax ? paced(route, targets, change) : direct(route, targets, change)))
       }
     }
-    const byQueue = Map.groupBy(sends, ({ name }) => name)
-    await Promise.all([...byQueue].map(([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
-    // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
-    await endHolds(sends)
-    for (const forget of forgets) await forget()
+    const forget = async (): Promise<void> => {
+      for (const one of forgets) await one()
+    }
+    return { sends, forget }
   }
 
   function direct({ name, debounceMs }: Route, targets: readonly Target[], change: Change): readonly Send[] {
@@ -79,15 +90,22 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
         wakes === undefined ? [] : [[`${name} ${keyText(wakes.key)}`, { name, ...wakes }]],
       ),
     )
-    for (const { name, key, stored } of woken.values()) {
-      const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
-      if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
-    }
+    await Promise.all(
+      [...woken.values()].map(async ({ name, key, stored }) => {
+        const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
+        if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
+      }),
+    )
   }
 }
 
 /** From here on one change that wakes so many is told of. */
 const manyTargets = 1_000
+
+interface Told {
+  readonly sends: readonly Send[]
+  forget(): Promise<void>
+}
 
 interface Send {
   /** The queue. */

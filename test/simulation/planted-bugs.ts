@@ -30,31 +30,30 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'if (hold !== undefined && hold.untilMs === 0)',
   },
   {
-    bug: 'a hold is written before the message is hidden',
+    bug: 'a message is hidden after its turn has ended',
     file: commit,
-    find: '    await turn.hold(Math.max(0, untilMs - clock.nowMs()))\n    const hold = { handle: turn.handle, untilMs }',
-    replace: `    const hidden = clock.sleep(1_500).then(() => turn.hold(Math.max(0, untilMs - clock.nowMs())))
-    hidden.catch(() => {})
-    const hold = { handle: turn.handle, untilMs }`,
+    find: '    await turn.hold(isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0)',
+    replace: `    const hidden = clock.sleep(1_500).then(() => turn.hold(isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0))
+    hidden.catch(() => {})`,
   },
   {
     bug: 'a hold is recorded whatever has changed meanwhile',
     file: commit,
-    find: 'engine: isOvertaken(stored, live) ? engine(live) : { ...engine(live), hold },',
-    replace: 'engine: { ...engine(live), hold },',
+    find: 'engine: isOvertaken(stored, live) ? engine : { ...engine, hold } })',
+    replace: 'engine: { ...engine, hold } })',
   },
   {
     bug: 'a message whose hold could not be recorded is not let go',
     file: commit,
-    find: 'if (!isRecorded || (await turn.isWanted())) await turn.hold(0)',
-    replace: 'void isRecorded',
+    find: 'isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0',
+    replace: 'Math.max(0, untilMs - clock.nowMs())',
   },
   {
     bug: 'a failure is left to the visibility timeout of its batch',
     file: commit,
-    find: '    await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })',
+    find: '    await hide({ turn, untilMs, isRecorded })\n  }\n',
     replace:
-      "    if (how.kind === 'failed') throw new Error('failed')\n    await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })",
+      "    if (how.kind === 'failed') throw new Error('failed')\n    await hide({ turn, untilMs, isRecorded })\n  }\n",
   },
   {
     bug: 'the message is acknowledged before the status is written',

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { clearOutside, clearSky } from './climate.ts'
 import { runTwice } from './run-seed.ts'
+import type { Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
 import type { Regression } from './shrink.ts'
+import { simulate } from './simulate.ts'
 
 /** The short form; `npm run sim -- --seeds A..B` goes on for as long as told. Every seed runs twice. */
 const seeds = 500
@@ -15,6 +18,28 @@ describe('the control plane on simulated AWS', () => {
     expect(broken.map(({ seed, violations }) => `npm run sim -- --seed ${seed}: ${violations[0]}`)).toEqual([])
     expect(ran).toBe(seeds)
   }, 300_000)
+
+  it('lets a change pass while ten thousand objects are woken by another', async () => {
+    const step = { mood: 'plain', to: 'settings0', size: 0 } as const
+    const wakesAll = {
+      ...step,
+      user: 0,
+      afterMs: 1_000,
+      act: 'apply',
+      kind: 'ConfigMap',
+      name: 'settings0',
+      value: 1,
+    } as const
+    const toAndFro = Array.from({ length: 10 }, (_, i) => {
+      const change = { act: 'apply', kind: 'Link', name: 'one', to: `settings${i % 2}` } as const
+      return { ...step, ...change, user: 1, afterMs: 10_000, value: i }
+    })
+    const climate = { ...clearSky, outside: clearOutside }
+    const scenario: Scenario = { seed: 1, climate, resyncMinutes: 0, herd: 10_000, steps: [wakesAll, ...toAndFro] }
+    const { violations, runs } = await simulate(scenario)
+    expect(violations).toEqual([])
+    expect(runs).toBeGreaterThan(10_000)
+  }, 120_000)
 
   const folder = join(import.meta.dirname, 'regressions')
   it.each(readdirSync(folder))(

@@ -27,7 +27,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
   return {
     runBegins: ({ uid, generation }) => void begun.set(uid, Math.max(begun.get(uid) ?? 0, generation)),
     accepted: (change) => {
-      const isRun = change.kind === 'Gadget' || change.kind === 'Witness'
+      const isRun = change.kind !== 'ConfigMap' && change.kind !== 'Crate'
       const wasPoisoned = hasPoison && steps.some(({ name, mood }) => name === change.name && poison.includes(mood))
       if (isTold && isRun && !wasPoisoned) void expectRun(change)
     },

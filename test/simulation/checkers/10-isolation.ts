@@ -1,6 +1,6 @@
 import { notEndedReason } from '../../../shared/engine/dead-letter.ts'
 import { conditionOf, conditionsOf, isCondition } from '../../../shared/model/conditions.ts'
-import { isClear, isPoisoned, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+import { isClear, isFenceTried, isPoisoned, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 10: a bad object says what is wrong with it, and a hot loop is slowed down. That others do not wait for it is looked
@@ -11,7 +11,7 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
   return {
     write: ({ before, after }) => {
       const isNews = hasNotEnded(after) && (before === undefined || !hasNotEnded(before))
-      if (isNews && isClear(scenario) && !isPoisoned(scenario))
+      if (isNews && isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario))
         report(`promise 10, isolation: ${named(after)} is Stalled as if its runs did not end, and all of them did`)
     },
     runBegins: ({ isPoison, kind, name }) => {

@@ -57,7 +57,7 @@ export function isClear({ climate }: Scenario): boolean {
 /** Nothing goes wrong, and there is room for all: here promises about time are told. */
 export function isRoomy(scenario: Scenario): boolean {
   const { scanMax, inFlightMax, concurrency, page } = scenario.climate
-  const hasRoom = scanMax > 1_000 && inFlightMax > 1_000 && concurrency >= 3 && page > 100 && scenario.herd === 0
+  const hasRoom = scanMax > 1_000 && inFlightMax > 1_000 && concurrency >= 3 && page > 100
   return isClear(scenario) && !isFenceTried(scenario) && hasRoom
 }
 
