@@ -5,7 +5,8 @@ import { createApi } from '../api/api.ts'
 import { allControllers } from '../engine/control-loops.ts'
 import { createExplain } from '../engine/explain/explain.ts'
 import { OperatingError } from '../model/errors.ts'
-import type { User } from '../ports/authenticator.ts'
+import type { Authenticator, User } from '../ports/authenticator.ts'
+import type { HttpHandler } from '../ports/http-handler.ts'
 import type { FunctionOptions } from './aws-open.ts'
 import { createAwsServices, type AwsServices } from './aws-services.ts'
 import { openAwsTable } from './aws-table.ts'
@@ -30,23 +31,30 @@ const patienceMs = 5_000
 /** What of a function's time is left when a watch is told to end. */
 const goodbyeMs = 3_000
 
-export function createAnswer(services: AwsServices): AnswerEvent {
+function createAnswer(services: AwsServices): AnswerEvent {
   const { clock } = services
-  const api = createApi({
-    ...services,
-    explain: createExplain({ ...services, controllers: allControllers(services) }),
-    pages: new Map(),
-    authenticate: (principal) => userOf(principal),
-    version: setpointVersion,
-  })
+  const api = createAwsApi(services, userOf)
 
   return async (event, timeMs) => {
     const over = new AbortController()
     void clock.sleep(Math.max(0, timeMs - goodbyeMs), over.signal).then(() => over.abort(outOfTime))
     const response = await api(requestOf(event, JSON.stringify(principalOf(event) ?? null), over.signal))
-    if (typeof response.body === 'string' || response.body instanceof Uint8Array) over.abort(outOfTime)
-    return streamedResponse(response)
+    const answer = streamedResponse(response)
+    if (typeof answer.body === 'string') over.abort(outOfTime)
+    else answer.body.once('close', () => over.abort(outOfTime))
+    return answer
   }
+}
+
+/** The API without a gateway. Numbers are in CloudWatch, and not on a page. */
+export function createAwsApi(services: AwsServices, authenticate: Authenticator): HttpHandler {
+  return createApi({
+    ...services,
+    explain: createExplain({ ...services, controllers: allControllers(services) }),
+    pages: new Map(),
+    authenticate,
+    version: setpointVersion,
+  })
 }
 
 /** The text is our own: the event's authorizer is where it comes from. */

@@ -31,7 +31,9 @@ export interface RelayBatchOptions extends QueueServices {
 export function createRelayFunction(
   options: FunctionOptions,
 ): (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse> {
-  const batch = lazy(() => createRelayBatch({ ...openEngineServices(options), publish: openPublish(options.boundary, options.seeing) }))
+  const batch = lazy(() =>
+    createRelayBatch({ ...openEngineServices(options), publish: openPublish(options.boundary, options.seeing) }),
+  )
   return async ({ Records }) => {
     const records = Records.map((record) => ({
       id: record.dynamodb?.SequenceNumber ?? '',

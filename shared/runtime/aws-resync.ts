@@ -55,8 +55,7 @@ export function createTick(options: TickOptions): Tick {
     ]
   }
 
-  async function sweep(controller: Swept, progress: Progress | undefined, nowMs: number): Promise<Progress> {
-    const begun = progress ?? { turnedMs: nowMs, introduced: 0 }
+  async function sweep(controller: Swept, begun: Progress, nowMs: number): Promise<Progress> {
     if ((await depthOf(controller)) >= depthMax) return begun
     const one = { index, queueOf, controllers: [controller] }
     if (controller.name !== garbageCollectorName) await sweepTimers(one, nowMs + minuteMs)
@@ -80,11 +79,14 @@ export function createTick(options: TickOptions): Tick {
       throw error
     }))
     const nowMs = clock.nowMs()
-    const before = parsed(await saved.load())
+    const text = await saved.load()
+    // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
+    const first = { turnedMs: nowMs, introduced: text === undefined ? introductionTicks : 0 }
+    const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
     const results = await Promise.allSettled(
       (await swept()).map(async (controller) => {
         const name = nameOf(controller)
-        return [name, await sweep(controller, before[name], nowMs)] as const
+        return [name, await sweep(controller, before[name] ?? first, nowMs)] as const
       }),
     )
     const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -100,10 +102,6 @@ interface Progress {
   readonly turnedMs: number
   /** Tenths of the wheel that were looked at because the loop is new. */
   readonly introduced: number
-}
-
-function parsed(text: string | undefined): Readonly<Partial<Record<string, Progress>>> {
-  return JSON.parse(text ?? '{}') as Record<string, Progress>
 }
 
 function nameOf({ name, kind: { group, kind } }: SweptController): string {

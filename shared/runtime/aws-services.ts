@@ -3,13 +3,15 @@ import type { Controller } from '../engine/controller.ts'
 import { createEventRecorder } from '../engine/event-recorder.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Checkpoint } from '../ports/checkpoint.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import { createResources } from '../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../resources/definition-writes.ts'
 import { createKindCatalog } from '../resources/store-kind-catalog.ts'
-import type { AwsBoundary, Seeing } from './aws-boundary.ts'
+import type { AwsBoundary } from './aws-boundary.ts'
 import { withSafetyNet } from './safety-net.ts'
 
 /** What the table gives. */
@@ -23,8 +25,10 @@ export interface TablePorts {
 /** What the functions of one control plane work with: made once per process, and used by all its invocations. */
 export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {}
 
-export interface AwsServicesOptions extends Seeing {
-  readonly boundary: AwsBoundary
+export interface AwsServicesOptions {
+  readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>
+  readonly logger: Logger
+  readonly telemetry: Telemetry
   readonly ports: TablePorts
   readonly controllers: readonly Controller[]
   /** How old may be what is known of the kinds that others define. */

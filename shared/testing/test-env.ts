@@ -13,10 +13,11 @@ import type { Kind } from '../engine/kind.ts'
 import { present } from '../model/present.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { Deleted, DeleteOptions, Place } from '../resources/resources.ts'
-import { startLocalCore, type LocalCore } from '../runtime/local-core.ts'
-import { openLocalPorts, type LocalPorts } from '../runtime/local-ports.ts'
+import type { LocalCore } from '../runtime/local-core.ts'
+import type { LocalPorts } from '../runtime/local-ports.ts'
 import { createLife, createObservation, type Faults, type PortCall, type ProcessLife } from './observed-ports.ts'
 import { createSeededRandom } from './seeded-random.ts'
+import { testEngine } from './test-engine.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export interface TestEnvOptions {
@@ -95,7 +96,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     // Nobody moves the clock while a process starts: a delay would be for ever.
     (ms) => (restart === undefined ? clock.sleep(ms) : Promise.resolve()),
   )
-  const ports = openLocalPorts(':memory:', clock)
+  const engine = await testEngine(clock)
+  const { ports } = engine
   let reconcilers = options.reconcilers ?? []
   let restart: Promise<void> | undefined
   let { life, core } = await start()
@@ -109,7 +111,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   }
 
   async function startCore(begun: ProcessLife): Promise<LocalCore> {
-    const started = await startLocalCore({
+    const started = await engine.start({
       ports: observedPorts(begun),
       controllers: reconcilers.map((controller) => counting(controller, begun)),
       authenticate: () => ({ name: 'test', groups: ['system:masters'] }),
@@ -182,7 +184,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       await new Promise((resolve) => setImmediate(resolve))
       if (restart !== undefined) await restart
       const now = observation.calls.length
-      const isMoving = now !== seen || options.isBusy?.() === true
+      const isMoving = now !== seen || options.isBusy?.() === true || !engine.isQuiet()
       if (isMoving) movedMs = performance.now()
       const isQuiet = !isMoving && (observation.running() === 0 || performance.now() - movedMs > patienceMs)
       quietTurns = isQuiet ? quietTurns + 1 : 0

@@ -1,0 +1,177 @@
+import { createLocalWorkQueue, type LocalWorkQueue } from '../../shared/adapters/local/local-work-queue.ts'
+import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
+import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-change-feed.ts'
+import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb-checkpoint.ts'
+import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
+import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
+import { changeOf } from '../../shared/adapters/aws/dynamodb-stream.ts'
+import { createControlLoops, type ControlLoop } from '../../shared/engine/control-loops.ts'
+import type { Clock } from '../../shared/ports/clock.ts'
+import type { Delivery, WorkQueue } from '../../shared/ports/work-queue.ts'
+import { createAwsApi } from '../../shared/runtime/aws-api.ts'
+import { createReconcileBatch, reserveMs } from '../../shared/runtime/aws-reconcile.ts'
+import { createRelayBatch } from '../../shared/runtime/aws-relay.ts'
+import { createTick } from '../../shared/runtime/aws-resync.ts'
+import { createAwsServices, type QueueServices } from '../../shared/runtime/aws-services.ts'
+import { installBasics } from '../../shared/runtime/install-basics.ts'
+import type { LocalCore, LocalCoreOptions } from '../../shared/runtime/local-core.ts'
+import { useTestEngine, type TestEngine } from '../../shared/testing/test-engine.ts'
+import { startDynalite, testClient, type TestStreamRecord, type Transport } from '../support/dynalite.ts'
+
+/**
+ * The engine as it is on AWS, for test environments, on their virtual clock: DynamoDB's adapters on dynalite, its stream, the batches of
+ * relay, reconcile and tick that the functions run, and queues with the rules of SQS FIFO in this process, since no emulator of SQS has a
+ * clock of ours. What a queue or a stream holds outlives a crash, as it does there.
+ */
+async function openAwsEngine(clock: Clock): Promise<TestEngine> {
+  const dynalite = await startDynalite('setpoint')
+  const traffic = watched(dynalite.transport)
+  const options = { client: testClient(traffic.transport), table: 'setpoint', clock }
+  const checkpoint = (name: string) => createDynamodbCheckpoint({ ...options, name })
+  const stream: TestStreamRecord[] = []
+  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), queues: new Map() }
+  dynalite.onRecord((record) => {
+    stream.push(record)
+    grow(state)
+  })
+  return {
+    ports: {
+      store: createDynamodbStore(options),
+      index: createDynamodbIndex(options),
+      feed: createDynamodbChangeFeed(options),
+      relayed: checkpoint('relayed'),
+      turned: checkpoint('turned'),
+      introduced: checkpoint('introduced'),
+      close: () => void dynalite.close(),
+    },
+    start: (given) => startAwsCore(given, state),
+    isQuiet: traffic.isQuiet,
+  }
+}
+
+/** What is left when a process dies. */
+interface Durable {
+  readonly stream: readonly TestStreamRecord[]
+  /** How far the relay got. */
+  position: number
+  grown: PromiseWithResolvers<void>
+  readonly queues: Map<string, LocalWorkQueue>
+}
+
+/** Wakes who waits for the stream to go on. */
+function grow(state: Durable): void {
+  const { grown } = state
+  state.grown = Promise.withResolvers()
+  grown.resolve()
+}
+
+/** A record comes out of the stream a few milliseconds of real time after its write. */
+const streamMs = 12
+
+function watched(transport: Transport): { readonly transport: Transport; isQuiet(): boolean } {
+  let running = 0
+  let wroteMs = 0
+  return {
+    isQuiet: () => running === 0 && performance.now() - wroteMs > streamMs,
+    transport: {
+      handle: async (request) => {
+        running++
+        try {
+          return await transport.handle(request)
+        } finally {
+          running--
+          const body = Buffer.from(request.body).toString()
+          if (/(Put|Update|Delete)/.test(request.headers['x-amz-target'] ?? '') && !body.includes('"checkpoint#'))
+            wroteMs = performance.now()
+        }
+      },
+    },
+  }
+}
+
+async function startAwsCore(options: LocalCoreOptions, state: Durable): Promise<LocalCore> {
+  const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
+  const telemetry = createPrometheusTelemetry()
+  const boundary = { clock, random, retire: () => {} }
+  const tablePorts = { ...ports, checkpoint: () => ports.turned }
+  const services = createAwsServices({
+    boundary,
+    ports: tablePorts,
+    controllers,
+    kindsMaxAgeMs: 300_000,
+    logger,
+    telemetry,
+  })
+  await installBasics(services)
+  const loops = createControlLoops(services)
+  for (const { name, timeoutMs } of loops)
+    if (!state.queues.has(name))
+      state.queues.set(name, createLocalWorkQueue({ clock, random, visibilityMs: 6 * (timeoutMs + 15_000) }))
+  const wrapped = new Map([...state.queues].map(([name, queue]) => [name, wrapQueue(queue, name)]))
+  const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
+  const engine: QueueServices = { ...services, queueOf }
+  const stop = new AbortController()
+  const running = [
+    serveStream(engine, state, stop.signal),
+    serveTicks(engine, state, stop.signal),
+    ...loops.map((loop) => serveQueue(loop, engine, stop.signal)),
+  ]
+  return {
+    api: createAwsApi(services, options.authenticate),
+    resources: services.resources,
+    catalog: services.catalog,
+    stop: async () => {
+      stop.abort()
+      grow(state)
+      await Promise.race([Promise.all(running), clock.sleep(0)])
+    },
+  }
+}
+
+async function serveStream(engine: QueueServices, state: Durable, signal: AbortSignal): Promise<void> {
+  const relay = createRelayBatch({ ...engine, publish: async () => {} })
+  while (!signal.aborted) {
+    const batch = state.stream.slice(state.position, state.position + 100)
+    if (batch.length === 0) await state.grown.promise
+    const failed = await relay(batch.map((record, i) => ({ id: String(i), change: () => changeOf(record) })))
+    state.position += failed === undefined ? batch.length : Number(failed)
+    if (failed !== undefined) await engine.clock.sleep(1_000, signal)
+  }
+}
+
+async function serveTicks(engine: QueueServices, { queues }: Durable, signal: AbortSignal): Promise<void> {
+  const tick = createTick({ ...engine, depthOf: async ({ name }) => queues.get(name)?.depth() ?? 0 })
+  while (!signal.aborted) {
+    await tick().catch((error: unknown) => engine.logger.error('tick failed', { error: String(error) }))
+    await engine.clock.sleep(60_000, signal)
+  }
+}
+
+/** The event source mapping: batches of ten, as many keys at once as the controller may run. */
+async function serveQueue(loop: ControlLoop, engine: QueueServices, signal: AbortSignal): Promise<void> {
+  const queue = engine.queueOf(loop)
+  const reconcile = createReconcileBatch(engine)
+  let running = 0
+  let freed = Promise.withResolvers<void>()
+
+  async function hand(deliveries: readonly Delivery[]): Promise<void> {
+    const batch = deliveries.map((delivery) => ({ loop: loop.name, delivery }))
+    const kept = await reconcile(batch, loop.timeoutMs + reserveMs + 10_000)
+    const done = deliveries.filter((delivery) => !kept.includes(delivery))
+    if (done.length > 0) await queue.settle(done)
+    running -= deliveries.length
+    freed.resolve()
+  }
+
+  while (!signal.aborted) {
+    const max = Math.min(10, loop.concurrency - running)
+    const deliveries = max > 0 ? await queue.receive(max, signal) : []
+    running += deliveries.length
+    if (deliveries.length > 0) void hand(deliveries)
+    if (running < loop.concurrency) continue
+    freed = Promise.withResolvers()
+    await freed.promise
+  }
+}
+
+useTestEngine(openAwsEngine)
