@@ -54,6 +54,8 @@ export interface FakeKonnect extends AsyncDisposable {
   readonly violations: readonly string[]
   readonly organizationID: string
   fault(fault: Fault): void
+  /** No faults any more. */
+  calm(): void
   /** Refuses the account's calls with 429 from here on while there are more than so many a second; undefined ends it. */
   limit(perSecond: number | undefined): void
   close(): Promise<void>
@@ -146,6 +148,7 @@ export async function startFakeKonnect({ port = 0, now = Date.now }: FakeOptions
     violations,
     organizationID,
     fault: (fault) => void faults.push({ ...fault }),
+    calm: () => void faults.splice(0),
     limit: (rate) => {
       perSecond = rate
     },
