@@ -4,6 +4,7 @@ import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-cha
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb-checkpoint.ts'
 import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
+import { createOwnerEntries } from '../../shared/adapters/aws/dynamodb-owners.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
 import { hasCode } from '../../shared/model/errors.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
@@ -194,28 +195,28 @@ function withoutVersions(value: unknown): unknown {
 }
 
 describe('a write whose answer is lost', () => {
-  const faults = ['answer lost', 'lost', 'late', 'broken', 'broken after'] as const
+  const losses = ['answer lost', 'lost', 'late', 'broken', 'broken after'] as const
 
-  it.each(faults)('is done once: create, %s', async (fault) => {
+  it.each(losses)('is done once: create, %s', async (fault) => {
     const created = await storeWith(once(fault, 'PutItem')).create(storedWidget('a'))
     expect(await sound.get(keyOf(created.object))).toEqual(created)
   })
 
-  it.each(faults)('is done once: replace, %s', async (fault) => {
+  it.each(losses)('is done once: replace, %s', async (fault) => {
     const live = await sound.create(storedWidget('a'))
     const written = await storeWith(once(fault, 'UpdateItem')).replace(withSpec(live, { size: 2 }), ['spec'])
     expect(written.object.spec).toEqual({ size: 2 })
     expect(await sound.get(keyOf(live.object))).toEqual(written)
   })
 
-  it.each(faults)('is done once: remove, %s', async (fault) => {
+  it.each(losses)('is done once: remove, %s', async (fault) => {
     const live = await sound.create(storedWidget('a'))
     const removed = await storeWith(once(fault, 'UpdateItem')).remove(live)
     expect(versionOf(removed)).toBeGreaterThan(versionOf(live))
     expect(await sound.get(keyOf(live.object))).toBeUndefined()
   })
 
-  it.each(faults)('is done once: create over a tombstone, %s', async (fault) => {
+  it.each(losses)('is done once: create over a tombstone, %s', async (fault) => {
     await sound.remove(await sound.create(storedWidget('a', { uid: 'first' })))
     await clock.sleep(10)
     const created = await storeWith(once(fault, 'PutItem')).create(storedWidget('a', { uid: 'second' }))
@@ -236,17 +237,41 @@ describe('a write whose answer is lost', () => {
     let sent = 0
     const lossy: Faults = (operation) =>
       writes.some((one) => one === operation) && sent++ === 0 ? 'broken after' : undefined
+    const created = await retryingStore(lossy).create(storedWidget('a'))
+    expect(sent).toBe(2)
+    expect(await sound.get(keyOf(created.object))).toEqual(created)
+  })
+
+  it.each([
+    { faults: ['broken after'], because: 'the condition of the second attempt fails' },
+    { faults: ['broken after', 'throttle', 'throttle'], because: 'the last attempt is throttled' },
+  ] as const)('is WRITE_UNKNOWN though it was the SDK that repeated it, and $because', async ({ faults }) => {
+    const live = await sound.create(storedWidget('a'))
+    let sent = 0
+    const lossy: Faults = (operation) => (operation === 'UpdateItem' ? faults[sent++] : undefined)
+    const store = retryingStore(lossy, async () => {
+      if (sent === 1) await sound.replace((await sound.get(keyOf(live.object))) as StoredObject, ['status'])
+    })
+    await expectCode(store.replace(withSpec(live, { size: 2 }), ['spec']), 'WRITE_UNKNOWN')
+    expect(sent).toBe(faults.length + 1)
+  })
+
+  /** With a client that retries by itself. `between`: called before each request. */
+  function retryingStore(faults: Faults, between: () => Promise<void> = async () => {}): ObjectStore {
+    const faulty = faultyTransport(dynalite.transport, faults)
     const client = createDynamodbClient({
       maxAttempts: 3,
       region: 'us-east-1',
       credentials: testCredentials,
-      requestHandler: faultyTransport(dynalite.transport, lossy) as never,
+      requestHandler: {
+        handle: async (request: Parameters<typeof faulty.handle>[0]) => {
+          await between()
+          return faulty.handle(request)
+        },
+      } as never,
     })
-    const created = await createDynamodbStore({ client, table, clock }).create(storedWidget('a'))
-    expect(sent).toBe(2)
-    expect(await sound.get(keyOf(created.object))).toEqual(created)
-    client.destroy()
-  })
+    return createDynamodbStore({ client, table, clock })
+  }
 
   it('is WRITE_UNKNOWN when somebody has written since: it may have been done before', async () => {
     const live = await sound.create(storedWidget('a'))
@@ -328,6 +353,17 @@ describe('what a write does besides', () => {
     await store.replace(withMetadata(live, { ownerReferences: [] }), ['meta'])
     expect(adopted).toBeDefined()
     expect(await index.ownedBy('owner-1')).toEqual([keyOf(live.object)])
+  })
+
+  it('keeps the entry of a later write though an earlier one comes late and fails', async () => {
+    const entries = createOwnerEntries({ client: dynalite.client, table, clock })
+    const { object } = child('a')
+    await entries.add(object, 20)
+    await entries.add(object, 10)
+    await entries.drop(withMetadata(child('a'), { resourceVersion: '15' }).object, ['owner-1'])
+    expect(await entries.childrenOf('owner-1')).toEqual([keyOf(object)])
+    await entries.drop(withMetadata(child('a'), { resourceVersion: '21' }).object, ['owner-1'])
+    expect(await entries.childrenOf('owner-1')).toEqual([])
   })
 
   it('succeeds though entries that are no longer needed cannot be dropped', async () => {

@@ -137,6 +137,9 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         const removed = await store.create(storedWidget('b'))
         await store.remove(removed)
         await expectCode(store.replace(removed, ['spec']), 'NOT_FOUND')
+        const last = await store.remove(await store.create(storedWidget('c')))
+        await expectCode(store.replace(last, ['spec']), 'NOT_FOUND')
+        await expectCode(store.remove(last), 'NOT_FOUND')
       })
 
       it('refuses an object that has taken the name since', async () => {
