@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import * as s3 from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
@@ -26,12 +26,19 @@ export class DumpArchive extends Construct {
 
   /** For the function of Jobs: it stores dumps, and reads none. */
   allowStoring(worker: ControlFunction): void {
-    worker.allow(['s3:PutObject', 's3:AbortMultipartUpload'], [this.bucket.arnForObjects('*')])
+    this.allowOnDumps(worker, ['s3:PutObject', 's3:AbortMultipartUpload'])
   }
 
   /** For the function of BackupPolicies: it removes dumps that are old. */
   allowRemoving(worker: ControlFunction): void {
     worker.allow(['s3:ListBucket'], [this.bucket.bucketArn])
-    worker.allow(['s3:DeleteObject'], [this.bucket.arnForObjects('*')])
+    this.allowOnDumps(worker, ['s3:DeleteObject'])
+  }
+
+  private allowOnDumps(worker: ControlFunction, actions: readonly string[]): void {
+    worker.allow(actions, [this.bucket.arnForObjects('*')])
+    const bucket = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as s3.CfnBucket)
+    const rule = `IAM5[Resource::<${bucket}.Arn>/*]`
+    if (worker.role !== undefined) acknowledge(worker.role, rule, 'dumps have names of namespaces and policies to come')
   }
 }

@@ -1,17 +1,19 @@
-import { App, Validations } from 'aws-cdk-lib'
+import { App, Stack, Validations } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
+import { DumpArchive } from '../../infra/constructs/dump-archive.ts'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { resourcesOf } from './synthesized.ts'
+import { deployed, expectProperties, expectResource, resourcesOf } from './synthesized.ts'
 
 interface Statement {
   readonly Action: string | readonly string[]
   readonly Resource: unknown
 }
 
-function synthesized(app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })): SetpointStack {
+function synthesized(): SetpointStack {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
   return new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: true })
 }
 
@@ -25,11 +27,11 @@ function allowed(template: Template): Readonly<Record<string, readonly string[]>
   return Object.fromEntries(policies.filter(([, actions]) => actions.length > 0))
 }
 
-describe('the bucket for dumps', () => {
+describe('the bucket for dumps', { timeout: 90_000 }, () => {
   it('outlives the stack, is nobody else’s, and clears away uploads that nobody ends', () => {
     const template = Template.fromStack(synthesized())
-    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Retain' })
-    template.hasResourceProperties('AWS::S3::Bucket', {
+    expectResource(template, 'AWS::S3::Bucket', { DeletionPolicy: 'Retain' })
+    expectProperties(template, 'AWS::S3::Bucket', {
       PublicAccessBlockConfiguration: { BlockPublicAcls: true, RestrictPublicBuckets: true },
       LifecycleConfiguration: { Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } }] },
     })
@@ -49,7 +51,10 @@ describe('the bucket for dumps', () => {
     using directory = temporaryDirectory('nag')
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] }, outdir: directory.path })
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
-    synthesized(app)
+    const { stack, controllers } = deployed({}, {}, new Stack(app, 'Test'))
+    const dumps = new DumpArchive(stack, 'Dumps')
+    dumps.allowStoring(controllers.shelf.function)
+    dumps.allowRemoving(controllers.lamp.function)
     expect(() => app.synth()).not.toThrow()
   })
 })

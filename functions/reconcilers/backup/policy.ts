@@ -2,6 +2,7 @@ import {
   again,
   defineReconciler,
   done,
+  mapped,
   reference,
   stop,
   type ConditionPatch,
@@ -26,7 +27,11 @@ const activeDeadlineSeconds = 3600
 export function policyReconciler(archive: Archive): Controller {
   return defineReconciler(BackupPolicy, {
     owns: [CronJob],
-    watches: [reference(PostgresDatabase, (policy: Policy) => policy.spec.targets)],
+    watches: [
+      reference(PostgresDatabase, (policy: Policy) => policy.spec.targets),
+      // A dump that was made by hand counts, too.
+      mapped(Job, (job) => ({ name: job.spec.folder })),
+    ],
     resync: '1h',
 
     async reconcile(policy, ctx) {

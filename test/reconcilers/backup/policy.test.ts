@@ -120,6 +120,14 @@ describe('a BackupPolicy', () => {
     expect([...archive.stored.keys()].map((name) => name.slice(23, 31))).toEqual(['20260106'])
   })
 
+  it('counts a dump that a Job of its folder made by hand', async () => {
+    await policy()
+    const spec = { databases: [{ name: 'orders' }], folder: 'nightly' }
+    await env.apply(Job, { metadata: { name: 'by-hand' }, spec })
+    await env.settle()
+    expect((await get())?.status).toMatchObject({ dumps: 1, lastScheduleTime: null })
+  })
+
   it('names targets that do not exist, and keeps the rest going', async () => {
     await policy({ targets: [{ name: 'orders' }, { name: 'nowhere' }] })
     expect(await condition('TargetsFound')).toMatchObject({
