@@ -62,6 +62,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: '      await turn.settle()\n      await clock.sleep(1)\n      return tell()',
   },
   {
+    bug: 'the message is acknowledged before the run',
+    file: reconcileKey,
+    find: '    const startMs = clock.nowMs()\n',
+    replace: '    await turn.settle()\n    const startMs = clock.nowMs()\n',
+  },
+  {
     bug: 'a status is written over whatever was written meanwhile',
     file: commit,
     find: '        live = await store.get(keyOf(first.object))',
