@@ -260,6 +260,17 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         expect(await names()).toEqual(ordered)
       })
 
+      it('orders letters by their UTF-8 bytes, page by page', async () => {
+        const ordered = Array.from({ length: 6 }, (_, i) => [`a/z${i}`, `a/\u{fb00}${i}`, `a/\u{1f600}${i}`])
+          .flat()
+          .sort(byBytes)
+        await createAll(ordered.toReversed())
+        expect(await names()).toEqual(ordered)
+        const [first = '', second = ''] = await names({ limit: 2 })
+        expect([first, second]).toEqual(ordered.slice(0, 2))
+        expect(await names({ after: { namespace: 'a', name: second.slice(2) } })).toEqual(ordered.slice(2))
+      })
+
       it('keeps to a namespace, a kind and a group', async () => {
         await createAll(['a/a', 'b/a', 'b/b', 'c/a'])
         expect(await names({ namespace: 'b' })).toEqual(['b/a', 'b/b'])
@@ -347,6 +358,10 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
       )
     })
   })
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 function writersOf(stored: StoredObject | undefined): readonly number[] {

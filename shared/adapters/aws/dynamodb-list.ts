@@ -57,7 +57,8 @@ function shareOf(count: number, partitionCount: number): number {
 
 /** The items of one partition, in order. */
 interface Walk {
-  readonly head: () => Item | undefined
+  /** The place of the next one; `undefined` behind the last. */
+  readonly place: () => Buffer | undefined
   take(): Item
   /** Reads on if nothing is left of the last page. */
   fill(): Promise<void>
@@ -66,30 +67,37 @@ interface Walk {
 function walkThrough(pages: AsyncIterator<readonly Item[], void>): Walk {
   let page: readonly Item[] = []
   let at = 0
+  let place: Buffer | undefined
   let isDone = false
+  const arrive = (): void => {
+    const sk = page[at]?.['sk']?.S
+    place = sk === undefined ? undefined : Buffer.from(sk)
+  }
   return {
-    head: () => page[at],
-    take: () => page[at++] as Item,
+    place: () => place,
+    take: () => {
+      const item = page[at++] as Item
+      arrive()
+      return item
+    },
     fill: async () => {
       while (at >= page.length && !isDone) {
         const { value, done = false } = await pages.next()
         isDone = done
         page = value ?? []
         at = 0
+        arrive()
       }
     },
   }
 }
 
-/** The walk whose next item comes first. */
+/** The walk whose next item comes first, by the bytes of its place: that is the order within a partition. */
 function first(walks: readonly Walk[]): Walk | undefined {
-  let least: Walk | undefined
+  let least: { readonly walk: Walk; readonly place: Buffer } | undefined
   for (const walk of walks) {
-    if (walk.head() !== undefined && (least === undefined || place(walk) < place(least))) least = walk
+    const place = walk.place()
+    if (place !== undefined && (least === undefined || Buffer.compare(place, least.place) < 0)) least = { walk, place }
   }
-  return least
-}
-
-function place(walk: Walk): string {
-  return walk.head()?.['sk']?.S ?? ''
+  return least?.walk
 }
