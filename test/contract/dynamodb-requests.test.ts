@@ -5,7 +5,7 @@ import type { StoredObject } from '../../shared/model/stored-object.ts'
 import { countAwsRequests } from '../support/aws-requests.ts'
 import { startDynalite } from '../support/dynalite.ts'
 import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
-import { storedWidget, widgetKind, withMetadata } from '../support/stored-object.ts'
+import { storedWidget, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
 
 /**
  * What each operation of the ports costs. `npm run cost` reckons with the same: a number that grows here is money. Objects are
@@ -119,6 +119,17 @@ describe('a list', () => {
   it('is one query for kinds that are read often and written by hand', async () => {
     await opened.store.list({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRoleBinding' })
     expect(requests.take().calls).toEqual({ Query: 1 })
+  })
+
+  it('goes on where DynamoDB ends a page, at 1 MB', async () => {
+    const text = 'x'.repeat(300_000)
+    const names = Array.from({ length: 40 }, (_, i) => `big${String(i).padStart(2, '0')}`)
+    await Promise.all(names.map((name) => opened.store.create(withSpec(storedWidget(name), { text }))))
+    requests.take()
+    const { items, more } = await opened.store.list(widgetKind)
+    expect(items.map(({ object }) => object.metadata.name)).toEqual(['a', ...names])
+    expect(more).toBe(false)
+    expect(requests.take().calls['Query']).toBeGreaterThan(10)
   })
 
   it('reads no more than a part beyond its limit', async () => {

@@ -91,7 +91,6 @@ function createLook(options: DynamodbChangeFeedOptions): Look {
     const items = await read('read what changed', keysOf((await entries(of, low)).filter(isNew)))
     const changes: Change[] = []
     for (const item of items.toSorted((a, b) => versionIn(a) - versionIn(b))) {
-      if (!isNew(item)) continue
       changes.push(changeSince(item, told.get(place(item)) ?? low))
       told.set(place(item), versionIn(item))
     }
