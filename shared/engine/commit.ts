@@ -16,10 +16,11 @@ import type { Verdict } from './verdict.ts'
  * Ends turns: writes what a run changed, and only then lets go of the queue's messages. Nothing is written if nothing
  * changed. A write that another writer got ahead of is made again from the newest state, which may have moved on.
  *
- * Hold and wake: a short wait is begun by hiding the message; then its handle is written into the object, on condition that
- * nothing has changed since the run began that wakes the object. So either the handle is recorded, and whoever changes the
- * object later finds it and wakes the key; or something had changed, and the message is let go at once. No order of events
- * leaves a change waiting. The status is written before the message is hidden: the next run sees it, however short the wait.
+ * Hold and wake: a short wait is one write and then a hidden message. The write carries status, wait and the message's handle, the
+ * handle on condition that nothing has changed since the run began that wakes the object. So either the handle is recorded, and
+ * whoever changes the object later finds it and wakes the key; or something had changed, and the message is let go at once. A wake
+ * that comes before the message is hidden makes the handle stale, and hiding it does nothing. No order of events leaves a
+ * change waiting. The write comes first: the next run sees the status, however short the wait. (docs/decisions/0009)
  */
 export interface Commit {
   verdict(run: EndedRun): Promise<void>
@@ -53,12 +54,15 @@ export interface PostponedTurn {
 }
 
 interface Rest {
+  readonly turn: Turn
   /** The object as the turn began with it. */
   readonly stored: StoredObject
   readonly live: StoredObject
   readonly untilMs: number
-  /** What the object is to remember, but for the hold. */
-  readonly engine: (live: StoredObject) => EngineState
+}
+
+interface Recorded {
+  readonly isRecorded: boolean
 }
 
 export function createCommit({ store, clock, events, logger }: EngineOptions): Commit {
@@ -92,9 +96,9 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
       await tell()
       return turn.settle()
     }
-    const told = await write(first, (live) => changed(live, { object: next(live).object, engine: live.engine }))
+    const isRecorded = await recordHold({ turn, stored, live: first, untilMs }, next)
     await report(stored, how, controller)
-    await rest(turn, { stored, live: told ?? first, untilMs, engine: (live) => next(live).engine })
+    await hide({ turn, untilMs, isRecorded })
   }
 
   /**
@@ -112,18 +116,23 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     void overrun.then(() => end()).catch((error: unknown) => notEnded(turn, error))
   }
 
-  /** Hold, then record the handle. */
-  async function rest(turn: Turn, { stored, live: first, untilMs, engine }: Rest): Promise<void> {
-    await turn.hold(Math.max(0, untilMs - clock.nowMs()))
+  /** Writes the wait, and if it may, how to end it. Whether that is recorded. */
+  async function recordHold(
+    { turn, stored, live: first, untilMs }: Rest,
+    next: (live: StoredObject) => Conclusion,
+  ): Promise<boolean> {
     const hold = { handle: turn.handle, untilMs }
-    const after = await write(first, (live) =>
-      changed(live, {
-        object: live.object,
-        engine: isOvertaken(stored, live) ? engine(live) : { ...engine(live), hold },
-      }),
-    )
-    const isRecorded = after?.engine.hold?.handle === turn.handle
-    if (!isRecorded || (await turn.isWanted())) await turn.hold(0)
+    const after = await write(first, (live) => {
+      const { object, engine } = next(live)
+      return changed(live, { object, engine: isOvertaken(stored, live) ? engine : { ...engine, hold } })
+    })
+    return after?.engine.hold?.handle === turn.handle
+  }
+
+  /** Begins the wait, or lets the turn come again at once: nobody could end it. */
+  async function hide({ turn, untilMs, isRecorded }: Pick<Rest, 'turn' | 'untilMs'> & Recorded): Promise<void> {
+    await turn.hold(isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0)
+    if (isRecorded && (await turn.isWanted())) await turn.hold(0)
   }
 
   function notEnded({ key: { kind, namespace, name } }: Turn, error: unknown): void {
@@ -168,7 +177,10 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
       const isShort = postponement.waiting === 'RateLimited' && postponement.untilMs - nowMs <= shortWaitMsMax
       await (isShort ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
     },
-    early: (stored, turn, untilMs) => rest(turn, { stored, live: stored, untilMs, engine: ({ engine }) => engine }),
+    early: async (stored, turn, untilMs) => {
+      const isRecorded = await recordHold({ turn, stored, live: stored, untilMs }, (live) => live)
+      await hide({ turn, untilMs, isRecorded })
+    },
   }
 }
 

@@ -60,6 +60,18 @@ describe('a change of the spec', () => {
     expect(timesOf(runs)).toEqual([0, 300])
   })
 
+  it('that comes between the write of the wait and its beginning finds how to end it', async () => {
+    await startFailing(1)
+    env.faults.once('queue:widget.hold', { kind: 'delay', ms: 300 })
+    await create()
+    await env.advance('100ms')
+    const written = env.calls.findLast(({ call, args }) => call === 'store.replace' && ofConclusion(args))
+    expect(written?.atMs).toBe(env.nowMs() - 100)
+    await change()
+    await env.settle()
+    expect(env.calls.findLast((one) => one.call === 'queue:widget.wake')).toMatchObject({ atMs: env.nowMs() })
+  })
+
   it('that the relay hears of late waits for nothing then', async () => {
     await startFailing(1)
     await create()
@@ -98,6 +110,26 @@ describe('a change of the spec', () => {
     await env.advance('5s')
     expect(runs).toMatchObject([{ size: 1 }, { size: 4 }])
     expect(timesOf(runs)).toEqual([0, 1_000])
+  })
+})
+
+describe('a wait', () => {
+  it('is one write, with the status and what ends it, and none if nothing of it is new but that', async () => {
+    await startFailing(Infinity)
+    await create()
+    await env.settle()
+    const writes = () =>
+      env.calls.filter(
+        ({ call, args }) => call === 'store.replace' && (args[0] as StoredObject).object.kind === 'Widget',
+      )
+    expect(writes()).toHaveLength(1)
+    expect(writes()[0]?.args[0]).toMatchObject({
+      object: { status: { conditions: [{ type: 'Ready', status: 'False' }] } },
+      engine: { waiting: 'Backoff', attempt: 1, hold: { untilMs: env.nowMs() + 1_000 } },
+    })
+    await env.advance('10s')
+    expect(writes()).toHaveLength(runs.length)
+    for (const { args } of writes().slice(1)) expect(args[1]).toEqual(['engine'])
   })
 })
 

@@ -81,7 +81,10 @@ function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
  * The record's part of a turn that goes on with the object of that name; waits of the record are found by the sweep. If its function
  * runs on after its time, the turn does not go on: it comes again when the function has ended.
  */
-function firstPartOf(turn: Turn): { readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'settle'>; isEnded(): boolean } {
+function firstPartOf(turn: Turn): {
+  readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'isWorn' | 'settle'>
+  isEnded(): boolean
+} {
   let hasEnded = false
   let isLeft = false
   const end = async (): Promise<void> => {
@@ -89,7 +92,8 @@ function firstPartOf(turn: Turn): { readonly turn: Pick<Turn, 'hold' | 'isWanted
     if (isLeft) await turn.hold(0)
   }
   return {
-    turn: { hold: end, isWanted: async () => false, settle: end },
+    // No handle is recorded: whoever ended the record's wait by it would end the turn that goes on.
+    turn: { hold: end, isWanted: async () => false, isWorn: true, settle: end },
     isEnded: () => {
       isLeft = !hasEnded
       return hasEnded
