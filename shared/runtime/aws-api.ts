@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { requestOf, streamedResponse, type StreamedResponse } from '../adapters/aws/lambda-http.ts'
 import { principalOf } from '../adapters/aws/principal.ts'
 import { createApi } from '../api/api.ts'
+import type { Page } from '../api/call.ts'
 import { allControllers } from '../engine/control-loops.ts'
 import { createExplain } from '../engine/explain/explain.ts'
 import { OperatingError } from '../model/errors.ts'
@@ -46,12 +47,16 @@ function createAnswer(services: AwsServices): AnswerEvent {
   }
 }
 
-/** The API without a gateway. Numbers are in CloudWatch, and not on a page. */
-export function createAwsApi(services: AwsServices, authenticate: Authenticator): HttpHandler {
+/** The API without a gateway. Numbers are in CloudWatch: there are no pages, but for tests. */
+export function createAwsApi(
+  services: AwsServices,
+  authenticate: Authenticator,
+  pages: ReadonlyMap<string, Page> = new Map(),
+): HttpHandler {
   return createApi({
     ...services,
     explain: createExplain({ ...services, controllers: allControllers(services) }),
-    pages: new Map(),
+    pages,
     authenticate,
     version: setpointVersion,
   })

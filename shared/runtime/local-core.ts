@@ -118,7 +118,8 @@ function createMeasuredQueue(
   return queue
 }
 
-function pagesOf(telemetry: PrometheusTelemetry, controllers: readonly Controller[]): ReadonlyMap<string, Page> {
+/** What is served beside the API. */
+export function pagesOf(telemetry: PrometheusTelemetry, controllers: readonly Controller[]): ReadonlyMap<string, Page> {
   return new Map([
     ['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }],
     ['doctor', { type: 'text/plain; charset=utf-8', text: () => doctorReport(controllers, telemetry.valueOf) }],

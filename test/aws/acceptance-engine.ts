@@ -6,15 +6,15 @@ import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
 import { changeOf } from '../../shared/adapters/aws/dynamodb-stream.ts'
 import { createControlLoops, type ControlLoop } from '../../shared/engine/control-loops.ts'
+import { createTokenBucket } from '../../shared/engine/token-bucket.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { Delivery, WorkQueue } from '../../shared/ports/work-queue.ts'
 import { createAwsApi } from '../../shared/runtime/aws-api.ts'
 import { createReconcileBatch, reserveMs } from '../../shared/runtime/aws-reconcile.ts'
 import { createRelayBatch } from '../../shared/runtime/aws-relay.ts'
-import { createTick } from '../../shared/runtime/aws-resync.ts'
+import { createTick, type Tick } from '../../shared/runtime/aws-resync.ts'
 import { createAwsServices, type QueueServices } from '../../shared/runtime/aws-services.ts'
-import { installBasics } from '../../shared/runtime/install-basics.ts'
-import type { LocalCore, LocalCoreOptions } from '../../shared/runtime/local-core.ts'
+import { pagesOf, type LocalCore, type LocalCoreOptions } from '../../shared/runtime/local-core.ts'
 import { useTestEngine, type TestEngine } from '../../shared/testing/test-engine.ts'
 import { startDynalite, testClient, type TestStreamRecord, type Transport } from '../support/dynalite.ts'
 
@@ -102,22 +102,24 @@ async function startAwsCore(options: LocalCoreOptions, state: Durable): Promise<
     logger,
     telemetry,
   })
-  await installBasics(services)
   const loops = createControlLoops(services)
   for (const { name, timeoutMs } of loops)
     if (!state.queues.has(name))
       state.queues.set(name, createLocalWorkQueue({ clock, random, visibilityMs: 6 * (timeoutMs + 15_000) }))
   const wrapped = new Map([...state.queues].map(([name, queue]) => [name, wrapQueue(queue, name)]))
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
-  const engine: QueueServices = { ...services, queueOf }
+  const budget = options.retryBudget && { retryBudget: createTokenBucket(options.retryBudget) }
+  const engine: QueueServices = { ...services, queueOf, ...budget }
   const stop = new AbortController()
+  const tick = createTick({ ...engine, depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0 })
+  await tick()
   const running = [
     serveStream(engine, state, stop.signal),
-    serveTicks(engine, state, stop.signal),
+    serveTicks(tick, engine, stop.signal),
     ...loops.map((loop) => serveQueue(loop, engine, stop.signal)),
   ]
   return {
-    api: createAwsApi(services, options.authenticate),
+    api: createAwsApi(services, options.authenticate, pagesOf(telemetry, controllers)),
     resources: services.resources,
     catalog: services.catalog,
     stop: async () => {
@@ -139,12 +141,9 @@ async function serveStream(engine: QueueServices, state: Durable, signal: AbortS
   }
 }
 
-async function serveTicks(engine: QueueServices, { queues }: Durable, signal: AbortSignal): Promise<void> {
-  const tick = createTick({ ...engine, depthOf: async ({ name }) => queues.get(name)?.depth() ?? 0 })
-  while (!signal.aborted) {
-    await tick().catch((error: unknown) => engine.logger.error('tick failed', { error: String(error) }))
-    await engine.clock.sleep(60_000, signal)
-  }
+async function serveTicks(tick: Tick, { clock, logger }: QueueServices, signal: AbortSignal): Promise<void> {
+  for (await clock.sleep(60_000, signal); !signal.aborted; await clock.sleep(60_000, signal))
+    await tick().catch((error: unknown) => logger.error('tick failed', { error: String(error) }))
 }
 
 /** The event source mapping: batches of ten, as many keys at once as the controller may run. */
