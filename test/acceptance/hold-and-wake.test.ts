@@ -70,6 +70,8 @@ describe('a change of the spec', () => {
     await change()
     await env.settle()
     expect(env.calls.findLast((one) => one.call === 'queue:widget.wake')).toMatchObject({ atMs: env.nowMs() })
+    await env.advance('1s')
+    expect(timesOf(runs)).toEqual([0, 300])
   })
 
   it('that the relay hears of late waits for nothing then', async () => {
