@@ -6,7 +6,7 @@ import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
 import type { ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
-import { createTestTable, startDynalite } from '../support/dynalite.ts'
+import { createTestTable, startDynalite, testClient } from '../support/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
@@ -104,6 +104,53 @@ describe('a reader of the DynamoDB feed', () => {
     await reading
     expect(batches.length).toBeGreaterThanOrEqual(2)
     expect(batches.length).toBeLessThanOrEqual(4)
+  })
+
+  it('gets what is far behind in batches, each of which it can go on from', async () => {
+    const start = await feed.latest()
+    for (let minute = 0; minute < 13; minute++) {
+      await Promise.all(Array.from({ length: 100 }, (_, i) => store.create(storedWidget(`w${minute}-${i}`))))
+      await clock.advance(60_000)
+    }
+    const names = new Set<string>()
+    let [after, sizes, count]: [string, number[], number] = [start, [], 0]
+    while (names.size < 1_300) {
+      const batch = await firstBatch(after)
+      sizes = [...sizes, batch?.changes.length ?? 0]
+      for (const { stored } of batch?.changes ?? []) names.add(stored.object.metadata.name)
+      after = batch?.resourceVersion ?? after
+      expect(count++).toBeLessThan(10)
+    }
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(500)
+    expect(sizes.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('is not told of a removal after the next object of the name, though the index shows it late', async () => {
+    const start = await feed.latest()
+    await createAndRemove('a', 'first')
+    await store.create(storedWidget('a', { uid: 'second' }))
+    // The first look finds the entry of the tombstone where the next object is by now, and no entry of its copy.
+    let looks = 0
+    const lagging = {
+      handle: async (request: Parameters<typeof dynalite.transport.handle>[0]) => {
+        const { response } = await dynalite.transport.handle(request)
+        if (!request.headers['x-amz-target']?.endsWith('Query')) return { response }
+        const body: { Items: { sk: { S: string } }[] } = JSON.parse(Buffer.from(response.body).toString())
+        if (looks++ < 8) body.Items = body.Items.filter(({ sk }) => !sk.S.startsWith('~'))
+        const { 'content-length': _, 'x-amz-crc32': __, ...headers } = response.headers
+        return { response: { ...response, headers, body: Buffer.from(JSON.stringify(body)) } }
+      },
+    }
+    const stop = new AbortController()
+    const late = createDynamodbChangeFeed({ ...options, client: testClient(lagging), pollMs: 0 })
+    const seen: string[] = []
+    for await (const batch of late.follow({ after: start, of: widgetKind, signal: stop.signal })) {
+      seen.push(...told(batch))
+      setTimeout(() => stop.abort(), 100)
+      void clock.advance(1)
+    }
+    expect(looks).toBeGreaterThan(8)
+    expect(seen).toEqual(['added second'])
   })
 
   it('cannot follow all kinds unless it knows them', async () => {

@@ -27,6 +27,7 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
 export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): ChangeFeed {
   const { clock, pollMs = 1_000, lookBackMs = 2_000 } = options
   const look = createLook(options)
+  const read = createBatchRead(options)
 
   /** Where a reader begins: a number ahead of our clock says no more than "now". */
   const startOf = (after: string): number => {
@@ -37,20 +38,38 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
   }
 
+  /** Reads what entries of the index are about, and notes it as told. */
+  const changesOf = async (entries: readonly Item[], { told, low }: Progress): Promise<readonly Change[]> => {
+    const items = await read('read what changed', keysOf(entries))
+    const changes: Change[] = []
+    for (const item of items.toSorted(byVersion)) {
+      const since = told.get(place(item)) ?? low
+      // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
+      if (versionIn(item) <= since) continue
+      changes.push(changeSince(item, since))
+      told.set(place(item), versionIn(item))
+    }
+    return changes
+  }
+
   async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
-    let low = startOf(after)
+    const progress: Progress = { low: startOf(after), told: new Map() }
     let quietSinceMs = -Infinity
-    const told = new Map<string, number>()
     while (!signal.aborted) {
       const nowMs = clock.nowMs()
-      const changes = await look(of, low, told)
-      // Within one reader nothing is told twice, so that it can look back further for what is late.
-      low = Math.max(low, versionAt(nowMs - lookBackMs - lateMs))
-      forget(told, low)
-      if (changes.length > 0 || nowMs - quietSinceMs >= quietMsMax) {
-        yield { changes, resourceVersion: String(versionAt(nowMs)) }
+      let entries = await look(of, progress)
+      do {
+        const batch = entries.slice(0, entriesMax)
+        entries = entries.slice(entriesMax)
+        const changes = await changesOf(batch, progress)
+        if (changes.length === 0 && nowMs - quietSinceMs < quietMsMax) continue
         quietSinceMs = nowMs
-      }
+        const upTo = entries.length === 0 ? versionAt(nowMs) : versionIn(batch.at(-1) ?? {})
+        yield { changes, resourceVersion: String(upTo) }
+      } while (entries.length > 0 && !signal.aborted)
+      // Within one reader nothing is told twice, so that it can look back further for what is late.
+      progress.low = Math.max(progress.low, versionAt(nowMs - lookBackMs - lateMs))
+      forget(progress)
       await clock.sleep(pollMs, signal)
     }
   }
@@ -65,16 +84,23 @@ const reachMs = 3_600_000
 const lateMs = 8_000
 /** How long a reader of a quiet kind is told nothing. */
 const quietMsMax = 5_000
+/** Of a batch: a reader that comes from far back keeps no more objects in memory. */
+const entriesMax = 500
 
-/** What is new above a number and above what was told, in the order of numbers; notes it as told. */
-type Look = (of: KindName | undefined, low: number, told: Map<string, number>) => Promise<readonly Change[]>
+/** How far a reader is. */
+interface Progress {
+  /** Everything up to here is told. */
+  low: number
+  /** By place, the version that was told, if it is above. */
+  readonly told: Map<string, number>
+}
+
+/** The entries of the index that were not told yet, in the order of their versions. */
+type Look = (of: KindName | undefined, progress: Progress) => Promise<readonly Item[]>
 
 function createLook(options: DynamodbChangeFeedOptions): Look {
-  const { kinds } = options
-  const read = createBatchRead(options)
-
-  const entries = async (of: KindName | undefined, low: number): Promise<readonly Item[]> => {
-    const followed = of === undefined ? await kinds?.() : [of]
+  return async (of, { low, told }) => {
+    const followed = of === undefined ? await options.kinds?.() : [of]
     if (followed === undefined) throw new TypeError('following all kinds needs the option `kinds`')
     const found = followed.flatMap(partitionsOf).map((pk) =>
       queryAll(options, 'read the index changes', {
@@ -83,19 +109,13 @@ function createLook(options: DynamodbChangeFeedOptions): Look {
         ExpressionAttributeValues: { ':pk': { S: pk }, ':low': { N: String(low) } },
       }),
     )
-    return (await Promise.all(found)).flat()
-  }
-
-  return async (of, low, told) => {
     const isNew = (item: Item): boolean => versionIn(item) > (told.get(place(item)) ?? low)
-    const items = await read('read what changed', keysOf((await entries(of, low)).filter(isNew)))
-    const changes: Change[] = []
-    for (const item of items.toSorted((a, b) => versionIn(a) - versionIn(b))) {
-      changes.push(changeSince(item, told.get(place(item)) ?? low))
-      told.set(place(item), versionIn(item))
-    }
-    return changes
+    return (await Promise.all(found)).flat().filter(isNew).toSorted(byVersion)
   }
+}
+
+function byVersion(a: Item, b: Item): number {
+  return versionIn(a) - versionIn(b)
 }
 
 /** Each once: the index may show an item in its old and its new place. */
@@ -120,6 +140,6 @@ function place({ pk, sk }: Item): string {
   return `${pk?.S} ${livePlace(sk?.S ?? '')}`
 }
 
-function forget(told: Map<string, number>, low: number): void {
+function forget({ told, low }: Progress): void {
   for (const [at, version] of told) if (version <= low) told.delete(at)
 }
