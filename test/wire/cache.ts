@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ export function cached(name: string): string {
 export async function fetchOnce(name: string, make: (directory: string) => Promise<void>): Promise<void> {
   const directory = cached(name)
   if (existsSync(directory)) return
-  const made = `${directory}.${process.pid}`
+  const made = `${directory}.${randomUUID()}`
   try {
     await make(made)
     renameSync(made, directory)

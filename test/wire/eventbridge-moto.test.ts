@@ -14,9 +14,9 @@ import type { Transition } from '../../shared/model/transitions.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { sqsClient } from '../support/sqs-queue.ts'
 import { onPeer } from './endpoints.ts'
-import { moto } from './moto.ts'
+import { motoOfQueues } from './moto.ts'
 
-const { endpoint, ...options } = onPeer(moto)
+const { endpoint, ...options } = onPeer(motoOfQueues)
 
 function transition(type: Transition['type'], name: string): Transition {
   const lastTransitionTime = '2026-01-01T00:00:00Z'

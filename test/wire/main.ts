@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { elasticmq } from './elasticmq.ts'
 import { localstack } from './localstack.ts'
-import { moto } from './moto.ts'
+import { moto, motoOfQueues } from './moto.ts'
 import type { Peer, RunningPeer } from './peer.ts'
 
 interface Reached {
@@ -42,7 +42,7 @@ async function runTests(env: Readonly<Record<string, string>>): Promise<number> 
 }
 
 const startMs = performance.now()
-const peers = [moto, elasticmq, localstack]
+const peers = [moto, motoOfQueues, elasticmq, localstack]
 const reached = (await Promise.all(peers.map(reach))).filter((one) => one !== undefined)
 for (const { peer, endpoint } of reached) console.log(`runs: ${peer.name} ${peer.version} on ${endpoint}`)
 

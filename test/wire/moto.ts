@@ -4,7 +4,7 @@ import { fetchPython, pythonOf } from './python.ts'
 const version = '5.2.5'
 const home = `moto-${version}`
 
-/** moto, from PyPI: DynamoDB with Streams, SQS, EventBridge, CloudFormation and more on one endpoint. */
+/** moto, from PyPI: DynamoDB with Streams, SQS, EventBridge, CloudFormation and more on one endpoint. This one is for the table. */
 export const moto: Peer = {
   name: 'moto',
   version,
@@ -15,3 +15,6 @@ export const moto: Peer = {
       says: /Running on (http:\/\/127\.0\.0\.1:\d+)/,
     }),
 }
+
+/** A second one, since one process of Python does one thing at a time: for queues and events. */
+export const motoOfQueues: Peer = { ...moto, name: 'moto (queues)', variable: 'SETPOINT_WIRE_MOTO_QUEUES' }

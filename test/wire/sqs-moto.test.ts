@@ -1,9 +1,9 @@
-import { moto } from './moto.ts'
+import { motoOfQueues } from './moto.ts'
 import { sqsContract } from './sqs-contract.ts'
 
 const staleHandles = 'moto takes a handle of an earlier receipt; SQS FIFO refuses it (aws-facts.md A10)'
 
-sqsContract(moto, {
+sqsContract(motoOfQueues, {
   latencyMs: 1_000,
   differences: {
     'does nothing with a handle that is stale or was never one': staleHandles,
