@@ -1,7 +1,7 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { APIGatewayProxyEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { randomUUID } from 'node:crypto'
-import { text } from 'node:stream/consumers'
+import { text as whole } from 'node:stream/consumers'
 import type { Controller } from '../../shared/index.ts'
 import type { AwsBoundary, ClientSettings } from '../../shared/runtime/aws-boundary.ts'
 import { systemClock } from '../../shared/adapters/local/system-clock.ts'
@@ -22,8 +22,9 @@ import {
   type StreamMapping,
 } from '../support/lambda-driver.ts'
 import { calm, faulty, throttled, type Call, type Weather } from '../support/lambda-life.ts'
-import '../support/lambda-streaming.ts'
-import type { StreamedAnswer } from '../support/lambda-streaming.ts'
+import { installStreaming, type StreamedAnswer } from '../support/lambda-streaming.ts'
+
+installStreaming()
 
 const { apiFunction } = await import('../../functions/api.ts')
 const { deadLetterFunction } = await import('../../functions/deadletter.ts')
@@ -143,7 +144,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   const api = createEnvironment<APIGatewayProxyEvent, Reply>({
     name: 'api',
     timeoutMs: 30_000,
-    create: (retire) => whole(apiFunction(boundary('api', retire), controllers) as never),
+    create: (retire) => inOnePiece(apiFunction(boundary('api', retire), controllers) as never),
   })
   const ticks = createEnvironment<unknown, void>({
     name: 'resync',
@@ -239,11 +240,11 @@ async function depth(client: SQSClient, QueueUrl: string): Promise<number> {
 }
 
 /** The answer as a client has it when the stream has ended. */
-function whole(answer: Handler<APIGatewayProxyEvent, StreamedAnswer>): Handler<APIGatewayProxyEvent, Reply> {
+function inOnePiece(answer: Handler<APIGatewayProxyEvent, StreamedAnswer>): Handler<APIGatewayProxyEvent, Reply> {
   return async (event, context) => {
     const { prelude, stream } = await answer(event, context)
     const { statusCode: status } = await prelude
-    const body = await text(stream)
+    const body = await whole(stream)
     return { status, body: body === '' ? undefined : (JSON.parse(body) as unknown) }
   }
 }

@@ -54,7 +54,7 @@ export type Fault = 'throttle' | 'lost' | 'crashBefore' | 'crashAfter' | 'hang'
 /** Decides, once for each request. */
 export type Weather = (call: Call) => Fault | undefined
 
-export const calm: Weather = () => undefined
+export const calm: Weather = () => {}
 
 /** Each fault as often as it says, from 0 to 1. */
 export function stormy(likelihoods: Readonly<Partial<Record<Fault, number>>>, chance: () => number): Weather {

@@ -21,21 +21,24 @@ type StreamingHandler = (event: unknown, stream: PassThrough, context: unknown) 
 
 const preludes = new WeakMap<PassThrough, PromiseWithResolvers<Prelude>>()
 
-Object.assign(globalThis, {
-  awslambda: {
-    streamifyResponse: (handler: StreamingHandler) => async (event: unknown, context: unknown) => {
-      const stream = new PassThrough()
-      const prelude = Promise.withResolvers<Prelude>()
-      preludes.set(stream, prelude)
-      const ended = handler(event, stream, context)
-      ended.catch(prelude.reject)
-      return { stream, prelude: prelude.promise, ended }
-    },
-    HttpResponseStream: {
-      from: (stream: PassThrough, prelude: Prelude) => {
-        preludes.get(stream)?.resolve(prelude)
-        return stream
-      },
+/** Gives this process the global; ahead of the import of a function that streams. */
+export function installStreaming(): void {
+  Object.assign(globalThis, { awslambda })
+}
+
+const awslambda = {
+  streamifyResponse: (handler: StreamingHandler) => async (event: unknown, context: unknown) => {
+    const stream = new PassThrough()
+    const prelude = Promise.withResolvers<Prelude>()
+    preludes.set(stream, prelude)
+    const ended = handler(event, stream, context)
+    ended.catch(prelude.reject)
+    return { stream, prelude: prelude.promise, ended }
+  },
+  HttpResponseStream: {
+    from: (stream: PassThrough, prelude: Prelude) => {
+      preludes.get(stream)?.resolve(prelude)
+      return stream
     },
   },
-})
+}

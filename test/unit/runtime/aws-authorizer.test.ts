@@ -203,7 +203,7 @@ describe('a presigned request to STS', () => {
     const entries = Object.entries({ ...good, ...change }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     )
-    return token(`${to}?${new URLSearchParams(entries)}${more}`)
+    return token(`${to}?${new URLSearchParams(entries).toString()}${more}`)
   }
 
   it('lets a role in, whatever its session calls itself and whatever path it is in', async () => {

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
+import { done, type Controller } from '../../../shared/index.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
+import type { ObjectIndex } from '../../../shared/ports/object-index.ts'
+import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
+import { createTick, type Tick } from '../../../shared/runtime/aws-resync.ts'
+import { createAwsServices } from '../../../shared/runtime/aws-services.ts'
+import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
+import { widgets } from '../../acceptance/support/widgets.ts'
+import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
+
+/** What a tick looks for and sends: as much in each, whatever was missed. */
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+const minuteMs = 60_000
+const startMs = Date.parse('2026-01-01T00:00:00Z')
+
+let opened: OpenSqlite
+let clock: ReturnType<typeof createVirtualClock>
+let sent: { readonly loop: string; readonly wakeUp: WakeUp }[]
+let looks: { readonly kind: string; readonly from: number; readonly to: number }[]
+let depths: Record<string, number>
+let saved: string | undefined
+let failing: string | undefined
+
+beforeEach(() => {
+  clock = createVirtualClock(startMs)
+  opened = openSqlite(':memory:', clock)
+  sent = []
+  looks = []
+  depths = {}
+  saved = undefined
+  failing = undefined
+})
+afterEach(() => opened.close())
+
+/** A process that has not ticked yet. */
+function process(controllers: readonly Controller[] = [widgets([], () => done(), { resync: '10h' })]): Tick {
+  const checkpoint: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
+  const services = createAwsServices({
+    boundary: { clock, random: createSeededRandom(1), retire: () => {} },
+    ports: { ...opened, index: watched(opened.index), checkpoint: () => checkpoint },
+    controllers,
+    kindsMaxAgeMs: 0,
+    logger,
+    telemetry: createPrometheusTelemetry(),
+  })
+  return createTick({
+    ...services,
+    queueOf: ({ name }) => queueOf(name),
+    depthOf: async ({ name }) => depths[name] ?? 0,
+  })
+}
+
+function watched(index: ObjectIndex): ObjectIndex {
+  return {
+    ...index,
+    onWheel: (kind, from, to) => {
+      looks.push({ kind: kind.kind, from, to })
+      return index.onWheel(kind, from, to)
+    },
+    due: (kind, untilMs, limit) => {
+      if (kind.kind === failing) throw new OperatingError('THROTTLED', 'too many looks')
+      return index.due(kind, untilMs, limit)
+    },
+  }
+}
+
+function queueOf(loop: string): WorkQueue {
+  const send = async (wakeUps: readonly WakeUp[]): Promise<void> =>
+    void sent.push(...wakeUps.map((wakeUp) => ({ loop, wakeUp })))
+  return { send, receive: async () => [], settle: async () => {}, hold: async () => {}, wake: async () => {} }
+}
+
+async function createWidgets(count: number, engine: { readonly nextRunAtMs?: number } = {}): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const name = `w${i}`
+    const metadata = {
+      name,
+      namespace: 'default',
+      uid: `uid-${i}`,
+      resourceVersion: '0',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    }
+    const object = { apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata, spec: {} }
+    await opened.store.create({ object, engine })
+  }
+}
+
+/** Slots of the wheel that were looked at for widgets by ticks since the last call, the garbage collector's left out. */
+function slots(): number {
+  const own = looks.splice(0).filter(({ kind, to, from }) => kind === 'Widget' && to - from < 100)
+  return own.reduce((sum, { from, to }) => sum + to - from, 0)
+}
+
+const toWidgets = (): readonly WakeUp[] => sent.filter(({ loop }) => loop === 'widget').map(({ wakeUp }) => wakeUp)
+
+describe('timers', () => {
+  it('are found a minute ahead, and say when they are due', async () => {
+    const tick = process()
+    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await tick()
+    expect(toWidgets()).toMatchObject([{ origin: 'timer', notBeforeMs: startMs + 50_000 }])
+  })
+
+  it('that are later are not', async () => {
+    const tick = process()
+    await createWidgets(1, { nextRunAtMs: startMs + 61_000 })
+    await tick()
+    expect(toWidgets()).toEqual([])
+  })
+
+  it('found by two ticks are the same message', async () => {
+    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await Promise.all([process()(), process()()])
+    expect(new Set(toWidgets().map(({ dedupId }) => dedupId)).size).toBe(1)
+  })
+})
+
+describe('the wheel', () => {
+  it('turns by the minute, and once round in the period', async () => {
+    const tick = process()
+    await createWidgets(50)
+    await tick()
+    slots()
+    for (let minute = 1; minute <= 600; minute++) {
+      clock.moveTo(startMs + minute * minuteMs)
+      await tick()
+      expect(slots()).toBe(6)
+    }
+    expect(toWidgets()).toHaveLength(50)
+    expect(new Set(toWidgets().map(({ key }) => key.name)).size).toBe(50)
+  })
+
+  it('makes up for missed ticks in slices, and for no more than one round', async () => {
+    await process()()
+    clock.moveTo(startMs + 3 * 24 * 3_600_000)
+    const tick = process()
+    let turns = 0
+    for (let beforeMs = handMs(), i = 0; i < 400; i++, beforeMs = handMs()) {
+      await tick()
+      const turnedMs = handMs() - Math.max(beforeMs, clock.nowMs() - 10 * 3_600_000)
+      expect(turnedMs).toBeLessThanOrEqual(5 * minuteMs)
+      turns += turnedMs
+      clock.moveTo(clock.nowMs() + minuteMs)
+    }
+    expect(clock.nowMs() - handMs()).toBeLessThanOrEqual(minuteMs)
+    expect(turns).toBeLessThanOrEqual((600 + 400) * minuteMs)
+  })
+
+  /** How far the wheel of widgets has been turned. */
+  function handMs(): number {
+    const progress = JSON.parse(saved ?? '{}') as Record<string, { readonly turnedMs: number }>
+    return progress['widget Widget.test.setpoint.dev']?.turnedMs ?? 0
+  }
+
+  it('waits while the queue is long, and goes on from where it was', async () => {
+    const tick = process()
+    await tick()
+    slots()
+    depths['widget'] = 1_000
+    clock.moveTo(startMs + minuteMs)
+    await tick()
+    expect(slots()).toBe(0)
+    depths['widget'] = 999
+    clock.moveTo(startMs + 2 * minuteMs)
+    await tick()
+    expect(slots()).toBe(12)
+  })
+})
+
+describe('a loop that is new', () => {
+  it('looks at every object that was there before it, in ten ticks', async () => {
+    await process([])()
+    await createWidgets(30)
+    const tick = process()
+    await tick()
+    expect(toWidgets().length).toBeLessThan(30)
+    for (let minute = 1; minute <= 10; minute++) {
+      clock.moveTo(startMs + minute * minuteMs)
+      await tick()
+    }
+    const introduced = toWidgets().filter(({ origin }) => origin === 'change')
+    expect(new Set(introduced.map(({ key }) => key.name)).size).toBe(30)
+    expect(introduced).toHaveLength(30)
+  })
+
+  it('on a table that nothing has swept looks at nothing: the stream tells of everything', async () => {
+    await createWidgets(30)
+    await process()()
+    expect(toWidgets()).toEqual([])
+  })
+})
+
+describe('a child without owners', () => {
+  it('is looked at once a day, should nobody have been told that they went', async () => {
+    const tick = process()
+    await createWidgets(40)
+    for (let hour = 0; hour <= 24; hour++) {
+      clock.moveTo(startMs + hour * 60 * minuteMs)
+      await tick()
+    }
+    const garbage = sent.filter(({ loop, wakeUp }) => loop === 'garbage-collector' && wakeUp.key.kind === 'Widget')
+    expect(garbage).toHaveLength(40)
+  })
+})
+
+it('a sweep that fails holds up no other, and is made up for', async () => {
+  const tick = process()
+  await tick()
+  failing = 'Widget'
+  clock.moveTo(startMs + minuteMs)
+  await tick()
+  failing = undefined
+  slots()
+  clock.moveTo(startMs + 2 * minuteMs)
+  await tick()
+  expect(slots()).toBe(12)
+})
+
+it('the kinds of the reconcilers are there after the first tick', async () => {
+  await process()()
+  const at = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '' }
+  expect(await opened.store.get({ ...at, name: 'widgets.test.setpoint.dev' })).toBeDefined()
+})
