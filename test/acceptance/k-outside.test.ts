@@ -179,6 +179,58 @@ describe('what Konnect refuses', () => {
   })
 })
 
+describe('what cannot be moved', () => {
+  const other = { metadata: { name: 'other' } }
+
+  it('a service is not in two control planes, nor left behind in one, when it is to be in another', async () => {
+    const { env, konnect } = world
+    await world.applyService()
+    const spec = { authRef: { name: 'konnect' }, serverURL: konnect.url }
+    await env.apply(KonnectControlPlane, { ...other, spec })
+    await env.settle()
+    await env.patch(KonnectService, 'orders', { spec: { controlPlaneRef: { name: 'other' } } })
+    await env.settle()
+    expect(await condition('Stalled')).toMatchObject({
+      reason: 'CannotMove',
+      message: expect.stringContaining('default/main'),
+    })
+    expect(entities()).toHaveLength(1)
+    await env.delete(KonnectService, 'orders')
+    await env.settle()
+    expect(entities()).toEqual([])
+  })
+
+  it('but it is made in another once the first is gone', async () => {
+    const { env, konnect } = world
+    await world.applyService()
+    await env.apply(KonnectControlPlane, { ...other, spec: { authRef: { name: 'konnect' }, serverURL: konnect.url } })
+    await env.delete(KonnectControlPlane, 'main')
+    await env.settle()
+    await env.patch(KonnectService, 'orders', { spec: { controlPlaneRef: { name: 'other' } } })
+    await env.settle()
+    expect(entities()).toHaveLength(1)
+    expect(await condition('Ready')).toMatchObject({ status: 'True' })
+  })
+
+  it('a token of another organization makes nothing there, and nothing counts as gone', async () => {
+    const { env, konnect } = world
+    const before = konnect.state.all('control-planes')
+    await env.apply(Secret, { metadata: { name: 'konnect' }, stringData: { token: 'other' } })
+    await env.advance('2m')
+    expect(await conditionIn(env, KonnectControlPlane, ['main', 'Stalled'])).toMatchObject({
+      reason: 'ObserveRefused',
+      message: expect.stringContaining('organization'),
+    })
+    await env.delete(KonnectControlPlane, 'main')
+    await env.advance('2m')
+    expect(await env.get(KonnectControlPlane, 'main')).toBeDefined()
+    await env.apply(Secret, { metadata: { name: 'konnect' }, stringData: { token: 'kpat_new' } })
+    await env.advance('2m')
+    expect([before.length, konnect.state.all('control-planes')]).toEqual([1, []])
+    expect(await env.get(KonnectControlPlane, 'main')).toBeUndefined()
+  })
+})
+
 describe('adoption', () => {
   const adopt = async (fields: object, annotations: Readonly<Record<string, string>>): Promise<string> => {
     const { id } = (await seen(world.env, KonnectControlPlane, 'main')).status ?? {}

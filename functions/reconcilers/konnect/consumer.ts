@@ -15,6 +15,7 @@ export function consumers(konnect: Konnect): Controller {
       tags: tagsFor(spec.tags, owner),
     }),
     api: coreEntities('consumers'),
+    place: konnect.placeOf,
     shown: shownInside,
     condition: 'Programmed',
     budget: konnect.budgetOf,

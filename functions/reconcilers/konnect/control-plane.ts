@@ -17,7 +17,7 @@ type ControlPlane = ObjectOf<typeof KonnectControlPlane>
 const path = '/v2/control-planes'
 
 /** Control planes: made by POST, found by a label, changed by PATCH. */
-export function controlPlanes({ fetch, budgetOf, organizationOf }: Konnect): Controller {
+export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konnect): Controller {
   /** With what Konnect nests, and whose it is. Asked before anything is made, so that no answer is lost for its sake. */
   const completed = async (client: KonnectClient, call: () => Promise<JsonObject | undefined>): Promise<JsonObject> => {
     const organizationID = await organizationOf(client)
@@ -54,6 +54,7 @@ export function controlPlanes({ fetch, budgetOf, organizationOf }: Konnect): Con
       labels: { ...spec.labels, ...ownerLabels(owner) },
     }),
     api,
+    place: placeOf,
     shown: (entity, { serverURL }) => ({
       organizationID: String(entity['organizationID']),
       serverURL,

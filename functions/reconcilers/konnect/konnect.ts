@@ -8,6 +8,8 @@ export interface Konnect {
   budgetOf(client: KonnectClient): RateBudget
   /** Whose account it is; asked once per process. */
   organizationOf(client: KonnectClient): Promise<string>
+  /** A region of an organization. Tokens come and go; an entity stays where it is. */
+  placeOf(client: KonnectClient): Promise<string>
 }
 
 export interface KonnectOptions {
@@ -23,14 +25,16 @@ export function createKonnect({
 }: KonnectOptions = {}): Konnect {
   const budgets = createRateBudgets(rate)
   const organizations = new Map<string, string>()
+  const organizationOf = async (client: KonnectClient): Promise<string> => {
+    const id = organizations.get(client.account) ?? (await askOrganization(client))
+    organizations.set(client.account, id)
+    return id
+  }
   return {
     fetch,
     budgetOf: ({ account }) => budgets(account),
-    organizationOf: async (client) => {
-      const id = organizations.get(client.account) ?? (await askOrganization(client))
-      organizations.set(client.account, id)
-      return id
-    },
+    organizationOf,
+    placeOf: async (client) => `${client.serverURL} organization ${await organizationOf(client)}`,
   }
 }
 

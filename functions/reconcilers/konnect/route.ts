@@ -24,6 +24,7 @@ export function routes(konnect: Konnect): Controller {
       tags: tagsFor(spec.tags, owner),
     }),
     api: coreEntities('routes'),
+    place: konnect.placeOf,
     shown: shownInside,
     condition: 'Programmed',
     budget: konnect.budgetOf,

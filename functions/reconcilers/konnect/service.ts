@@ -23,6 +23,7 @@ export function services(konnect: Konnect): Controller {
       tags: tagsFor(spec.tags, owner),
     }),
     api: coreEntities('services'),
+    place: konnect.placeOf,
     shown: shownInside,
     condition: 'Programmed',
     budget: konnect.budgetOf,

@@ -6,12 +6,12 @@ import type { Lane, RateBudget } from './rate-budget.ts'
 export interface Calls {
   /**
    * Undefined: what the call was about is not there. Throws RateLimited or CallFailed. `before` is done once the call may be made,
-   * and what it throws is thrown.
+   * and what it throws is thrown. What is `free` is answered from memory but for the first time, and is not counted.
    */
   make<Answer>(
     verb: OutsideVerb,
     call: () => Promise<Answer>,
-    before?: () => Promise<void>,
+    options?: { readonly before?: () => Promise<void>; readonly free?: true },
   ): Promise<Answer | undefined>
 }
 
@@ -50,13 +50,13 @@ export interface CallsOptions {
 
 export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
   return {
-    make: async (verb, call, before) => {
-      const waitMs = budget?.take(lane(), ctx.now()) ?? 0
+    make: async (verb, call, { before, free = false } = {}) => {
+      const waitMs = free ? 0 : (budget?.take(lane(), ctx.now()) ?? 0)
       if (waitMs > 0) throw new RateLimited(waitMs)
       await before?.()
       try {
         const answer = await call()
-        ctx.outside.called(verb, 'success')
+        if (!free) ctx.outside.called(verb, 'success')
         return answer
       } catch (error) {
         const how = failureClass(error)

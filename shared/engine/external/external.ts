@@ -30,6 +30,11 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
   /** The fields that are declared, and no others, as the API wants them, with the owner's mark. A pure function. */
   declared(object: Read, at: Declaring<NoInfer<Required>, Client>): JsonObject
   readonly api: ExternalApi<Client>
+  /**
+   * Where calls go and whose they are, such as a server and an account: an entity that was made in one place is not looked for
+   * in another, where it would count as gone.
+   */
+  place?(client: Client): Promise<string>
   /** What the status shows of the entity beside its id. */
   shown?(entity: JsonObject, client: Client): Partial<StatusOf<Read>>
   /** Values that the far side chose, for fields of the spec that are empty: they are written into the spec once. */
@@ -81,13 +86,13 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
   kind: Kind<Read, Body>,
   options: ExternalOptions<NoInfer<Read>, Required, Client>,
 ): Controller {
-  const { references, connect, declared, api, outputs, budget, shown, lateInitialized, ...others } = options
+  const { references, connect, declared, api, place, outputs, budget, shown, lateInitialized, ...others } = options
   const { syncPeriod = '1m', grace = '30s', assert = 'always', condition = 'Synced', ...reconciler } = others
   const requirements = (references ?? {}) as unknown as Requirements<ApiObject>
   const runs = createExternalRuns<Client>({
     kind: kind as Kind,
     requirements,
-    far: { connect, declared, api, shown, lateInitialized, outputs, budget } as unknown as FarSide<Client>,
+    far: { connect, declared, api, place, shown, lateInitialized, outputs, budget } as unknown as FarSide<Client>,
     periodMs: durationMs(syncPeriod),
     graceMs: durationMs(grace),
     assertsAlways: assert === 'always',
@@ -105,5 +110,5 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
 /** What a user has said of the far side, the types of the kind left behind. */
 export type FarSide<Client> = Pick<
   ExternalOptions<ApiObject, Requirements<ApiObject>, Client>,
-  'connect' | 'declared' | 'api' | 'outputs' | 'lateInitialized' | 'budget'
+  'connect' | 'declared' | 'api' | 'place' | 'outputs' | 'lateInitialized' | 'budget'
 > & { shown?(entity: JsonObject, client: Client): JsonObject }

@@ -13,6 +13,10 @@ export type Memory = {
   /** A create has begun, the last time then, and how it ended is not known. */
   readonly intent?: { readonly atMs: number }
   readonly createdAtMs?: number
+  /** Where it is, as the far side's `place` has it. */
+  readonly place?: string
+  /** What it is inside of, by the names of the requirements: `namespace/name`. */
+  readonly inside?: { readonly [requirement: string]: string }
   /** Of what was declared when it was last asserted. */
   readonly digest?: string
   readonly syncedAtMs?: number

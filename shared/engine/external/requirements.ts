@@ -51,17 +51,22 @@ export interface Found {
   readonly invalid: readonly ConditionPatch[]
   /** What the entity would be a part of is gone. */
   readonly isContainerGone: boolean
+  /** What the entity is inside of, by the names of the requirements: `namespace/name`. */
+  readonly inside: { readonly [requirement: string]: string }
   /** Other objects, or others in their place, make it another declaration. */
   readonly identity: Json
 }
 
+/** `inside`: what the entity is inside of already, whatever the object says now. */
 export async function findRequired(
   object: ApiObject,
   requirements: Requirements<ApiObject>,
-  ctx: Context,
+  { ctx, inside = {} }: { readonly ctx: Context; readonly inside?: Found['inside'] | undefined },
 ): Promise<Found> {
   const looked = await Promise.all(
-    Object.entries(requirements).map(([name, requirement]) => findOne(name, requirement, { object, ctx })),
+    Object.entries(requirements).map(([name, requirement]) =>
+      findOne(name, requirement, { object, ctx, inside: inside[name] }),
+    ),
   )
   const found = looked.filter((one) => one !== undefined)
   const conditions = found.map(({ name, condition }) => [`${name}Valid`, condition] as const)
@@ -70,6 +75,7 @@ export async function findRequired(
     conditions: Object.fromEntries(conditions),
     invalid: found.flatMap(({ condition }) => (condition.status === 'True' ? [] : [condition])),
     isContainerGone: found.some(({ contains, target }) => contains && target === undefined),
+    inside: Object.fromEntries(found.flatMap(({ name, contains, path }) => (contains ? [[name, path]] : []))),
     identity: Object.fromEntries(found.map(({ name, target }) => [name, identityOf(target)])),
   }
 }
@@ -78,19 +84,34 @@ interface FoundOne {
   readonly name: string
   readonly target: ApiObject | undefined
   readonly contains: boolean
+  /** `namespace/name` */
+  readonly path: string
   readonly condition: ConditionPatch
 }
 
 async function findOne(
   name: string,
   { kind, of, contains }: Requirement<ApiObject, unknown>,
-  { object, ctx }: { readonly object: ApiObject; readonly ctx: Context },
+  { object, ctx, inside }: { readonly object: ApiObject; readonly ctx: Context; readonly inside: string | undefined },
 ): Promise<FoundOne | undefined> {
-  const at = of(object)
+  const at = inside === undefined ? of(object) : placeOf(inside)
   if (at === undefined) return undefined
+  const path = `${at.namespace ?? object.metadata.namespace ?? ''}/${at.name}`
   const target = (await ctx.get(kind, at)) as ApiObject | undefined
-  const text = `${kind.kind} ${at.namespace === undefined ? '' : `${at.namespace}/`}${at.name}`
-  return { name, target, contains, condition: conditionOf(target, { text, hasStatus: kind.definition !== undefined }) }
+  const isElsewhere = at.namespace !== undefined && at.namespace !== object.metadata.namespace
+  const text = `${kind.kind} ${isElsewhere ? path : at.name}`
+  return {
+    name,
+    target,
+    contains,
+    path,
+    condition: conditionOf(target, { text, hasStatus: kind.definition !== undefined }),
+  }
+}
+
+function placeOf(path: string): Reference {
+  const [namespace = '', name = ''] = path.split('/')
+  return { name, namespace }
 }
 
 function conditionOf(

@@ -1,13 +1,13 @@
 import type { ConditionPatch } from '../../model/conditions.ts'
 import { humanDuration } from '../../model/human-duration.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
 import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, type End } from './decide.ts'
-import { recall } from './memory.ts'
+import { note, recall } from './memory.ts'
 import { keepOutputs } from './outputs.ts'
 import { findRequired, type Found } from './requirements.ts'
 import {
@@ -31,22 +31,42 @@ export interface ExternalRuns {
 export function createExternalRuns<Client>(spec: ExternalSpec<Client>): ExternalRuns {
   return {
     reconcile: async (object, ctx) => {
-      const found = await findRequired(object, spec.requirements, ctx)
+      const found = await findWanted(spec, object, ctx)
       if (found.invalid.length > 0) return unresolved(found, periodOf(spec, object))
       const run = await beginRun(spec, object, { ctx, found })
       return ended(run, () => inStep(run))
     },
 
     cleanup: async (object, ctx) => {
-      const { id, intent } = recall(ctx)
+      const { id, intent, inside } = recall(ctx)
       if (id === undefined && intent === undefined) return done()
-      const found = await findRequired(object, spec.requirements, ctx)
+      const found = await findRequired(object, spec.requirements, { ctx, inside })
       if (found.isContainerGone) return goneWithItsContainer(ctx, id)
       if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(found) })
       const run = await beginRun(spec, object, { ctx, found })
       return ended(run, () => takenAway(run))
     },
   }
+}
+
+/**
+ * What the object refers to. An entity cannot be moved: while it is inside of something else than the object says now, the run stops.
+ * Once that is gone, the entity is, too, and another one is made where the object says.
+ */
+async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject, ctx: Context): Promise<Found> {
+  const found = await findRequired(object, spec.requirements, { ctx })
+  const { inside, ...memory } = recall(ctx)
+  if (inside === undefined || equal(inside, found.inside)) return found
+  const { isContainerGone } = await findRequired(object, spec.requirements, { ctx, inside })
+  const where = Object.values(inside).join(', ')
+  if (!isContainerGone)
+    throw withReport(
+      stop('CannotMove', `it is in ${where} and stays there; to move it, delete the object and create it again`),
+      within(periodOf(spec, object)),
+    )
+  const { id: _, intent: __, place: ___, digest: ____, ...kept } = memory
+  note(ctx, { ...kept, round: kept.round + 1 })
+  return found
 }
 
 /** For an object that has no period and whose references nobody will tell of. */

@@ -13,6 +13,7 @@ export async function take<Client>(run: Run<Client>, step: Step): Promise<void> 
   const { api } = spec.far
   switch (step.do) {
     case 'get':
+      await checkPlace(run)
       run.seen = { entity: await calls.make('get', () => api.get(client, step.id)) }
       return
     case 'find':
@@ -39,6 +40,22 @@ export function remember<Client>(run: Run<Client>, memory: Memory): void {
   note(run.ctx, memory)
 }
 
+/** Where an entity never was, it is not gone. */
+async function checkPlace<Client>({ spec, client, memory, calls }: Run<Client>): Promise<void> {
+  const { place } = spec.far
+  if (place === undefined || memory.place === undefined) return
+  const now = await calls.make('get', () => place(client), { free: true })
+  if (now === memory.place) return
+  throw new CallFailed('get', 'terminal', new Error(`${memory.id ?? 'it'} is at ${memory.place}, and not at ${now}`))
+}
+
+/** Where the entity is from now on. */
+async function placed<Client>({ spec, client, found, calls }: Run<Client>): Promise<Pick<Memory, 'place' | 'inside'>> {
+  const place = await calls.make('get', async () => spec.far.place?.(client), { free: true })
+  const { inside } = found
+  return { ...(place === undefined ? {} : { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
+}
+
 async function find<Client>(run: Run<Client>): Promise<JsonObject | undefined> {
   return run.calls.make('find', async () => run.spec.far.api.find?.(run.client, ownerOf(run)))
 }
@@ -47,12 +64,15 @@ async function find<Client>(run: Run<Client>): Promise<JsonObject | undefined> {
 async function create<Client>(run: Run<Client>, round: number): Promise<void> {
   const { ctx, calls, client, spec } = run
   const { api } = spec.far
+  const where = await placed(run)
   const intend = (): Promise<void> => {
-    remember(run, { ...run.memory, round, intent: { atMs: ctx.now() } })
+    remember(run, { ...run.memory, ...where, round, intent: { atMs: ctx.now() } })
     return ctx.notes.keep()
   }
   try {
-    const entity = await calls.make('create', () => api.create(client, declaredFor(run), ownerOf(run)), intend)
+    const entity = await calls.make('create', () => api.create(client, declaredFor(run), ownerOf(run)), {
+      before: intend,
+    })
     if (entity === undefined) throw new TypeError('an API that creates returns what it has created')
     const { intent: _, ...memory } = run.memory
     remember(run, { ...memory, id: api.idOf(entity), createdAtMs: ctx.now() })
@@ -76,7 +96,7 @@ async function refused<Client>(run: Run<Client>, error: unknown): Promise<void> 
 
 async function adopt<Client>(run: Run<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
   const { intent: _, ...memory } = run.memory
-  remember(run, { ...memory, id, ...(how === 'found' ? {} : { adopted: how }) })
+  remember(run, { ...memory, ...(await placed(run)), id, ...(how === 'found' ? {} : { adopted: how }) })
   if (how === 'match') run.has = 'asserted'
   const text = how === 'found' ? 'which was made for it before' : 'which was there already'
   await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)

@@ -4,7 +4,7 @@
  *
  *     node test/reconcilers/konnect/fake-konnect.ts --port 9443
  *
- * Any token is good but `bad`. `/ui` is what a person does in Konnect's pages: `GET /ui/{collection}` lists, `PATCH /ui/{id}`
+ * Any token is good but `bad`; `other` is another organization's. `/ui` is what a person does in Konnect's pages: `GET /ui/{collection}` lists, `PATCH /ui/{id}`
  * edits, `DELETE /ui/{id}` deletes, `GET /ui/calls` is the log, and `POST /ui/lag` with `{"ms":5000}` hides what is new.
  */
 import { randomUUID } from 'node:crypto'
@@ -68,6 +68,7 @@ export interface FakeOptions {
 
 export async function startFakeKonnect({ port = 0, now = Date.now }: FakeOptions = {}): Promise<FakeKonnect> {
   const state = createKonnectState({ now, lagMs: 0, uniqueNames: true })
+  const other = { state: createKonnectState({ now, lagMs: 0, uniqueNames: true }), organizationID: randomUUID() }
   const contract = contractOfKonnect()
   const calls: LoggedCall[] = []
   const violations: string[] = []
@@ -90,9 +91,10 @@ export async function startFakeKonnect({ port = 0, now = Date.now }: FakeOptions
     if (account === 'bad' || account === '')
       return isCore ? { status: 401, body: { message: 'Unauthorized', status: 401 } } : problem(401, 'Unauthorized')
     if (isOverLimit(account)) return { ...problem(429, 'Too Many Requests'), headers: { 'retry-after': '1' } }
-    if (operation.startsWith('GET /v3/')) return { status: 200, body: { id: organizationID, name: 'fake' } }
+    const tenant = account === 'other' ? other : { state, organizationID }
+    if (operation.startsWith('GET /v3/')) return { status: 200, body: { id: tenant.organizationID, name: 'fake' } }
     const wrong = 'POST PUT PATCH'.includes(call.method) ? check({ operation, body: call.body }) : undefined
-    return wrong === undefined ? state.answer(call) : problem(400, 'Bad Request', wrong)
+    return wrong === undefined ? tenant.state.answer(call) : problem(400, 'Bad Request', wrong)
   }
 
   const faultFor = (call: string): Fault | undefined => {

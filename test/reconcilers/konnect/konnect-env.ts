@@ -70,6 +70,7 @@ export async function startKonnectEnv(options: Omit<KonnectOptions, 'fetch'> = {
   const env = await createTestEnv({
     reconcilers: konnectReconcilers({ ...options, fetch }),
     isBusy: () => inFlight > 0,
+    tickMs: 60_000,
   })
   nowMs = env.nowMs
   let told = 0

@@ -110,6 +110,6 @@ it('a tree of entities survives bad weather, and goes without a trace', { timeou
         expect(await env.list(KonnectRoute)).toEqual([])
       },
     ),
-    { numRuns: 25, seed: 7, endOnFailure: false },
+    { numRuns: 12, seed: 7, endOnFailure: false },
   )
 })
