@@ -195,7 +195,7 @@ function withoutVersions(value: unknown): unknown {
 }
 
 describe('a write whose answer is lost', () => {
-  const losses = ['answer lost', 'lost', 'late', 'broken', 'broken after'] as const
+  const losses = ['answer lost', 'lost', 'late', 'broken', 'broken after', 'garbled', 'skewed'] as const
 
   it.each(losses)('is done once: create, %s', async (fault) => {
     const created = await storeWith(once(fault, 'PutItem')).create(storedWidget('a'))
@@ -467,7 +467,17 @@ describe('clocks that are five seconds apart', () => {
 })
 
 describe('writers of one object that race, while requests go wrong', () => {
-  const kinds: readonly Fault[] = ['throttle', 'unreachable', 'lost', 'answer lost', 'late', 'broken', 'broken after']
+  const kinds: readonly Fault[] = [
+    'throttle',
+    'unreachable',
+    'lost',
+    'answer lost',
+    'late',
+    'broken',
+    'broken after',
+    'garbled',
+    'skewed',
+  ]
 
   it.each([1, 2, 3, 4, 5])('write what they were told they wrote, once, and nothing else: seed %i', async (seed) => {
     const random = createSeededRandom(seed)

@@ -16,6 +16,10 @@ export type Fault =
   | 'broken'
   /** Status 500, but it is done. */
   | 'broken after'
+  /** It is done, and the answer is cut short. */
+  | 'garbled'
+  /** Refused because of a clock that is wrong; nothing is done. */
+  | 'skewed'
   /** Of a batch, all but the first is left undone. */
   | 'unprocessed'
   /** It is done; of a condition that fails, no item is told. */
@@ -75,6 +79,11 @@ async function answer(
       return reply(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError' })
     case 'broken':
       return reply(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError' })
+    case 'garbled':
+      await send()
+      return { ...reply(200, {}), body: Buffer.from('{"Attri') }
+    case 'skewed':
+      return reply(400, { __type: 'com.amazon.coral.service#InvalidSignatureException', message: 'Signature expired' })
     case 'unprocessed':
       return withoutRest(input, send)
     case 'without item':

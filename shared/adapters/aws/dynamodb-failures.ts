@@ -12,7 +12,7 @@ export type RequestFailure = 'throttled' | 'notSent' | 'unknown' | 'refused'
 interface SdkError extends Error {
   readonly code?: string
   readonly $fault?: 'client' | 'server'
-  readonly $metadata?: { readonly attempts?: number; readonly httpStatusCode?: number }
+  readonly $metadata?: { readonly attempts?: number }
 }
 
 /** `undefined` for what is no failed request: a condition that does not hold, an input we should not have sent, a bug. */
@@ -21,9 +21,9 @@ export function requestFailure(error: unknown): RequestFailure | undefined {
   const { name, code = '', $fault, $metadata } = error as SdkError
   if (isThrottle(name) || alsoThrottles.has(name)) return 'throttled'
   if (refusals.has(name)) return 'refused'
-  if (name === 'CredentialsProviderError' || unreachable.has(code)) return 'notSent'
-  if ($fault === 'server' || ($metadata?.httpStatusCode ?? 0) >= 500) return 'unknown'
-  return timeouts.has(name) || code !== '' ? 'unknown' : undefined
+  if (notTaken.has(name) || unreachable.has(code)) return 'notSent'
+  // Whatever else happened once the SDK had begun to send has its metadata: a timeout, a reset, an answer cut short.
+  return $metadata !== undefined && $fault !== 'client' ? 'unknown' : undefined
 }
 
 export function isConditionFailure(error: unknown): error is ConditionalCheckFailedException {
@@ -43,7 +43,6 @@ const refusals = new Set([
   'AccessDeniedException',
   'ExpiredTokenException',
   'IncompleteSignatureException',
-  'InvalidSignatureException',
   'MissingAuthenticationTokenException',
   'ResourceNotFoundException',
   'UnrecognizedClientException',
@@ -52,4 +51,10 @@ const refusals = new Set([
 /** Node's codes of connections that never were. */
 const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-const timeouts = new Set(['TimeoutError', 'AbortError', 'RequestTimeout'])
+/** The others are told to a clock that is wrong: by the answer the SDK sets it right. */
+const notTaken = new Set([
+  'CredentialsProviderError',
+  'InvalidSignatureException',
+  'RequestExpired',
+  'RequestTimeTooSkewed',
+])
