@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { runChaos } from './chaos.ts'
+import { canFillDisk } from './shaken.ts'
 
 /** `npm run chaos` is the long form. */
 it('loses nothing acknowledged, and runs nothing twice at once, when it is killed during 200 applies', async () => {
@@ -10,4 +11,19 @@ it('loses nothing acknowledged, and runs nothing twice at once, when it is kille
   expect(faults).toEqual([])
   expect(counts.applies).toBeGreaterThanOrEqual(200)
   expect(counts.cutOff).toBeGreaterThan(0)
+}, 180_000)
+
+it('loses nothing acknowledged when its disk is full for a while and its clock jumps', async ({ skip }) => {
+  if (!canFillDisk()) skip('prlimit is not installed')
+  const seed = Date.now() % 1_000_000
+  console.log(`npm run chaos -- --seed ${seed} --rounds 6 --troubles 'full disk,clock jump'`)
+  const { faults, ...counts } = await runChaos({
+    seed,
+    rounds: 6,
+    appliesMin: 200,
+    troubles: ['full disk', 'full disk', 'clock jump'],
+  })
+  console.log(JSON.stringify(counts))
+  expect(faults).toEqual([])
+  if ((counts.done['full disk'] ?? 0) > 0) expect(counts.refused).toBeGreaterThan(0)
 }, 180_000)

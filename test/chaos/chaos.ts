@@ -14,19 +14,27 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { killFirstStart } from './first-start.ts'
 import { outsideOf } from './item.ts'
 import { faultsIn, readRunLog, type RunLogLine } from './run-log.ts'
+import { fillDisk, jumpClock } from './shaken.ts'
 import { createWriter, items, type Writer, type WrittenItem } from './writer.ts'
 
 export interface ChaosOptions {
   /** Decides what is written and when the process is killed. What the machine makes of it differs from run to run. */
   readonly seed: number
-  /** How often the process is killed. */
+  /** How often something is done to the process. */
   readonly rounds: number
+  /** What may be done to it; one of them in each round. Default: it is killed. */
+  readonly troubles?: readonly Trouble[]
   /** Goes on until so many applies were acknowledged, at least. */
   readonly appliesMin: number
 }
 
+export type Trouble = 'kill' | 'full disk' | 'clock jump'
+
 export interface ChaosReport {
-  readonly kills: number
+  /** How often what was done. */
+  readonly done: Readonly<Partial<Record<Trouble, number>>>
+  /** Writes that were refused, or whose answer was lost, and made again. */
+  readonly refused: number
   readonly applies: number
   readonly deletions: number
   readonly runs: number
@@ -41,26 +49,27 @@ const writersCount = 4
 const namesPerWriter = 5
 
 /**
- * Kills a control plane with -9 at random moments, also while it starts, while others write; starts it again each time. After
- * each start every acknowledged write must be there. In the end every object must come to rest as last declared, nothing may
+ * Kills a control plane with -9 at random moments, also while it starts, while others write, and starts it again each time; or its
+ * disk is full for a while, or its clock jumps. After each round every acknowledged write must be there. In the end every object must come to rest as last declared, nothing may
  * be left of those that were deleted, and no two runs of one object may ever have been under way at once.
  */
-export async function runChaos({ seed, rounds, appliesMin }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({ seed, rounds, appliesMin, troubles = ['kill'] }: ChaosOptions): Promise<ChaosReport> {
   using directory = temporaryDirectory('chaos')
   const random = createSeededRandom(seed)
   const dataDirectory = join(directory.path, 'data')
   const { runLog } = outsideOf(dataDirectory)
   const faults: string[] = []
-  for (let first = 0; first < rounds / 4; first++)
+  const done: Partial<Record<Trouble, number>> = {}
+  for (let first = 0; first < (troubles.includes('kill') ? rounds / 4 : 0); first++)
     faults.push(...(await killFirstStart(program, random.fork(`first start ${first}`))))
   const plane = await startControlPlane({ program, dataDirectory })
   using client = openApiClient(plane.kubeconfig)
   const writers = writersOf(client, random)
   faults.push(
-    ...(await underFire(plane, { client, writers, random, rounds, appliesMin })),
-    ...faultsIn(readRunLog(runLog)),
+    ...(await underFire(plane, { client, writers, random, rounds, appliesMin, troubles, done })),
+    ...faultsIn(readRunLog(runLog), !troubles.includes('full disk')),
   )
-  return { ...countsOf(writers, readRunLog(runLog)), kills: rounds, faults }
+  return { ...countsOf(writers, readRunLog(runLog)), done, faults }
 }
 
 function writersOf(client: ApiClient, random: SeededRandom): readonly Writer[] {
@@ -76,10 +85,11 @@ function writersOf(client: ApiClient, random: SeededRandom): readonly Writer[] {
 function countsOf(
   writers: readonly Writer[],
   log: readonly RunLogLine[],
-): Pick<ChaosReport, 'applies' | 'deletions' | 'runs' | 'cutOff'> {
+): Pick<ChaosReport, 'applies' | 'refused' | 'deletions' | 'runs' | 'cutOff'> {
   const runs = log.filter(({ edge }) => edge === 'start').length
   return {
     applies: appliesOf(writers),
+    refused: writers.reduce((sum, { refused }) => sum + refused, 0),
     deletions: allWritten(writers).reduce((sum, { gone }) => sum + gone.length, 0),
     runs,
     cutOff: 2 * runs - log.length,
@@ -90,16 +100,17 @@ function appliesOf(writers: readonly Writer[]): number {
   return writers.reduce((sum, { applies }) => sum + applies, 0)
 }
 
-interface Battle extends Pick<ChaosOptions, 'rounds' | 'appliesMin'> {
+interface Battle extends Required<Pick<ChaosOptions, 'rounds' | 'appliesMin' | 'troubles'>> {
   readonly client: ApiClient
   readonly writers: readonly Writer[]
   readonly random: SeededRandom
+  readonly done: Partial<Record<Trouble, number>>
 }
 
-/** Lets the writers write while the process is killed again and again, and then come to rest; what went wrong. */
+/** Lets the writers write while things are done to the process, and then come to rest; what went wrong. */
 async function underFire(
   first: ControlPlaneProcess,
-  { client, writers, random, rounds, appliesMin }: Battle,
+  { client, writers, random, rounds, appliesMin, troubles, done }: Battle,
 ): Promise<readonly string[]> {
   const { dataDirectory } = first
   const faults: string[] = []
@@ -112,8 +123,12 @@ async function underFire(
   try {
     for (let round = 1; round <= rounds; round++) {
       await sleep(20 + moments.next() * 500)
-      plane = await killAndStart(plane, moments)
-      faults.push(...(await lostWrites(client, writers)).map((fault) => `after kill ${round}: ${fault}`))
+      const trouble = troubles[Math.floor(moments.next() * troubles.length)] ?? 'kill'
+      done[trouble] = (done[trouble] ?? 0) + 1
+      if (trouble === 'kill') plane = await killAndStart(plane, moments)
+      if (trouble === 'full disk') await fillDisk(plane, moments)
+      if (trouble === 'clock jump') jumpClock(plane, moments)
+      faults.push(...(await lostWrites(client, writers)).map((fault) => `after ${trouble} ${round}: ${fault}`))
     }
     await Promise.race([writing, untilTrue(() => appliesOf(writers) >= appliesMin)])
     enough.abort()

@@ -20,6 +20,8 @@ export interface Writer {
   readonly written: readonly WrittenItem[]
   /** How many were acknowledged. */
   readonly applies: number
+  /** How many requests had to be made again. */
+  readonly refused: number
   /** Writes until told to stop, and ends with nothing in the air. Rejects when it is refused. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -38,6 +40,10 @@ export function createWriter({ client, random, names }: WriterOptions): Writer {
   const written = names.map((name): WrittenItem => ({ name, isDeleting: false, gone: [] }))
   let value = 0
   let applies = 0
+  let refused = 0
+  const again = (): void => {
+    refused++
+  }
 
   const apply = async (i: number, item: WrittenItem): Promise<void> => {
     const body = {
@@ -49,6 +55,7 @@ export function createWriter({ client, random, names }: WriterOptions): Writer {
     const { metadata, spec } = await acknowledged(client, `PATCH ${items}/${item.name}?fieldManager=chaos`, {
       body,
       contentType: 'application/apply-patch+yaml',
+      again,
     })
     const { uid, resourceVersion } = metadata
     written[i] = { ...item, live: { uid, value: spec.value, resourceVersion } }
@@ -61,7 +68,7 @@ export function createWriter({ client, random, names }: WriterOptions): Writer {
     { live, ...item }: WrittenItem & Required<Pick<WrittenItem, 'live'>>,
   ): Promise<void> => {
     written[i] = { ...item, live, isDeleting: true }
-    await acknowledged(client, `DELETE ${items}/${item.name}`, {}, [404])
+    await acknowledged(client, `DELETE ${items}/${item.name}`, { again }, [404])
     while ((await acknowledged(client, `GET ${items}/${item.name}`, {}, [404])).kind !== 'Status') await sleep(50)
     written[i] = { ...item, isDeleting: false, gone: [...item.gone, live.uid] }
   }
@@ -70,6 +77,9 @@ export function createWriter({ client, random, names }: WriterOptions): Writer {
     written,
     get applies() {
       return applies
+    },
+    get refused() {
+      return refused
     },
     run: async (signal) => {
       while (!signal.aborted) {
@@ -91,13 +101,14 @@ const broken: ApiReply = { status: 503, body: undefined }
 async function acknowledged(
   client: ApiClient,
   line: string,
-  options: SendOptions,
+  { again, ...options }: SendOptions & { readonly again?: () => void },
   welcome: readonly number[] = [],
 ): Promise<ApiReply['body']> {
   for (;;) {
     const { status, body } = await client.send(line, options).catch(() => broken)
     if ((status >= 200 && status < 300) || welcome.includes(status)) return body
     if (status !== 409 && status !== 429 && status < 500) throw new Error(`${line}: ${status} ${JSON.stringify(body)}`)
+    again?.()
     await sleep(20)
   }
 }

@@ -20,6 +20,8 @@ export interface KeyGroups {
   wake(handle: string, nowMs: number): void
   /** Anything but timers has come since the receipt. */
   isWanted(handle: string, nowMs: number): boolean
+  /** The machine's clock was moved by so much: those who have taken a key have it as long as before. */
+  clockJumped(byMs: number): void
   /** Keys that are ready. */
   depth(): number
   /** Since when the key that is ready longest has been so; Infinity if none is. Looks at all keys. */
@@ -163,6 +165,11 @@ export function createKeyGroups({ handlePrefix, visibilityMs, onHandOut = () => 
     return next !== undefined && next.origin !== 'timer'
   }
 
+  const clockJumped = (byMs: number): void => {
+    for (const group of receipts.values())
+      if (!group.isHeld && group.deadline !== undefined) deadlines.set(group, group.deadline.atMs + byMs)
+  }
+
   const oldestReadyAtMs = (): number => {
     let oldest = Infinity
     for (const { lane, readyAtMs } of groups.values()) if (lane !== undefined) oldest = Math.min(oldest, readyAtMs)
@@ -176,6 +183,7 @@ export function createKeyGroups({ handlePrefix, visibilityMs, onHandOut = () => 
     hold,
     wake,
     isWanted,
+    clockJumped,
     depth: () => lanes.size,
     oldestReadyAtMs,
     nextDeadlineMs: deadlines.earliestMs,

@@ -37,6 +37,19 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
   const waiting = new Set<() => void>()
   let timerMs = Infinity
 
+  const aheadMs = (): number => (clock.steadyMs === undefined ? 0 : clock.nowMs() - clock.steadyMs())
+  let knownAheadMs = aheadMs()
+
+  /** A machine that slept, or whose clock was put right, must not end a turn whose run goes on. */
+  const now = (): number => {
+    const jumpedMs = aheadMs() - knownAheadMs
+    if (Math.abs(jumpedMs) > driftMsMax) {
+      knownAheadMs += jumpedMs
+      groups.clockJumped(jumpedMs)
+    }
+    return clock.nowMs()
+  }
+
   /** Calls the waiting receivers if there is something for them, or if their timer has become too late. */
   const callReceivers = (): Promise<void> => {
     if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs)) {
@@ -58,13 +71,13 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     waiting.add(call)
     signal.addEventListener('abort', call)
     timerMs = groups.nextDeadlineMs() ?? Infinity
-    if (timerMs < Infinity) void clock.sleep(timerMs - clock.nowMs(), timer.signal).then(call)
+    if (timerMs < Infinity) void clock.sleep(timerMs - now(), timer.signal).then(call)
     return promise
   }
 
   const receive: WorkQueue['receive'] = async (max, signal, backgroundMax) => {
     while (!signal.aborted) {
-      const deliveries = groups.take(max, clock.nowMs(), backgroundMax)
+      const deliveries = groups.take(max, now(), backgroundMax)
       if (deliveries.length > 0) return deliveries
       await nextEvent(signal)
     }
@@ -73,7 +86,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
 
   return {
     send: (wakeUps) => {
-      const nowMs = clock.nowMs()
+      const nowMs = now()
       for (const wakeUp of wakeUps) {
         const key = keyText(wakeUp.key)
         if (recent.admit(`${key} ${wakeUp.dedupId}`, nowMs)) groups.accept(key, wakeUp, nowMs)
@@ -82,21 +95,23 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     },
     receive,
     settle: (deliveries) => {
-      for (const { handle } of deliveries) groups.settle(handle, clock.nowMs())
+      for (const { handle } of deliveries) groups.settle(handle, now())
       return callReceivers()
     },
     hold: (deliveries, ms) => {
-      for (const { handle } of deliveries) groups.hold(handle, ms, clock.nowMs())
+      for (const { handle } of deliveries) groups.hold(handle, ms, now())
       return callReceivers()
     },
     wake: (handle) => {
-      groups.wake(handle, clock.nowMs())
+      groups.wake(handle, now())
       return callReceivers()
     },
-    isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, clock.nowMs())),
+    isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, now())),
     depth: groups.depth,
-    longestWaitMs: () => Math.max(0, clock.nowMs() - groups.oldestReadyAtMs()),
+    longestWaitMs: () => Math.max(0, now() - groups.oldestReadyAtMs()),
   }
 }
 
+/** Less is no jump. */
+const driftMsMax = 1_000
 const done = Promise.resolve()

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 /** The machine's clock. A sleep keeps the process alive. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
+  steadyMs: () => performance.now(),
   sleep: async (ms, signal) => {
     for (let leftMs = ms; leftMs > 0; leftMs -= timeoutMsMax) await pause(Math.min(leftMs, timeoutMsMax), signal)
   },
