@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withDump } from '../../../functions/reconcilers/backup/dump/dump.ts'
 import { restoreDump } from '../../../functions/reconcilers/backup/dump/restore.ts'
+import { withSession } from '../../../functions/reconcilers/backup/dump/session.ts'
 import type { Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/temporary-server.ts'
 import { richSchema } from './rich-schema.ts'
@@ -178,6 +179,16 @@ describe('a dump', { timeout: 60_000 }, () => {
     expect(size).toBeGreaterThan(2_000_000)
     // 145 MB of rows.
     expect(most - before).toBeLessThan(70_000_000)
+  })
+
+  it('is handed on in large portions, though each row is a message', async () => {
+    const endpoint = await freshDatabase()
+    const portions = await withSession({ endpoint, purpose: 'dump', signal: deadline() }, async (session) => {
+      let count = 0
+      for await (const _ of session.copyOut('COPY (SELECT generate_series(1, 100000)) TO STDOUT')) count++
+      return count
+    })
+    expect(portions).toBeLessThan(1_000)
   })
 
   it('ends at once when its time is over, and leaves no session behind', async () => {

@@ -116,7 +116,7 @@ describe('a BackupPolicy', () => {
     expect([...archive.stored.keys()].map((name) => name.slice(23, 31))).toEqual(['20260105', '20260106'])
     expect((await get())?.status).toMatchObject({ dumps: 2 })
     await policy({ retentionDays: 2, suspended: true })
-    await env.advance('480h')
+    await env.advance('72h')
     expect([...archive.stored.keys()].map((name) => name.slice(23, 31))).toEqual(['20260106'])
   })
 

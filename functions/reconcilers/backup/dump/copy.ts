@@ -57,7 +57,8 @@ export class CopyOut implements Submittable {
       this.#waiting = []
       this.#waitingBytes = 0
       this.#connection?.stream.resume()
-      yield* chunks
+      // Each row is a message of its own: handed on together, or every row would pass through all that comes after.
+      if (chunks.length > 0) yield Buffer.concat(chunks)
       if (this.#waiting.length > 0) continue
       if (end?.error !== undefined) this.#failed(end.error)
       if (end !== undefined) return
