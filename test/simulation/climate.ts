@@ -16,8 +16,9 @@ export interface Climate {
   readonly unknown: number
   /** The caller dies before or after a call. */
   readonly crash: number
-  /** The caller stands still for minutes before it goes on. */
+  /** The caller stands still before it goes on, for so long at most. */
   readonly pause: number
+  readonly pauseMsMax: number
   /** A function whose time is over goes on, as none should: its writes must have no say. */
   readonly zombies: boolean
 
@@ -95,6 +96,7 @@ export const clearSky: Climate = {
   unknown: 0,
   crash: 0,
   pause: 0,
+  pauseMsMax: 600_000,
   zombies: false,
   skewMsMax: 0,
   jumpMinutes: 0,
@@ -127,7 +129,7 @@ export function climateOf(random: SeededRandom): Climate {
   const presence = oneOf(random, [0.2, 0.5, 0.8])
   const is = (): boolean => random.next() < presence
   const upTo = (most: number): number => (is() ? random.next() * most : 0)
-  const fence = random.next() < 0.08
+  const fence = random.next() < 0.1
   return {
     ...limits,
     latencyMsMax: oneOf(random, [2, 20, 200, 2_000]),
@@ -135,7 +137,8 @@ export function climateOf(random: SeededRandom): Climate {
     hotPartition: is(),
     unknown: upTo(0.1),
     crash: upTo(0.03),
-    pause: upTo(0.01),
+    pause: fence ? 0.02 + random.next() * 0.05 : upTo(0.01),
+    pauseMsMax: fence ? 30_000 : 600_000,
     zombies: fence,
     skewMsMax: is() ? oneOf(random, [300, 5_000]) : 0,
     jumpMinutes: is() ? oneOf(random, [3, 20]) : 0,

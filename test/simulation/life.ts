@@ -115,7 +115,7 @@ export async function call<Result>(
   { name, isWrite = false, refusal }: CallOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const { latencyMsMax, throttle, unknown, crash, pause } = climate()
+  const { latencyMsMax, throttle, unknown, crash, pause, pauseMsMax } = climate()
   await life.pass(Math.floor(random.next() * latencyMsMax))
   if (pause > 0 && random.next() < pause) await standStill()
   if (crash > 0 && random.next() < crash) return die(`before ${name}`)
@@ -131,7 +131,7 @@ export async function call<Result>(
 
   async function standStill(): Promise<void> {
     world.fault('pause')
-    await life.pass(10_000 + random.next() * 600_000)
+    await life.pass(Math.floor(1_000 + random.next() * pauseMsMax))
   }
 
   /** Done, not done, or done in a while: the caller cannot tell. */

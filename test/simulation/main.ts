@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { runTwice, type Tally } from './run-seed.ts'
 import { scenarioOf, type Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
-import { shrink, sortOf, type Regression } from './shrink.ts'
+import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
 
 /**
  * `npm run sim -- [--seed N | --seeds A..B | --from A --minutes M | --replay file]`
@@ -96,8 +96,7 @@ function rangeOf(seeds: string): readonly [number, number] {
 }
 
 function isWell(): Promise<boolean> {
-  if (values.replay !== undefined)
-    return runOne((JSON.parse(readFileSync(resolve(values.replay), 'utf8')) as Regression).scenario)
+  if (values.replay !== undefined) return runOne(parseRegression(readFileSync(resolve(values.replay), 'utf8')).scenario)
   if (values.seed !== undefined) return runOne(scenarioOf(Number(values.seed)))
   if (values.minutes !== undefined) return runMany(Number(values.from), Infinity)
   return runMany(...rangeOf(values.seeds ?? '1..1000'))

@@ -11,6 +11,12 @@ export interface Regression {
   readonly scenario: Scenario
 }
 
+/** From a file's text. What it says nothing of is as under a clear sky: it may be older than that. */
+export function parseRegression(text: string): Regression {
+  const { scenario, ...about } = JSON.parse(text) as Regression
+  return { ...about, scenario: { ...scenario, climate: { ...clearSky, ...scenario.climate } } }
+}
+
 /** The promise and the checker that a violation names. */
 export function sortOf(violation: string): string {
   return violation.slice(0, violation.indexOf(':'))

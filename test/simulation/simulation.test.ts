@@ -5,7 +5,7 @@ import { clearOutside, clearSky } from './climate.ts'
 import { runTwice } from './run-seed.ts'
 import type { Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
-import type { Regression } from './shrink.ts'
+import { parseRegression } from './shrink.ts'
 import { simulate } from './simulate.ts'
 
 /** The short form; `npm run sim -- --seeds A..B` goes on for as long as told. Every seed runs twice. */
@@ -45,7 +45,7 @@ describe('the control plane on simulated AWS', () => {
   it.each(readdirSync(folder))(
     'keeps what once was broken: %s',
     async (file) => {
-      const { scenario } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Regression
+      const { scenario } = parseRegression(readFileSync(join(folder, file), 'utf8'))
       expect((await runTwice(scenario)).violations).toEqual([])
     },
     60_000,
