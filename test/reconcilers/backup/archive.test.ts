@@ -3,7 +3,7 @@ import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
 import { buildApp } from 'fauxqs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Archive } from '../../../functions/reconcilers/backup/archive/archive.ts'
 import { directoryArchive } from '../../../functions/reconcilers/backup/archive/directory.ts'
 import { archiveAt } from '../../../functions/reconcilers/backup/archive/location.ts'
@@ -14,9 +14,10 @@ import { deadline } from '../postgres/temporary-server.ts'
 const directory = temporaryDirectory('archive')
 const server = buildApp({ logger: false })
 let client: S3Client
+let url: string
 
 beforeAll(async () => {
-  const endpoint = await server.listen({ host: '127.0.0.1', port: 0 })
+  const endpoint = (url = await server.listen({ host: '127.0.0.1', port: 0 }))
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
   client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
   await client.send(new CreateBucketCommand({ Bucket: 'dumps' }))
@@ -129,9 +130,29 @@ describe('an archive in a bucket', () => {
 })
 
 describe('a location', () => {
-  it('is a directory, or a bucket with a prefix', async () => {
+  it('is a directory', async () => {
     const archive = archiveAt(join(directory.path, 'at'))
     await archive.write('n/p/a/1.sql.gz', bytes(Buffer.from('x')), deadline())
     expect(await names(archive, 'n')).toEqual(['n/p/a/1.sql.gz'])
+  })
+
+  it.each(['s3://dumps/deep/er', 's3://dumps/deep/er/'])('is a bucket with a prefix: %s', async (location) => {
+    const environment = {
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+    }
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    const archive = archiveAt(location)
+    await archive.write('n/p/a/1.sql.gz', bytes(Buffer.from('x')), deadline())
+    expect(await names(archive, 'n')).toEqual(['n/p/a/1.sql.gz'])
+    const whole = s3Archive({ client, bucket: 'dumps', prefix: '' })
+    expect(await names(whole, 'deep')).toEqual(['deep/er/n/p/a/1.sql.gz'])
+    vi.unstubAllEnvs()
+  })
+
+  it('that nobody gave stops what needs it, with what to do', async () => {
+    await expect(archiveAt().list('n', deadline())).rejects.toMatchObject({ reason: 'NoArchive' })
   })
 })

@@ -16,7 +16,8 @@ import { richSchema } from './rich-schema.ts'
  * both databases are compared by queries that share nothing with the dump.
  */
 
-const noPsql = spawnSync('psql', ['--version']).status !== 0
+const psql = 'psql'
+const noPsql = spawnSync(psql, ['--version']).status !== 0
 
 let bench: Workbench
 let admin: Endpoint
@@ -142,7 +143,7 @@ describe('a dump', { timeout: 60_000 }, () => {
     const to = await freshDatabase()
     const dumped = await dump(from)
     const { host, port, user, password, database } = to
-    const ran = spawnSync('psql', ['-X', '-q', '-1', '-v', 'ON_ERROR_STOP=1', '-d', database, '-o', '/dev/null'], {
+    const ran = spawnSync(psql, ['-X', '-q', '-1', '-v', 'ON_ERROR_STOP=1', '-d', database, '-o', '/dev/null'], {
       input: gunzipSync(dumped),
       env: { ...process.env, PGHOST: host, PGPORT: String(port), PGUSER: user, PGPASSWORD: password },
       encoding: 'utf8',

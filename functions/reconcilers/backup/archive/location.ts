@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts'
  * The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. Without a location
  * every use of it stops the object that needs it, with what to do.
  */
-export function archiveAt(location: string | undefined): Archive {
+export function archiveAt(location?: string): Archive {
   if (location === undefined) return noArchive
   const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location)
   if (match === null) return directoryArchive(location)
