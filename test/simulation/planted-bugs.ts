@@ -152,7 +152,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: reconcileKey,
     find: 'if (finalizer === undefined || holdsFinalizer(stored)) return stored',
     replace:
-      'if (finalizer === undefined || holdsFinalizer(stored) || stored.object.status?.['observedGeneration'] === undefined) return stored',
+      'if (finalizer === undefined || holdsFinalizer(stored) || stored.object.status?.observedGeneration === undefined) return stored',
   },
   {
     bug: 'a timer runs its object ahead of its time',
