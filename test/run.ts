@@ -95,7 +95,8 @@ const tests = await runTests(filters).catch((error: unknown): Tally => {
   return { passed: 0, failed: 1, skipped: [] }
 })
 
-for (const { name, reason } of tests.skipped) console.log(`skipped: ${name}: ${reason ?? 'without a reason'}`)
+for (const [reason, some] of Map.groupBy(tests.skipped, (one) => one.reason ?? 'without a reason'))
+  console.log(`skipped: ${some[0]?.name}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
 const failed = failedChecks + tests.failed + tests.skipped.filter(({ reason }) => reason === undefined).length
 console.log(`${tests.passed} passed, ${failed} failed, ${tests.skipped.length} skipped`)
 process.exit(failed === 0 ? 0 : 1)

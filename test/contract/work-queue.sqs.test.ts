@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 import { startFauxqs } from '../support/fauxqs.ts'
-import { openTestQueue } from '../support/sqs-queue.ts'
+import { openTestQueue, sqsClient } from '../support/sqs-queue.ts'
 import { workQueueContract } from './work-queue.contract.ts'
 
 /** Always run; over emulators that are fetched it is test/wire/sqs-contract.ts. */
@@ -27,7 +27,7 @@ const onePerGroup =
 workQueueContract(
   'SQS FIFO (fauxqs)',
   async () => {
-    const { queue, answered, close } = await openTestQueue(fauxqs.endpoint, visibilityMs)
+    const { queue, answered, close } = await openTestQueue(sqsClient(fauxqs.endpoint), visibilityMs)
     const pass = (ms: number): Promise<void> => {
       vi.setSystemTime(Date.now() + ms)
       return answered()

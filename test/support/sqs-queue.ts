@@ -14,8 +14,8 @@ export interface TestQueue {
   close(): Promise<void>
 }
 
-export async function openTestQueue(endpoint: string, visibilityMs: number): Promise<TestQueue> {
-  const client = sqsClient(endpoint)
+/** The client is closed with the queue. */
+export async function openTestQueue(client: SQSClient, visibilityMs: number): Promise<TestQueue> {
   const Attributes = {
     FifoQueue: 'true',
     DeduplicationScope: 'messageGroup',
