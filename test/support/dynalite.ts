@@ -75,9 +75,16 @@ export function testClient(transport: Transport): DynamoDBClient {
   return createDynamodbClient({
     region: 'us-east-1',
     credentials: testCredentials,
+    // dynalite asks for a signature and does not look at it: half the time of a request would go into it.
+    signer: { sign: async (request) => Object.assign(request, { headers: { ...request.headers, ...signature } }) },
     // Its `handle` is all that is called.
     requestHandler: transport as unknown as HttpHandler,
   })
+}
+
+const signature = {
+  authorization: 'AWS4-HMAC-SHA256 Credential=none, SignedHeaders=none, Signature=none',
+  'x-amz-date': '20260101T000000Z',
 }
 
 export async function createTestTable(client: DynamoDBClient, table: string): Promise<void> {
