@@ -46,7 +46,7 @@ export function gravePlace(place: string, uid: string): string {
   return `${graveMark}${place}#${uid}`
 }
 
-export function isGrave(sk: string): boolean {
+function isGrave(sk: string): boolean {
   return sk.startsWith(graveMark)
 }
 

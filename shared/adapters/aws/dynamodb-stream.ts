@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import { isRemoved, storedOf, touchedOf } from './dynamodb-items.ts'
-import { isGrave, type Item } from './dynamodb-keys.ts'
+import type { Item } from './dynamodb-keys.ts'
 
 /** A record of the table's stream, as Lambda or GetRecords gives it. */
 export interface StreamRecord {
@@ -24,13 +24,12 @@ export interface StreamChange extends Change {
 }
 
 /**
- * The change that a record tells; `undefined` if it tells of no object: an entry of an index, a tombstone's end. Every write of an
+ * The change that a record tells; `undefined` if it tells of no write of an object: of an entry of an index, a tombstone's copy or end. Every write of an
  * object is one record, in order per object.
  */
 export function changeOf({ dynamodb }: StreamRecord): StreamChange | undefined {
   const after = itemOf(dynamodb?.NewImage)
-  if (after?.['touched']?.S === undefined || after['doc'] === undefined || isGrave(after['sk']?.S ?? ''))
-    return undefined
+  if (after?.['touched']?.S === undefined) return undefined
   const old = itemOf(dynamodb?.OldImage)
   const before = old === undefined || isRemoved(old) ? undefined : storedOf(old)
   const type = isRemoved(after) ? 'removed' : before === undefined ? 'added' : 'modified'
