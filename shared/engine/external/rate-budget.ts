@@ -1,6 +1,6 @@
 /**
- * What an account may call per second, shared by all objects and kinds that use it. It adapts: halved when the far side says
- * 429, it grows back to its full rate within a minute; and nobody calls before the moment that the far side named. A share of it is
+ * What an account may call per second, shared by all objects and kinds that use it. It adapts: rate and burst are halved when the
+ * far side says 429, and grow back within a minute; and nobody calls before the moment that the far side named. A share of it is
  * kept for what people wait for: resyncs never take the last calls.
  *
  * Those who are told to wait are told different times, so that they do not come back all at once. Kept in memory: another
@@ -34,7 +34,6 @@ const slowest = 1 / 32
 export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: RateBudgetOptions): RateBudget {
   if (!(full > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
     throw new TypeError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
-  const reserve = Math.min(burst - 1, burst * userShare)
   const nextSlotMs = { user: 0, sync: 0 }
   let level = burst
   let filledMs = -Infinity
@@ -44,9 +43,14 @@ export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: Ra
 
   const rateAt = (nowMs: number): number => Math.min(full, rate + (full * Math.max(0, nowMs - limitedMs)) / recoverMs)
 
+  /** A burst that suits the rate: after a 429 nobody comes with the whole of it. */
+  const burstAt = (nowMs: number): number => Math.max(1, (burst * rateAt(nowMs)) / full)
+
+  const reserveAt = (nowMs: number): number => Math.min(burstAt(nowMs) - 1, burstAt(nowMs) * userShare)
+
   const fill = (nowMs: number): void => {
     if (filledMs !== -Infinity && nowMs > filledMs)
-      level = Math.min(burst, level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
+      level = Math.min(burstAt(nowMs), level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
     filledMs = Math.max(filledMs, nowMs)
   }
 
@@ -62,7 +66,7 @@ export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: Ra
   return {
     take: (lane, nowMs) => {
       fill(nowMs)
-      const missing = Math.max(0, 1 + (lane === 'sync' ? reserve : 0) - level)
+      const missing = Math.max(0, 1 + (lane === 'sync' ? reserveAt(nowMs) : 0) - level)
       if (nowMs < untilMs || missing > epsilon) return Math.max(1, slot(lane, missing, nowMs))
       level--
       return 0

@@ -283,6 +283,6 @@ function isMissing({ invalid }: Found): boolean {
 }
 
 async function goneWithItsContainer(ctx: Context, id = 'what was being created'): Promise<Outcome> {
-  await ctx.event('Normal', 'GoneWithItsContainer', `${id} went with what it was a part of`)
+  await ctx.event('Normal', 'GoneWithItsContainer', `${id} is left to what has become of what it was a part of`)
   return done()
 }
