@@ -29,7 +29,7 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
   const options = { client: testClient(traffic.transport), table: 'setpoint', clock }
   const checkpoint = (name: string) => createDynamodbCheckpoint({ ...options, name })
   const stream: TestStreamRecord[] = []
-  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), queues: new Map() }
+  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), queues: new Map(), inHand: new Map() }
   dynalite.onRecord((record) => {
     stream.push(record)
     grow(state)
@@ -56,6 +56,8 @@ interface Durable {
   position: number
   grown: PromiseWithResolvers<void>
   readonly queues: Map<string, LocalWorkQueue>
+  /** What the functions that live have in hand, by queue. */
+  readonly inHand: Map<string, Set<Delivery>>
 }
 
 /** Wakes who waits for the stream to go on. */
@@ -106,6 +108,7 @@ async function startAwsCore(options: LocalCoreOptions, state: Durable): Promise<
   for (const { name, timeoutMs } of loops)
     if (!state.queues.has(name))
       state.queues.set(name, createLocalWorkQueue({ clock, random, visibilityMs: 6 * (timeoutMs + 15_000) }))
+  await giveBack(state)
   const wrapped = new Map([...state.queues].map(([name, queue]) => [name, wrapQueue(queue, name)]))
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
   const budget = options.retryBudget && { retryBudget: createTokenBucket(options.retryBudget) }
@@ -116,7 +119,7 @@ async function startAwsCore(options: LocalCoreOptions, state: Durable): Promise<
   const running = [
     serveStream(engine, state, stop.signal),
     serveTicks(tick, engine, stop.signal),
-    ...loops.map((loop) => serveQueue(loop, engine, stop.signal)),
+    ...loops.map((loop) => serveQueue(loop, { engine, state, signal: stop.signal })),
   ]
   return {
     api: createAwsApi(services, options.authenticate, pagesOf(telemetry, controllers)),
@@ -128,6 +131,12 @@ async function startAwsCore(options: LocalCoreOptions, state: Durable): Promise<
       await Promise.race([Promise.all(running), clock.sleep(0)])
     },
   }
+}
+
+/** What a dead process had in hand comes again when its visibility timeout ends. Here it ends with the process: time is no matter then. */
+async function giveBack({ queues, inHand }: Durable): Promise<void> {
+  for (const [name, deliveries] of inHand) await queues.get(name)?.hold([...deliveries], 0)
+  inHand.clear()
 }
 
 async function serveStream(engine: QueueServices, state: Durable, signal: AbortSignal): Promise<void> {
@@ -146,10 +155,18 @@ async function serveTicks(tick: Tick, { clock, logger }: QueueServices, signal: 
     await tick().catch((error: unknown) => logger.error('tick failed', { error: String(error) }))
 }
 
+interface Serving {
+  readonly engine: QueueServices
+  readonly state: Durable
+  readonly signal: AbortSignal
+}
+
 /** The event source mapping: batches of ten, as many keys at once as the controller may run. */
-async function serveQueue(loop: ControlLoop, engine: QueueServices, signal: AbortSignal): Promise<void> {
+async function serveQueue(loop: ControlLoop, { engine, state, signal }: Serving): Promise<void> {
   const queue = engine.queueOf(loop)
   const reconcile = createReconcileBatch(engine)
+  const inHand = new Set<Delivery>()
+  state.inHand.set(loop.name, inHand)
   let running = 0
   let freed = Promise.withResolvers<void>()
 
@@ -158,6 +175,7 @@ async function serveQueue(loop: ControlLoop, engine: QueueServices, signal: Abor
     const kept = await reconcile(batch, loop.timeoutMs + reserveMs + 10_000)
     const done = deliveries.filter((delivery) => !kept.includes(delivery))
     if (done.length > 0) await queue.settle(done)
+    for (const delivery of deliveries) inHand.delete(delivery)
     running -= deliveries.length
     freed.resolve()
   }
@@ -166,6 +184,7 @@ async function serveQueue(loop: ControlLoop, engine: QueueServices, signal: Abor
     const max = Math.min(10, loop.concurrency - running)
     const deliveries = max > 0 ? await queue.receive(max, signal) : []
     running += deliveries.length
+    for (const delivery of deliveries) inHand.add(delivery)
     if (deliveries.length > 0) void hand(deliveries)
     if (running < loop.concurrency) continue
     freed = Promise.withResolvers()
