@@ -42,8 +42,9 @@ export class SetpointStack extends Stack {
     const dumps = new DumpArchive(this, 'Dumps')
     const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       PostgresCluster: placeOf(props.databases),
+      PostgresDatabase: knowsRds,
       BackupPolicy: dumps.environment,
-      Job: dumps.environment,
+      Job: { ...dumps.environment, ...knowsRds },
     }
     for (const { name, kind } of this.controlPlane.reconcilers) {
       const { function: worker } = new Controller(this, pascalCase(name), {
@@ -76,6 +77,9 @@ export class SetpointStack extends Stack {
 
 const nobody =
   'nobody may call the API: say who, as in -c admins=arn:aws:iam::123456789012:role/Admin (several with commas between)'
+
+/** Without it Node knows no authority of RDS (functions/reconcilers/postgres/sql/transport.ts). */
+const knowsRds = { NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem' } as const
 
 /** For the reconciler, which reads it in functions/reconcilers/postgres/rds/settings.ts. */
 function placeOf({ subnetGroup, securityGroups }: DatabasePlace = {}): Readonly<Record<string, string>> {

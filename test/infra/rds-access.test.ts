@@ -72,6 +72,9 @@ it('the stack lets the reconciler of PostgresClusters do that, and says where th
   template.hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: { RDS_SUBNET_GROUP: 'private', RDS_SECURITY_GROUPS: 'sg-1,sg-2' } },
   })
+  const functions = Object.entries(template.findResources('AWS::Lambda::Function'))
+  const knowing = functions.filter(([, worker]) => JSON.stringify(worker).includes('/var/runtime/ca-cert.pem'))
+  expect(knowing.map(([id]) => id.replace(/Function.*/, ''))).toEqual(['Postgresdatabase', 'Job'])
   const allowed = Object.entries(template.findResources('AWS::IAM::Policy'))
     .filter(([, policy]) => JSON.stringify(policy).includes('rds:CreateDBInstance'))
     .map(([id]) => id)

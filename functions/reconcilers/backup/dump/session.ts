@@ -2,6 +2,7 @@ import { addAbortListener } from 'node:events'
 import { Client, type QueryResultRow } from 'pg'
 import { driverFailure } from '../../postgres/failure.ts'
 import type { Endpoint } from '../../postgres/sql/connection.ts'
+import { needsTls } from '../../postgres/sql/transport.ts'
 import { CopyIn, CopyOut } from './copy.ts'
 
 /** A connection for long work: statements may take as long as the signal lets them, and rows come and go by COPY. */
@@ -29,7 +30,7 @@ export async function withSession<T>(
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
-  const client = new Client({ ...endpoint, ...clientOptions })
+  const client = new Client({ ...endpoint, ...clientOptions, ssl: needsTls(endpoint.host) })
   // A connection that breaks between two statements says so here; the next statement fails and reports it.
   client.on('error', () => {})
   const aborted = addAbortListener(signal, () => void client.end())
@@ -49,7 +50,7 @@ export async function withSession<T>(
 }
 
 // As pg_dump sets them: text that reads the same everywhere, no name found by chance, an error where row security would
-// hide rows. TLS is off by name, since the driver would otherwise follow PGSSLMODE; we speak over the loopback only.
+// hide rows.
 const settings = {
   search_path: 'pg_catalog',
   datestyle: 'ISO',
@@ -64,7 +65,6 @@ const settings = {
 }
 
 const clientOptions = {
-  ssl: false,
   application_name: 'setpoint backup',
   client_encoding: 'UTF8',
   connectionTimeoutMillis: 5_000,

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { addAbortListener } from 'node:events'
 import { Client, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg'
 import { PostgresFailure, driverFailure } from '../failure.ts'
+import { needsTls } from './transport.ts'
 
 /** Where and as whom to connect. */
 export interface Endpoint {
@@ -34,7 +35,7 @@ export async function withConnection<T>(
   use: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
-  const client = new Client({ ...endpoint, ...clientOptions })
+  const client = new Client({ ...endpoint, ...clientOptions, ssl: needsTls(endpoint.host) })
   // A connection that breaks between two statements says so here; the next statement fails and reports it.
   client.on('error', () => {})
   const aborted = addAbortListener(signal, () => void client.end())
@@ -53,9 +54,8 @@ export async function withConnection<T>(
 }
 
 // Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
-// our rights. TLS is off by name, since the driver would otherwise follow PGSSLMODE; we speak over the loopback only.
+// our rights. Whether it is TLS is said, too, since the driver would otherwise follow PGSSLMODE.
 const clientOptions = {
-  ssl: false,
   application_name: 'setpoint',
   connectionTimeoutMillis: connectMs,
   statement_timeout: statementMs,

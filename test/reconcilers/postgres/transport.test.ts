@@ -1,0 +1,37 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { withSession } from '../../../functions/reconcilers/backup/dump/session.ts'
+import { withConnection, type Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
+import { deadline } from './temporary-server.ts'
+
+/** PostgreSQL manual, "Message Formats": SSLRequest, and the beginning of a StartupMessage of protocol 3.0. */
+const sslRequest = 80_877_103
+const startup = 196_608
+
+/** What a client asks for first: the number that stands after the length of its first message. */
+async function firstRequest(host: string, connect: (endpoint: Endpoint) => Promise<unknown>): Promise<number> {
+  const asked = Promise.withResolvers<number>()
+  const server = createServer((socket: Socket) => {
+    socket.once('data', (data) => {
+      asked.resolve(data.readInt32BE(4))
+      socket.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+  const { port } = server.address() as AddressInfo
+  await expect(connect({ host, port, user: 'u', password: 'p', database: 'd' })).rejects.toThrow('cannot')
+  server.close()
+  return asked.promise
+}
+
+const ways: Readonly<Record<string, (endpoint: Endpoint) => Promise<unknown>>> = {
+  statements: (endpoint) => withConnection(endpoint, deadline(), async () => {}),
+  dumps: (endpoint) => withSession({ endpoint, purpose: 'dump', signal: deadline() }, async () => {}),
+}
+
+// 0.0.0.0 leads to this machine, too, but not by the loopback's name.
+it.each(Object.entries(ways))('%s go over TLS to every host but this machine', async (_, connect) => {
+  expect(await firstRequest('0.0.0.0', connect)).toBe(sslRequest)
+  expect(await firstRequest('127.0.0.1', connect)).toBe(startup)
+  expect(await firstRequest('localhost', connect)).toBe(startup)
+})
