@@ -59,7 +59,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     bug: 'the message is acknowledged before the status is written',
     file: commit,
     find: '      await tell()\n      return turn.settle()',
-    replace: '      await turn.settle()\n      await clock.sleep(1)\n      return tell()',
+    replace: '      await turn.settle()\n      return tell()',
   },
   {
     bug: 'the message is acknowledged before the run',
