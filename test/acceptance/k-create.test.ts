@@ -66,6 +66,8 @@ describe('creation', () => {
     await world.applyControlPlane()
     expect(await refValid()).toMatchObject({ status: 'False', reason: 'NotReady' })
 
+    expect(await programmed()).toMatchObject({ status: 'False', reason: 'NotReady' })
+
     await env.patch(KonnectControlPlane, 'main', { metadata: { finalizers: ['test.example/held'] } })
     await env.delete(KonnectControlPlane, 'main')
     await env.settle()
@@ -217,7 +219,8 @@ it('a Secret without a token stops it, and the token being there starts it again
   const spec = { authRef: { name: 'konnect' }, serverURL: konnect.url }
   await env.apply(KonnectControlPlane, { metadata: { name: 'main' }, spec })
   await env.settle()
-  expect(await conditionIn(env, KonnectControlPlane, ['main', 'Stalled'])).toMatchObject({ reason: 'AuthRefInvalid' })
+  for (const type of ['Stalled', 'Programmed'])
+    expect(await conditionIn(env, KonnectControlPlane, ['main', type])).toMatchObject({ reason: 'AuthRefInvalid' })
   await world.applyControlPlane()
   expect(await conditionIn(env, KonnectControlPlane, ['main', 'Ready'])).toMatchObject({ status: 'True' })
 })

@@ -3,7 +3,7 @@ import { humanDuration } from '../../model/human-duration.ts'
 import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
-import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
+import { again, done, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, type End } from './decide.ts'
@@ -32,8 +32,8 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
   return {
     reconcile: async (object, ctx) => {
       const found = await findWanted(spec, object, ctx)
-      if (found.invalid.length > 0) return unresolved(found, periodOf(spec, object))
-      const run = await beginRun(spec, object, { ctx, found })
+      if (found.invalid.length > 0) return unresolved(spec, found, periodOf(spec, object))
+      const run = await begun(spec, object, { ctx, found })
       return ended(run, () => inStep(run))
     },
 
@@ -42,8 +42,8 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
       if (id === undefined && intent === undefined) return done()
       const found = await findRequired(object, spec.requirements, { ctx, inside })
       if (found.isContainerGone) return goneWithItsContainer(ctx, id)
-      if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(found) })
-      const run = await beginRun(spec, object, { ctx, found })
+      if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
+      const run = await begun(spec, object, { ctx, found })
       return ended(run, () => takenAway(run))
     },
   }
@@ -67,6 +67,20 @@ async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject,
   const { id: _, intent: __, place: ___, digest: ____, ...kept } = memory
   note(ctx, { ...kept, round: kept.round + 1 })
   return found
+}
+
+/** What stops a run before it has begun, such as credentials that are none, is told like a sync that failed. */
+async function begun<Client>(
+  spec: ExternalSpec<Client>,
+  object: ApiObject,
+  given: { readonly ctx: Context; readonly found: Found },
+): Promise<Run<Client>> {
+  try {
+    return await beginRun(spec, object, given)
+  } catch (error) {
+    if (!(error instanceof StopError)) throw error
+    throw withReport(error, { conditions: { ...given.found.conditions, [spec.condition]: failing(error) } })
+  }
 }
 
 /** For an object that has no period and whose references nobody will tell of. */
@@ -268,13 +282,13 @@ function within(ms: number): { readonly retryWithin?: number } {
 }
 
 /** Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells. */
-function unresolved(found: Found, periodMs: number): Outcome {
-  return done({ ...notResolved(found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
+function unresolved<Client>(spec: ExternalSpec<Client>, found: Found, periodMs: number): Outcome {
+  return done({ ...notResolved(spec, found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
 }
 
-function notResolved({ invalid, conditions }: Found) {
-  const message = invalid.map((one) => one.message).join('; ')
-  return { ready: waiting(invalid[0]?.reason ?? 'NotFound', message), conditions }
+function notResolved<Client>({ condition }: ExternalSpec<Client>, { invalid, conditions }: Found) {
+  const ready = waiting(invalid[0]?.reason ?? 'NotFound', invalid.map(({ message }) => message).join('; '))
+  return { ready, conditions: { ...conditions, [condition]: failing(ready) } }
 }
 
 /** What is being deleted is still good for cleaning up what is inside of it; what is gone is not. */
