@@ -27,7 +27,7 @@ export function deployed(
   })
   const controllers = {
     shelf: new Controller(stack, 'Shelves', { controlPlane, reconciler: 'shelf', ...ofShelves }),
-    lamp: new Controller(stack, 'Lamps', { controlPlane, reconciler: 'lamp' }),
+    lamp: new Controller(stack, 'Lamps', { controlPlane, reconciler: 'lamp', alarms: props.alarms !== false }),
   }
   return { stack, controlPlane, controllers, template: () => Template.fromStack(stack) }
 }

@@ -1,20 +1,18 @@
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-} from '@aws-sdk/client-dynamodb-streams'
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb-stream.ts'
 import { startFunction, streamedReply, type FunctionProcess } from '../infra/lambda/function-process.ts'
 import { recordOf } from '../infra/lambda/mappings.ts'
 import { plainClient } from '../infra/lambda/runtime-clients.ts'
 import { shelf, tick } from '../infra/lambda/script.ts'
 import { proxyEvent } from '../infra/lambda/stage.ts'
+import { testCredentials } from '../support/dynalite.ts'
 import { startProgram, type Program } from '../support/program.ts'
 import { sqsClient } from '../support/sqs-queue.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -61,14 +59,13 @@ async function done(program: Program): Promise<string> {
 
 /** The bundle of a function, by its description: names are CloudFormation's. */
 function directoryOf({ Description }: DeployedFunction): string {
-  const [file = ''] = globSync(join(output.path, '*.template.json'))
-  const { Resources } = JSON.parse(readFileSync(file, 'utf8')) as { readonly Resources: Record<string, Synthesized> }
-  const found = Object.values(Resources).find(({ Properties }) => Properties.Description === Description)
-  return join(output.path, `asset.${found?.Properties.Code?.S3Key.replace(/\.zip$/, '') ?? ''}`)
+  const found = Object.values(synthesized()).find(({ Properties }) => Properties?.Description === Description)
+  return join(output.path, `asset.${found?.Properties?.Code?.S3Key.replace(/\.zip$/, '') ?? ''}`)
 }
 
 interface Synthesized {
-  readonly Properties: { readonly Description?: string; readonly Code?: { readonly S3Key: string } }
+  readonly Type: string
+  readonly Properties?: { readonly Description?: string; readonly Code?: { readonly S3Key: string } }
 }
 
 function start(one: DeployedFunction): Promise<FunctionProcess> {
@@ -104,19 +101,29 @@ async function answerCustomResource(functions: readonly DeployedFunction[]): Pro
 }
 
 function customResourceId(): string {
+  return Object.entries(synthesized()).find(([, { Type }]) => Type === 'Custom::SetpointControllers')?.[0] ?? ''
+}
+
+function synthesized(): Readonly<Record<string, Synthesized>> {
   const [file = ''] = globSync(join(output.path, '*.template.json'))
-  const { Resources } = JSON.parse(readFileSync(file, 'utf8')) as {
-    readonly Resources: Record<string, { Type: string }>
-  }
-  return Object.entries(Resources).find(([, { Type }]) => Type === 'Custom::SetpointControllers')?.[0] ?? ''
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly Resources: Record<string, Synthesized> }).Resources
 }
 
 async function stackId(): Promise<string> {
-  const body = new URLSearchParams({ Action: 'DescribeStacks', Version: '2010-05-15', StackName: 'Wire' })
+  return /<StackId>([^<]+)</.exec(await askCloudFormation('DescribeStacks'))?.[1] ?? ''
+}
+
+/** The types of which moto has made resources. */
+async function madeTypes(): Promise<ReadonlySet<string>> {
+  const answer = await askCloudFormation('ListStackResources')
+  return new Set([...answer.matchAll(/<ResourceType>([^<]+)</g)].map(([, type = '']) => type))
+}
+
+async function askCloudFormation(Action: string): Promise<string> {
   const credential = 'test/20260101/us-east-1/cloudformation/aws4_request'
   const Authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host, Signature=none`
-  const response = await fetch(endpoint, { method: 'POST', body, headers: { Authorization } })
-  return /<StackId>([^<]+)</.exec(await response.text())?.[1] ?? ''
+  const body = new URLSearchParams({ Action, Version: '2010-05-15', StackName: 'Wire' })
+  return (await fetch(endpoint, { method: 'POST', body, headers: { Authorization } })).text()
 }
 
 async function untilDeployed(): Promise<readonly DeployedFunction[]> {
@@ -133,14 +140,10 @@ interface Running {
 }
 
 const sqs = sqsClient(endpoint)
-const streams = new DynamoDBStreamsClient({
-  endpoint,
-  region: 'us-east-1',
-  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-})
+const dynamodb = createDynamodbClient({ endpoint, region: 'us-east-1', credentials: testCredentials })
 
 /** What waits in the queue or stream of a mapping, handed to its function. */
-async function handOn({ functions, mappings }: Running, seen: Set<string>): Promise<number> {
+async function handOn({ functions, mappings }: Running, seen: Map<string, Image>): Promise<number> {
   let handed = 0
   for (const { EventSourceArn, FunctionArn } of mappings) {
     const worker = functions.get(FunctionArn)
@@ -149,25 +152,31 @@ async function handOn({ functions, mappings }: Running, seen: Set<string>): Prom
     if (batch.length === 0 || worker === undefined) continue
     handed += batch.length
     const { body, error } = await worker.invoke({ Records: batch })
-    expect(error, worker.log).toBeUndefined()
-    expect(JSON.parse(body.toString()), worker.log).toEqual({ batchItemFailures: [] })
+    if (error !== undefined || body.toString() !== '{"batchItemFailures":[]}') throw new Error(body + worker.log)
     if (!isStream) await deleteAll(EventSourceArn, batch)
   }
   return handed
 }
 
-async function recordsOf(StreamArn: string, seen: Set<string>): Promise<readonly object[]> {
-  const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }))
-  const ShardId = StreamDescription?.Shards?.[0]?.ShardId
-  const first = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' as const }
-  const { ShardIterator } = await streams.send(new GetShardIteratorCommand(first))
-  const { Records = [] } = await streams.send(new GetRecordsCommand({ ShardIterator }))
-  const fresh = Records.filter(({ dynamodb }) => !seen.has(dynamodb?.SequenceNumber ?? ''))
-  for (const { dynamodb } of fresh) seen.add(dynamodb?.SequenceNumber ?? '')
-  return fresh.filter(({ dynamodb }) => {
-    const touched = dynamodb?.NewImage?.['touched']?.S ?? ''
-    return relayedWrites.dynamodb.NewImage.touched.S.some(({ prefix }) => touched.startsWith(prefix))
+/** moto hands the records of a stream to a container and forgets them, whether there is one or not: so what changed is looked up. */
+async function recordsOf(streamArn: string, seen: Map<string, Image>): Promise<readonly object[]> {
+  const [, TableName = ''] = /:table\/([^/]+)\//.exec(streamArn) ?? []
+  const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName, ConsistentRead: true }))
+  return Items.flatMap((NewImage) => {
+    const id = JSON.stringify([NewImage['pk'], NewImage['sk']])
+    const OldImage = seen.get(id)
+    seen.set(id, NewImage)
+    if (isDeepStrictEqual(OldImage, NewImage) || !isRelayed(NewImage)) return []
+    return [
+      { eventName: OldImage === undefined ? 'INSERT' : 'MODIFY', dynamodb: { NewImage, OldImage, SequenceNumber: id } },
+    ]
   })
+}
+
+type Image = Readonly<Record<string, { readonly S?: string | undefined }>>
+
+function isRelayed({ touched }: Image): boolean {
+  return relayedWrites.dynamodb.NewImage.touched.S.some(({ prefix }) => touched?.S?.startsWith(prefix))
 }
 
 function queueUrl(arn: string): string {
@@ -184,14 +193,29 @@ async function deleteAll(arn: string, batch: readonly object[]): Promise<void> {
     await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl(arn), ReceiptHandle: receiptHandle }))
 }
 
+/** What moto's CloudFormation leaves out, as docs/aws.md says, too. Alarms are left out before, because the dashboard names them. */
+const unknownToMoto = [
+  'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::Authorizer',
+  'AWS::ApiGateway::GatewayResponse',
+  'AWS::ApiGateway::Stage',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::QueuePolicy',
+]
+
 describe.skipIf(skip)('cdk deploy into moto', { meta, timeout: 300_000 }, () => {
   it('bootstraps, deploys, reconciles what is applied through the deployed API, and destroys', async () => {
     // Elsewhere, or it would synthesize the app of the tree first.
     await done(await cdk(['bootstrap', 'aws://123456789012/us-east-1', '--qualifier', 'localhost'], output.path))
-    const deploying = await cdk(['deploy', '--require-approval', 'never', ...app])
+    // moto makes the resources of a change set twice.
+    const deploying = await cdk(['deploy', '--method', 'direct', '--require-approval', 'never', ...app])
     const deployed = await Promise.race([untilDeployed(), done(deploying).then(() => functionsIn(endpoint))])
     await answerCustomResource(deployed)
     expect(await done(deploying)).toContain('✅')
+
+    const made = await madeTypes()
+    const types = new Set(Object.values(synthesized()).map(({ Type }) => Type))
+    expect([...types].filter((type) => !made.has(type)).sort()).toEqual(unknownToMoto)
 
     const mappings = await mappingsIn(endpoint)
     for (const mapping of mappings) await disable(endpoint, mapping)
@@ -200,7 +224,7 @@ describe.skipIf(skip)('cdk deploy into moto', { meta, timeout: 300_000 }, () => 
       deployed.map(async (one) => [one.FunctionArn, stopping.use(await start(one))] as const),
     )
     const running = { functions: new Map(started), mappings }
-    const seen = new Set<string>()
+    const seen = new Map<string, Image>()
     const settle = async (): Promise<void> => {
       while ((await handOn(running, seen)) > 0);
     }

@@ -13,6 +13,8 @@ export const moto: Peer = {
   start: () =>
     startPeer([pythonOf(home), '-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
       says: /Running on (http:\/\/127\.0\.0\.1:\d+)/,
+      // It would start containers for the functions of a stack.
+      env: { DOCKER_HOST: 'tcp://127.0.0.1:1' },
     }),
 }
 

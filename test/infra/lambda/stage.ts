@@ -120,7 +120,7 @@ const accepting: Answering = async (_request, body) => {
 }
 
 /** As API Gateway hands it on after the authorizer has allowed it. */
-function proxyEvent(httpMethod: string, target: string, body?: object): object {
+export function proxyEvent(httpMethod: string, target: string, body?: object): object {
   const { pathname, searchParams } = new URL(target, 'https://api.example')
   const several = [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)])
   const type = httpMethod === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
