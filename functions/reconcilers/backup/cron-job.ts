@@ -28,7 +28,6 @@ const scheduledAnnotation = 'batch.setpoint.dev/cronjob-scheduled-timestamp'
  */
 export const cronJobReconciler: Controller = defineReconciler(CronJob, {
   owns: [Job],
-  resync: '1h',
 
   async reconcile(cron, ctx) {
     const schedule = scheduleOf(cron)

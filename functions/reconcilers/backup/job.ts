@@ -41,7 +41,6 @@ export function jobReconciler(options: JobOptions): Controller {
     watches: [reference(PostgresDatabase, (job: JobObject) => job.spec.databases)],
     concurrency: 2,
     timeout: '14m',
-    resync: '1h',
 
     async reconcile(job, ctx) {
       const { status } = job

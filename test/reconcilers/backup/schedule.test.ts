@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseSchedule } from '../../../functions/reconcilers/backup/schedule.ts'
 
@@ -90,4 +91,78 @@ describe('a schedule', () => {
     expect(span('2026-01-01T00:00Z', '2026-01-05T04:30Z')).toEqual({ atMs: at('2026-01-05T04:00Z'), missed: 100 })
     expect(span('2020-01-01T00:00Z', '2026-01-05T04:30Z')).toEqual({ atMs: at('2026-01-05T04:00Z'), missed: 101 })
   })
+
+  it('is due at every minute whose local time it names, and at no other, over any change of the clocks', () => {
+    const zones = ['UTC', 'America/New_York', 'Europe/Vienna', 'Asia/Kathmandu', 'America/Sao_Paulo']
+    // Around the days when clocks change in one of them.
+    const starts = ['2026-03-07', '2026-03-28', '2026-10-24', '2026-10-31', '2018-11-03'].map((day) =>
+      at(`${day}T00:00Z`),
+    )
+    const field = (least: number, most: number) =>
+      fc.oneof(
+        fc.constant('*'),
+        fc.integer({ min: least, max: most }).map(String),
+        fc.integer({ min: 2, max: 7 }).map((step) => `*/${step}`),
+        fc
+          .tuple(fc.integer({ min: least, max: most }), fc.integer({ min: least, max: most }))
+          .map((pair) => pair.join(',')),
+      )
+    const schedules = fc.tuple(field(0, 59), field(0, 4), fc.constantFrom('*', '1', '8,25'))
+    fc.assert(
+      fc.property(
+        schedules,
+        fc.constantFrom(...zones),
+        fc.constantFrom(...starts),
+        ([minute, hour, day], zone, start) => {
+          const end = start + 3 * 24 * 3_600_000
+          const due = Array.from({ length: (end - start) / 60_000 }, (_, i) => start + (i + 1) * 60_000).filter(
+            (ms) => {
+              const local = localTime(ms, zone)
+              return [minute, hour, day].every((one, i) => names(one, local[i] ?? 0))
+            },
+          )
+          const parsed = parseSchedule(`${minute} ${hour} ${day} * *`, zone)
+          const found: number[] = []
+          for (let ms = parsed.next(start); ms !== undefined && ms <= end; ms = parsed.next(ms)) found.push(ms)
+          expect(found).toEqual(due)
+          expect(parsed.latest(start, end)?.atMs).toBe(due.at(-1))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
 })
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+const hours = new Map<string, readonly number[]>()
+
+/** Minute, hour and day; by the zone's offset at the quarter of an hour. */
+function localTime(ms: number, zone: string): readonly number[] {
+  const quarter = Math.floor(ms / 900_000) * 900_000
+  const key = `${zone} ${quarter}`
+  const known = hours.get(key)
+  const [minute = 0, hour = 0, day = 0] = known ?? askLocalTime(quarter, zone)
+  if (known === undefined) hours.set(key, [minute, hour, day])
+  return [minute + (ms - quarter) / 60_000, hour, day]
+}
+
+function askLocalTime(ms: number, zone: string): readonly number[] {
+  const format =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat('en', {
+      timeZone: zone,
+      minute: 'numeric',
+      hour: 'numeric',
+      day: 'numeric',
+      hourCycle: 'h23',
+    })
+  formats.set(zone, format)
+  const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]))
+  return [parts['minute'] ?? 0, parts['hour'] ?? 0, parts['day'] ?? 0]
+}
+
+function names(field: string, value: number): boolean {
+  if (field === '*') return true
+  if (field.startsWith('*/')) return value % Number(field.slice(2)) === 0
+  return field.split(',').map(Number).includes(value)
+}
