@@ -12,10 +12,16 @@ export function kubectlSetup(controlPlane: ControlPlane): string {
   const login = issuer === undefined ? presigned(clusterId, region) : webIdentity(issuer, region)
   return [
     `kubectl config set-cluster ${stackName} --server=${api.url}`,
-    `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=aws ${login.map((argument) => `--exec-arg=${argument}`).join(' ')}`,
+    `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=aws ${login.map(execArg).join(' ')}`,
     `kubectl config set-context ${stackName} --cluster=${stackName} --user=${stackName}`,
     `kubectl config use-context ${stackName}`,
   ].join(' && ')
+}
+
+/** kubectl reads the flag as a line of CSV, because it may hold several arguments, and before that a shell reads it. */
+function execArg(argument: string): string {
+  if (!/[",`]/.test(argument)) return `--exec-arg=${argument}`
+  return `'--exec-arg="${argument.replaceAll('"', '""')}"'`
 }
 
 /** Those of AWS itself: https://<id>.tokens.sts.global.api.aws */
@@ -33,7 +39,7 @@ function webIdentity({ audience }: TokenIssuer, region: string): readonly string
     '--duration-seconds=900',
     `--region=${region}`,
     '--output=json',
-    `'--query=${execCredential}'`,
+    `--query=${execCredential}`,
   ]
 }
 

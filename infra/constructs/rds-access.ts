@@ -4,7 +4,8 @@ import type { ControlFunction } from './control-function.ts'
 
 /**
  * Lets a function keep PostgresClusters on RDS: requests of the Cloud Control API, and what that does in the function's name. Only
- * instances named as ours are made, changed and deleted. Source: the handlers of AWS::RDS::DBInstance in its resource schema.
+ * instances and groups named as ours are made, changed and deleted. Source: the handlers of AWS::RDS::DBInstance and
+ * AWS::RDS::DBParameterGroup in their resource schemas.
  */
 export function allowRds(worker: ControlFunction): void {
   const { partition, region, account } = Stack.of(worker)
@@ -14,6 +15,7 @@ export function allowRds(worker: ControlFunction): void {
   // A new instance is also of its groups, and a deleted one leaves a snapshot.
   const resources = ['db:sp-*', 'og:*', 'pg:*', 'snapshot:*', 'subgrp:*'].map(rds)
   worker.allow(named('rds', changes), resources)
+  worker.allow(named('rds', groupChanges), [rds('pg:sp-*')])
   worker.addToRolePolicy(
     new iam.PolicyStatement({
       actions: ['iam:CreateServiceLinkedRole'],
@@ -36,8 +38,11 @@ const looks = [
   'DescribeDBEngineVersions',
   'DescribeDBInstanceAutomatedBackups',
   'DescribeDBParameterGroups',
+  'DescribeDBParameters',
   'DescribeDBSnapshots',
+  'DescribeEngineDefaultParameters',
   'DescribeEvents',
+  'ListTagsForResource',
 ]
 const networkLooks = [
   'DescribeAccountAttributes',
@@ -56,6 +61,13 @@ const changes = [
   'ModifyDBInstance',
   'RebootDBInstance',
   'RemoveTagsFromResource',
+]
+
+const groupChanges = [
+  'CreateDBParameterGroup',
+  'DeleteDBParameterGroup',
+  'ModifyDBParameterGroup',
+  'ResetDBParameterGroup',
 ]
 
 function named(service: string, actions: readonly string[]): readonly string[] {

@@ -12,11 +12,16 @@ interface Statement {
   readonly Condition?: unknown
 }
 
-const schema = JSON.parse(readFileSync('test/reconcilers/postgres/rds/db-instance-schema.json', 'utf8')) as {
-  readonly handlers: Readonly<
-    Record<'create' | 'read' | 'update' | 'delete', { readonly permissions: readonly string[] }>
-  >
-}
+type Handlers = Readonly<Record<'create' | 'read' | 'update' | 'delete', { readonly permissions: readonly string[] }>>
+
+const [ofInstances, ofGroups] = ['db-instance', 'db-parameter-group'].map(
+  (name) =>
+    (
+      JSON.parse(readFileSync(`test/reconcilers/postgres/rds/${name}-schema.json`, 'utf8')) as {
+        readonly handlers: Handlers
+      }
+    ).handlers,
+) as [Handlers, Handlers]
 
 /** What a function may do more once it may keep databases. */
 function granted(): readonly Statement[] {
@@ -38,7 +43,7 @@ const actionsOf = (some: readonly Statement[]): readonly string[] => some.flatMa
 
 describe('a function that keeps databases', () => {
   it('may do nothing but requests of Cloud Control and what the handlers of the type do', () => {
-    const handlers = Object.values(schema.handlers).flatMap(({ permissions }) => permissions)
+    const handlers = [ofInstances, ofGroups].flatMap(Object.values<Handlers['read']>).flatMap((one) => one.permissions)
     const own = actionsOf(granted())
     expect(own.length).toBeGreaterThan(20)
     expect(own.filter((action) => !action.startsWith('cloudformation:') && !handlers.includes(action))).toEqual([])
@@ -50,10 +55,17 @@ describe('a function that keeps databases', () => {
     )
   })
 
-  it('may do all that reading and deleting take', () => {
+  it('may do all that reading and deleting take, and all that groups do', () => {
     expect(actionsOf(granted())).toEqual(
-      expect.arrayContaining([...schema.handlers.read.permissions, ...schema.handlers.delete.permissions]),
+      expect.arrayContaining(
+        [ofInstances, ofGroups].flatMap((one) => [...one.read.permissions, ...one.delete.permissions]),
+      ),
     )
+  })
+
+  it('may change groups by the names of ours only', () => {
+    const [changing] = granted().filter(({ Action }) => Action.includes('rds:ModifyDBParameterGroup'))
+    expect(JSON.stringify(changing?.Resource)).toContain(':pg:sp-*')
   })
 
   it('may change instances by the names of ours only', () => {
