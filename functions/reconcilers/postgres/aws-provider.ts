@@ -13,15 +13,22 @@ import type {
 import {
   changesOf,
   desiredInstance,
-  identifierOf,
-  isOwnedBy,
   isServing,
-  ownerOf,
+  majorOf,
   typeName,
   unchangeable,
   type Instance,
 } from './rds/instance.ts'
-import { createRequests, findInstance, type Connect, type FailedLook, type Requests } from './rds/requests.ts'
+import { identifierOf, isOwnedBy, notOurs, ownerOf, type Tag } from './rds/ownership.ts'
+import {
+  appliedParameters,
+  desiredGroup,
+  groupTypeName,
+  hasParameters,
+  type ParameterGroup,
+} from './rds/parameter-group.ts'
+import { createRequests, type Connect, type FailedLook, type Requests } from './rds/requests.ts'
+import { resourcesOf, type Resources } from './rds/resource.ts'
 import type { RdsSettings } from './rds/settings.ts'
 
 export interface AwsProviderOptions {
@@ -35,64 +42,93 @@ export interface AwsProviderOptions {
  * object is deleted, RDS keeps a final snapshot: Cloud Control always asks for one.
  */
 export function awsProvider({ connect, settings }: AwsProviderOptions): PostgresProvider {
+  const instances = resourcesOf<Instance>(typeName, connect)
+  const groups = resourcesOf<ParameterGroup>(groupTypeName, connect)
   const requestsOf = ({ uid }: ClusterIdentity, run: ProviderRun): Requests => createRequests(connect, uid, run)
+  const nameOf = (cluster: ClusterIdentity): string => identifierOf(cluster, settings())
+  const isOurs = (cluster: ClusterIdentity, found: Tagged): boolean => isOwnedBy(found, ownerOf(cluster, settings()))
 
-  async function create(wanted: WantedCluster, run: ProviderRun, requests: Requests): Promise<Wait> {
-    const desired = desiredInstance(wanted, settings())
-    run.notes.set(passwordKey, digestOf(wanted.superuser.password))
-    return requests.begin('CREATE', desired, (cloudControl, ClientToken) =>
-      cloudControl.createResource({ TypeName: typeName, ClientToken, DesiredState: JSON.stringify(desired) }),
-    )
+  /** What there is of that type for the cluster; `undefined` if there is none. Throws for what is another's. */
+  async function findOurs<Found extends Tagged>(
+    resources: Resources<Found>,
+    cluster: ClusterIdentity,
+  ): Promise<Found | undefined> {
+    const found = await resources.find(nameOf(cluster))
+    if (found === undefined || isOurs(cluster, found)) return found
+    throw notOurs(`${resources.typeName} ${nameOf(cluster)}`)
   }
 
-  async function update(identifier: string, changes: JsonObject, requests: Requests): Promise<Wait> {
-    const values = { ...changes, ApplyImmediately: true }
-    const patch = Object.entries(values).map(([name, value]) => ({ op: 'add', path: `/${name}`, value }))
-    return requests.begin('UPDATE', values, (cloudControl, ClientToken) =>
-      cloudControl.updateResource({ ...at(identifier), ClientToken, PatchDocument: JSON.stringify(patch) }),
-    )
-  }
-
-  /** The instance, which is ours; `undefined` if there is none. */
-  async function findOurs(cluster: ClusterIdentity): Promise<Instance | undefined> {
-    const identifier = identifierOf(cluster, settings())
-    const instance = await findInstance(connect, identifier)
-    if (instance === undefined || isOwnedBy(instance, ownerOf(cluster, settings()))) return instance
-    throw new PostgresFailure(
-      'conflict',
-      'NotOurs',
-      `a DB instance ${identifier} exists, and its tags say it is not ours`,
-    )
+  /** First, since it looks how the request goes on that is under way. */
+  const parametersStage: Stage['run'] = async (wanted, run) => {
+    const requests = requestsOf(wanted, run)
+    const applied = appliedParameters(run)
+    const look = await requests.look()
+    if (look.state === 'waiting') return { waiting: look.wait }
+    if (look.state === 'failed') {
+      run.notes.set(passwordKey, undefined)
+      applied.forget()
+      // Of what exists already we find out below whether it is ours.
+      if (look.code !== 'AlreadyExists') throw look.error
+    }
+    if (!applied.hasGroup(wanted)) return {}
+    if (wanted.machine.aws?.parameterGroup !== undefined) throw twoGroups()
+    const group = await findOurs(groups, wanted)
+    if (group === undefined) {
+      const major = majorOf(await findOurs(instances, wanted), wanted)
+      return { waiting: await groups.create(desiredGroup(wanted, major, settings()), requests) }
+    }
+    if (hasParameters(group, wanted.parameters)) return {}
+    const waits = await groups.update(nameOf(wanted), { Parameters: { ...wanted.parameters } }, requests)
+    return { waiting: waits, changes: ['asked RDS to change parameters'] }
   }
 
   const createStage: Stage['run'] = async (wanted, run) => {
-    if (Object.keys(wanted.parameters).length > 0) throw noParameters()
-    const requests = requestsOf(wanted, run)
-    const look = await requests.look()
-    if (look.state === 'waiting') return { waiting: look.wait }
-    if (look.state === 'failed') run.notes.set(passwordKey, undefined)
-    // Of what exists already we find out below whether it is ours.
-    if (look.state === 'failed' && look.code !== 'AlreadyExists') throw look.error
-    if ((await findOurs(wanted)) !== undefined) return {}
-    const waits = await create(wanted, run, requests)
-    return { waiting: waits, changes: [`asked RDS for DB instance ${identifierOf(wanted, settings())}`] }
+    if ((await findOurs(instances, wanted)) !== undefined) return {}
+    const desired = desiredInstance(withGroup(wanted, run), settings())
+    noteApplied(wanted, run)
+    const waits = await instances.create(desired, requestsOf(wanted, run))
+    return { waiting: waits, changes: [`asked RDS for DB instance ${nameOf(wanted)}`] }
   }
 
-  const configureStage: Stage['run'] = async (wanted, run) => {
+  const configureStage: Stage['run'] = async (cluster, run) => {
+    const wanted = withGroup(cluster, run)
     const instance = await mustFind(wanted)
     const fixed = unchangeable(instance, wanted, settings())
     if (fixed.length > 0)
       throw new PostgresFailure('terminal', 'NotUpdatable', `RDS does not change ${fixed.join(', ')} of a DB instance`)
-    const changes = changesOf(instance, wanted, settings())
-    const password = digestOf(wanted.superuser.password)
-    const isOldPassword = run.notes.get(passwordKey) !== password
-    if (Object.keys(changes).length === 0 && !isOldPassword) return {}
+    const changes = { ...changesOf(instance, wanted, settings()), ...unapplied(wanted, run) }
+    if (Object.keys(changes).length === 0) return {}
     if (!isServing(instance)) return { waiting: notServing(instance) }
-    const all = isOldPassword ? { ...changes, MasterUserPassword: wanted.superuser.password } : changes
-    const waits = await update(identifierOf(wanted, settings()), all, requestsOf(wanted, run))
-    // Only now: if the call fails, the password is still the old one.
-    run.notes.set(passwordKey, password)
-    return { waiting: waits, changes: [`asked RDS to change ${Object.keys(all).join(', ')}`] }
+    const waits = await instances.update(
+      nameOf(wanted),
+      { ...changes, ApplyImmediately: true },
+      requestsOf(wanted, run),
+    )
+    // Only now: if the call fails, they are still the old ones.
+    noteApplied(wanted, run)
+    return { waiting: waits, changes: [`asked RDS to change ${Object.keys(changes).join(', ')}`] }
+  }
+
+  /** What RDS does not show of an instance, if it is not what the instance was told last. */
+  function unapplied(wanted: WantedCluster, run: ProviderRun): JsonObject {
+    const { password } = wanted.superuser
+    const applied = appliedParameters(run)
+    return {
+      ...(run.notes.get(passwordKey) === digestOf(password) ? {} : { MasterUserPassword: password }),
+      ...(!applied.hasGroup(wanted) || applied.areApplied(wanted) ? {} : { DBParameterGroupName: nameOf(wanted) }),
+    }
+  }
+
+  function noteApplied(wanted: WantedCluster, run: ProviderRun): void {
+    const applied = appliedParameters(run)
+    run.notes.set(passwordKey, digestOf(wanted.superuser.password))
+    if (applied.hasGroup(wanted)) applied.note(wanted)
+  }
+
+  function withGroup(wanted: WantedCluster, run: ProviderRun): WantedCluster {
+    if (!appliedParameters(run).hasGroup(wanted)) return wanted
+    const aws = { ...wanted.machine.aws, parameterGroup: nameOf(wanted) }
+    return { ...wanted, machine: { ...wanted.machine, aws } }
   }
 
   const runStage: Stage['run'] = async (wanted): Promise<StageResult> => {
@@ -104,45 +140,49 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
 
   /** It was there a moment ago. */
   async function mustFind(wanted: WantedCluster): Promise<Instance> {
-    const instance = await findOurs(wanted)
+    const instance = await findOurs(instances, wanted)
     if (instance !== undefined) return instance
     throw new PostgresFailure('retryable', 'InstanceNotFound', 'the DB instance has just gone')
   }
 
   const remove: PostgresProvider['remove'] = async (cluster, run) => {
     const requests = requestsOf(cluster, run)
-    const identifier = identifierOf(cluster, settings())
     const look = await requests.look()
     if (look.state === 'waiting') return look.wait
     if (look.state === 'failed' && look.operation !== 'CREATE' && look.code !== 'NotFound') throw again(look)
-    const instance = await findInstance(connect, identifier)
-    if (instance === undefined)
-      return (await requests.mayBeCreated(identifier)) ? later('Creating', 'an earlier request is under way') : 'gone'
-    if (!isOwnedBy(instance, ownerOf(cluster, settings()))) return 'gone'
-    if (instance.DBInstanceStatus === 'deleting') return later('Deleting', 'RDS deletes the DB instance')
-    if (instance.DeletionProtection === true) return update(identifier, { DeletionProtection: false }, requests)
-    return requests.begin('DELETE', { identifier }, (cloudControl, ClientToken) =>
-      cloudControl.deleteResource({ ...at(identifier), ClientToken }),
-    )
+    const instance = await instances.find(nameOf(cluster))
+    if (instance !== undefined && isOurs(cluster, instance)) return removeInstance(cluster, instance, requests)
+    if (await requests.mayBeCreated(nameOf(cluster))) return later('Creating', 'an earlier request is under way')
+    const group = await groups.find(nameOf(cluster))
+    return group === undefined || !isOurs(cluster, group) ? 'gone' : groups.remove(nameOf(cluster), requests)
+  }
+
+  async function removeInstance(cluster: ClusterIdentity, instance: Instance, requests: Requests): Promise<Wait> {
+    const { DBInstanceStatus: status, DeletionProtection: isProtected } = instance
+    if (status === 'deleting') return later('Deleting', 'RDS deletes the DB instance')
+    return isProtected === true
+      ? instances.update(nameOf(cluster), { DeletionProtection: false, ApplyImmediately: true }, requests)
+      : instances.remove(nameOf(cluster), requests)
   }
 
   return {
     // A look costs a call of an API that allows few, and RDS puts most things back by itself.
     resync: '10m',
     stages: [
+      { condition: 'ParametersReady', run: parametersStage },
       { condition: 'Created', run: createStage },
       { condition: 'Configured', run: configureStage },
       { condition: 'Running', run: runStage },
     ],
     remove,
-    retain: async (cluster) => `DB instance ${identifierOf(cluster, settings())} goes on running, and costing`,
+    retain: async (cluster) => `DB instance ${nameOf(cluster)} goes on running, and costing`,
   }
 }
 
 const passwordKey = 'rds-password'
 
-function at(identifier: string): { readonly TypeName: string; readonly Identifier: string } {
-  return { TypeName: typeName, Identifier: identifier }
+interface Tagged {
+  readonly Tags?: readonly Tag[]
 }
 
 /** Passwords are of chance and long: who has the digest has nothing. */
@@ -165,7 +205,7 @@ function later(reason: string, message: string): Wait {
   return { ...waiting(reason, message), after: '30s' }
 }
 
-function noParameters(): PostgresFailure {
-  const message = 'RDS takes parameters by a parameter group: name one in spec.aws.parameterGroup'
-  return new PostgresFailure('terminal', 'ParametersNotSupported', message)
+function twoGroups(): PostgresFailure {
+  const message = 'spec.parameters and spec.aws.parameterGroup exclude each other: an instance has one group'
+  return new PostgresFailure('terminal', 'TwoParameterGroups', message)
 }

@@ -47,7 +47,7 @@ export const PostgresCluster = defineKind({
         instanceClass: z.string().optional().describe('A class of RDS, such as db.m7g.large, in place of class.'),
         subnetGroup: z.string().optional().describe('DB subnet group, of a new server.'),
         securityGroups: z.array(z.string()).optional().describe('VPC security groups.'),
-        parameterGroup: z.string().optional().describe('DB parameter group; parameters are not for RDS.'),
+        parameterGroup: z.string().optional().describe('A DB parameter group, in place of parameters.'),
       })
       .optional()
       .describe('What only RDS knows. Left out, it is as the environment of the functions says.'),

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../../../shared/index.ts'
-import type { ClusterIdentity, Machine, WantedCluster } from '../provider.ts'
+import type { Machine, WantedCluster } from '../provider.ts'
+import { identifierOf, tagsOf, type Tag } from './ownership.ts'
 import type { RdsSettings } from './settings.ts'
 
 /** `AWS::RDS::DBInstance`: what we want of one, whose it is, and what differs. Property names are those of its resource schema. */
@@ -17,32 +17,8 @@ export interface Instance {
   readonly [property: string]: unknown
 }
 
-type Tag = { readonly Key: string; readonly Value: string }
-
-const ownerTag = 'setpoint.dev/owner'
-const tagLengthMax = 256
 const classes = { small: 'db.t4g.small', medium: 'db.m7g.large', large: 'db.r7g.xlarge' } as const
 const defaultVersion = '17'
-
-/**
- * Chosen once and for all by the object's name, so that a create that nobody saw end makes no second instance: RDS takes 63
- * letters, digits and single hyphens, and makes capitals small.
- */
-export function identifierOf(cluster: ClusterIdentity, settings: RdsSettings): string {
-  const readable = `${cluster.namespace}-${cluster.name}`.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 40)
-  const unique = createHash('sha256').update(ownerOf(cluster, settings)).digest('hex').slice(0, 12)
-  return `sp-${readable}-${unique}`.replaceAll(/-{2,}/g, '-')
-}
-
-/** What an instance of ours is tagged with. The next object of this name finds again what was retained of the last. */
-export function ownerOf({ namespace, name }: ClusterIdentity, { controlPlane }: RdsSettings): string {
-  const owner = `${controlPlane}/${namespace}/${name}`
-  return owner.length <= tagLengthMax ? owner : createHash('sha256').update(owner).digest('hex')
-}
-
-export function isOwnedBy(instance: Instance, owner: string): boolean {
-  return (instance.Tags ?? []).some(({ Key, Value }) => Key === ownerTag && Value === owner)
-}
 
 /** All that a new instance is made with, the password included. */
 export function desiredInstance(wanted: WantedCluster, settings: RdsSettings): JsonObject {
@@ -51,10 +27,10 @@ export function desiredInstance(wanted: WantedCluster, settings: RdsSettings): J
     ...kept(wanted, settings),
     ...chosenOnce(wanted, settings),
     AllocatedStorage: String(storageGiB(machine)),
-    EngineVersion: machine.version ?? defaultVersion,
+    EngineVersion: majorOf(undefined, wanted),
     MasterUserPassword: superuser.password,
     StorageType: 'gp3',
-    Tags: [{ Key: ownerTag, Value: ownerOf(wanted, settings) }],
+    Tags: tagsOf(wanted, settings),
   }
 }
 
@@ -88,10 +64,9 @@ function chosenOnce(wanted: WantedCluster, settings: RdsSettings): JsonObject {
 
 /** The names of properties that are otherwise than declared, and cannot be changed. */
 export function unchangeable(instance: Instance, wanted: WantedCluster, settings: RdsSettings): readonly string[] {
-  const version = wanted.machine.version ?? majorOf(instance)
   return [
     ...Object.keys(different(instance, chosenOnce(wanted, settings))),
-    ...(version === majorOf(instance) ? [] : ['EngineVersion']),
+    ...(isVersion(instance, wanted.machine.version) ? [] : ['EngineVersion']),
   ]
 }
 
@@ -110,8 +85,13 @@ function storageGiB({ storageGiB: wanted = 20 }: Machine): number {
   return wanted
 }
 
-function majorOf({ EngineVersion = '' }: Instance): string {
-  return EngineVersion.split('.')[0] ?? ''
+/** The major version that an instance has, or a new one is to have. */
+export function majorOf(instance: Instance | undefined, { machine }: WantedCluster): string {
+  return instance?.EngineVersion?.split('.')[0] ?? machine.version ?? defaultVersion
+}
+
+function isVersion({ EngineVersion = '' }: Instance, major: string | undefined): boolean {
+  return major === undefined || EngineVersion.split('.')[0] === major
 }
 
 function different(instance: Instance, wanted: JsonObject): JsonObject {

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import type { Duration, JsonObject } from '../../../../shared/index.ts'
 import type { ProviderRun, Wait } from '../provider.ts'
 import { codeOfError, controlFailure } from './control-failure.ts'
-import { typeName, type Instance } from './instance.ts'
 
 /**
  * Requests of the Cloud Control API, which go on for minutes after the call. One at a time for each object; it is noted with the object,
@@ -14,9 +13,15 @@ export interface Requests {
   /** How the request ended that was under way, told once; `none` if there was none, or nobody knows of it any more. */
   look(): Promise<Look>
   /** Begins a request. Asked again with the same content after a call whose answer was lost, it is the same request. */
-  begin(operation: Operation, content: JsonObject, call: Call): Promise<Wait>
-  /** A request to create the instance may be under way of which there is only the client token. */
+  begin(about: About, call: Call): Promise<Wait>
+  /** A request to create something of that name may be under way of which there is only the client token. */
   mayBeCreated(identifier: string): Promise<boolean>
+}
+
+interface About {
+  readonly operation: Operation
+  readonly TypeName: string
+  readonly content: JsonObject
 }
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
@@ -91,22 +96,22 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
       if (progress === undefined) return { state: 'none' }
       if (status === 'SUCCESS') return { state: 'succeeded' }
       const code = progress.ErrorCode ?? (status === 'CANCEL_COMPLETE' ? 'Canceled' : 'Unknown')
-      const error = controlFailure(code, `${operation.toLowerCase()} the DB instance`, {
+      const error = controlFailure(code, `${operation.toLowerCase()} ${progress.TypeName ?? 'a resource'}`, {
         message: `${code}: ${progress.StatusMessage ?? ''}`,
       })
       return { state: 'failed', operation, code, error }
     },
 
-    begin: async (operation, content, call) => {
+    begin: async ({ operation, TypeName, content }, call) => {
       const { count } = noted()
-      const clientToken = `${uid}-${count}-${operation}-${digestOf(content)}`
+      const clientToken = `${uid}-${count}-${operation}-${digestOf({ TypeName, content })}`
       await note({ count, begun: { operation, clientToken } })
       const { ProgressEvent: progress = {} } = await call(await connect(), clientToken).catch(
         async (error: unknown): Promise<never> => {
           const code = codeOfError(error)
           // The token is used up, by a request of other content.
           if (code === 'ClientTokenConflict') await ended()
-          throw controlFailure(code, `${operation.toLowerCase()} the DB instance`, error as Error)
+          throw controlFailure(code, `${operation.toLowerCase()} ${TypeName}`, error as Error)
         },
       )
       const { RequestToken: requestToken = '' } = progress
@@ -126,9 +131,7 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
         .catch((error: unknown): never => {
           throw controlFailure(codeOfError(error), 'list the requests that are under way', error as Error)
         })
-      return all.some(
-        ({ TypeName, Identifier }) => TypeName === typeName && (Identifier ?? identifier).toLowerCase() === identifier,
-      )
+      return all.some(({ Identifier }) => (Identifier ?? identifier).toLowerCase() === identifier)
     },
   }
 }
@@ -137,16 +140,4 @@ const reasons = { CREATE: 'Creating', UPDATE: 'Updating', DELETE: 'Deleting' } a
 
 function digestOf(content: JsonObject): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)
-}
-
-/** The instance as it is; `undefined` only if RDS says that there is none. */
-export async function findInstance(connect: Connect, identifier: string): Promise<Instance | undefined> {
-  try {
-    const cloudControl = await connect()
-    const { ResourceDescription } = await cloudControl.getResource({ TypeName: typeName, Identifier: identifier })
-    return JSON.parse(ResourceDescription?.Properties ?? '{}') as Instance
-  } catch (error) {
-    if (codeOfError(error) === 'ResourceNotFound') return undefined
-    throw controlFailure(codeOfError(error), 'read the DB instance', error as Error)
-  }
 }

@@ -240,11 +240,96 @@ describe('a PostgresCluster on RDS', () => {
     })
   })
 
-  it('stops at parameters, which RDS takes by a group', async () => {
+  it('stops at a parameter group of its own and one that is named', async () => {
+    await apply({ parameters: { max_connections: '50' }, aws: { parameterGroup: 'tuned' } })
+    await env.settle()
+    expect(await condition('Stalled')).toMatchObject({ reason: 'TwoParameterGroups' })
+    expect(rds.calls).toEqual([])
+  })
+})
+
+describe('parameters', () => {
+  const group = () => {
+    const [only] = rds.groups.values()
+    return only
+  }
+
+  it('are in a group of the cluster’s own, which is there before the instance', async () => {
+    await apply({ parameters: { max_connections: '50', work_mem: '65536' }, version: '16' })
+    await ready()
+    expect(group()).toMatchObject({
+      DBParameterGroupName: expectedId(),
+      Family: 'postgres16',
+      Parameters: { max_connections: '50', work_mem: '65536' },
+      Tags: [owner],
+    })
+    expect(instance()).toMatchObject({ DBParameterGroupName: expectedId() })
+    expect(callsOf('UpdateResource')).toEqual([])
+  })
+
+  it('are changed in the group, and then the instance is told, which restarts it if need be', async () => {
+    await apply({ parameters: { max_connections: '50' } })
+    await ready()
+    await apply({ parameters: { max_connections: '70' } })
+    await env.eventually(() => expect(callsOf('UpdateResource')).toHaveLength(2))
+    await ready()
+    expect(group()).toMatchObject({ Parameters: { max_connections: '70' } })
+    expect(callsOf('UpdateResource').map(({ input }) => JSON.parse(input['PatchDocument'] ?? '') as unknown)).toEqual([
+      [{ op: 'add', path: '/Parameters', value: { max_connections: '70' } }],
+      [
+        { op: 'add', path: '/DBParameterGroupName', value: expectedId() },
+        { op: 'add', path: '/ApplyImmediately', value: true },
+      ],
+    ])
+  })
+
+  it('are put back when somebody changes them, and the group stays when none is declared any more', async () => {
+    await apply({ parameters: { max_connections: '50' } })
+    await ready()
+    Object.assign(group() as Properties, { Parameters: { max_connections: '9' } })
+    await env.eventually(() => expect(group()).toMatchObject({ Parameters: { max_connections: '50' } }), '30m')
+    await apply({ parameters: {} })
+    await env.eventually(() => expect(group()).toMatchObject({ Parameters: {} }))
+    await ready()
+    expect(instance()).toMatchObject({ DBParameterGroupName: expectedId() })
+  })
+
+  it('come to an instance that had none', async () => {
+    await apply()
+    await ready()
+    expect(rds.groups.size).toBe(0)
+    await apply({ parameters: { max_connections: '50' } })
+    await env.eventually(() => expect(instance()).toMatchObject({ DBParameterGroupName: expectedId() }))
+    await ready()
+    expect(group()).toMatchObject({ Family: 'postgres17' })
+  })
+
+  it('go with the cluster, after the instance', async () => {
+    await apply({ parameters: { max_connections: '50' } })
+    await ready()
+    await env.delete(PostgresCluster, 'main')
+    await gone()
+    expect(rds.instances.size + rds.groups.size).toBe(0)
+    expect(callsOf('DeleteResource')).toHaveLength(2)
+  })
+
+  it('leave alone a group that is another’s', async () => {
+    rds.groups.set(expectedId(), { DBParameterGroupName: expectedId(), Parameters: {}, Tags: [] })
     await apply({ parameters: { max_connections: '50' } })
     await env.settle()
-    expect(await condition('Stalled')).toMatchObject({ reason: 'ParametersNotSupported' })
-    expect(rds.calls).toEqual([])
+    expect(await condition('Stalled')).toMatchObject({ reason: 'NotOurs' })
+    await env.delete(PostgresCluster, 'main')
+    await gone()
+    expect(rds.groups.size).toBe(1)
+  })
+
+  it('stop it when RDS does not take them', async () => {
+    rds.looksUntilDone = 0
+    await apply({ parameters: { max_connections: '50' } })
+    await ready()
+    rds.fail('UPDATE', 'InvalidRequest', 'Invalid parameter value: -1 for: max_connections')
+    await apply({ parameters: { max_connections: '-1' } })
+    await env.eventually(async () => expect(await condition('Stalled')).toMatchObject({ reason: 'InvalidRequest' }))
   })
 })
 
@@ -334,7 +419,7 @@ describe('a failure', () => {
     await env.advance('1m')
     expect(await condition('Stalled')).toMatchObject({
       reason: 'InvalidRequest',
-      message: 'cannot create the DB instance: InvalidRequest: no such class',
+      message: 'cannot create AWS::RDS::DBInstance: InvalidRequest: no such class',
     })
     rds.instances.clear()
     await apply({ class: 'medium' })

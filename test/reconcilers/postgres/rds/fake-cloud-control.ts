@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { applyPatch, type Operation as PatchOperation } from 'rfc6902'
 
 /**
- * The Cloud Control API for `AWS::RDS::DBInstance`, by HTTP. Requests are held against the API reference and against the public schema of
- * the resource; what breaks a rule is refused and noted. They take a few looks to come to their end, as they take minutes at AWS.
+ * The Cloud Control API for `AWS::RDS::DBInstance` and its parameter group, by HTTP. Requests are held against the API reference and against the public schema of
+ * the type; what breaks a rule is refused and noted. They take a few looks to come to their end, as they take minutes at AWS.
  */
 export interface FakeCloudControl extends AsyncDisposable {
   readonly endpoint: string
   readonly instances: Map<string, Properties>
+  readonly groups: Map<string, Properties>
   readonly calls: readonly Call[]
   /** Rules that requests have broken. */
   readonly violations: readonly string[]
@@ -47,6 +48,7 @@ interface Call {
 }
 
 interface Request {
+  readonly typeName: string
   readonly operation: Operation
   readonly identifier: string
   readonly token: string
@@ -59,10 +61,22 @@ interface Request {
 }
 
 interface ResourceSchema {
-  readonly properties: object
+  readonly typeName: string
   readonly createOnlyProperties: readonly string[]
-  readonly readOnlyProperties: readonly string[]
-  readonly writeOnlyProperties: readonly string[]
+  readonly readOnlyProperties?: readonly string[]
+  readonly writeOnlyProperties?: readonly string[]
+}
+
+/** What is particular to a type. */
+interface ResourceType {
+  readonly schema: ResourceSchema
+  readonly validate: ValidateFunction
+  readonly resources: Map<string, Properties>
+  identifierIn(desired: Properties): unknown
+  /** What it is while it is made, and when it is. */
+  made(identifier: string, desired: Properties): { readonly first: Properties; readonly last: Properties }
+  /** Why it cannot be deleted. */
+  hindrance(resource: Properties): string | undefined
 }
 
 class Refused extends Error {
@@ -73,16 +87,56 @@ class Refused extends Error {
   }
 }
 
-const schemaFile = new URL('db-instance-schema.json', import.meta.url)
+function typeOf(
+  schemaFile: string,
+  particular: Omit<ResourceType, 'schema' | 'validate' | 'resources'>,
+): ResourceType & { readonly resources: Map<string, Properties> } {
+  const schema = JSON.parse(readFileSync(new URL(schemaFile, import.meta.url), 'utf8')) as ResourceSchema
+  // What is required is so of a whole resource, not of a patch.
+  const { required: _, ...parts } = schema as ResourceSchema & { readonly required?: unknown }
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(parts)
+  return { schema, validate, resources: new Map(), ...particular }
+}
+
+function instanceType(): ResourceType {
+  return typeOf('db-instance-schema.json', {
+    identifierIn: ({ DBInstanceIdentifier: identifier }) => identifier,
+    made: (identifier, desired) => {
+      const Address = `${identifier}.abc.eu-central-1.rds.amazonaws.com`
+      const first = { ...desired, DBInstanceIdentifier: identifier, DBInstanceStatus: 'creating' }
+      const EngineVersion = `${String(desired['EngineVersion'])}.4`
+      const Endpoint = { Address, Port: desired['Port'] ?? '5432' }
+      return { first, last: { ...first, DBInstanceStatus: 'available', Endpoint, EngineVersion } }
+    },
+    hindrance: ({ DeletionProtection: isProtected }) =>
+      isProtected === true
+        ? 'Cannot delete protected DB Instance, please disable deletion protection and try again.'
+        : undefined,
+  })
+}
+
+function groupType(instances: ReadonlyMap<string, Properties>): ResourceType {
+  return typeOf('db-parameter-group-schema.json', {
+    identifierIn: ({ DBParameterGroupName: name }) => name,
+    made: (name, desired) => {
+      const group = { ...desired, DBParameterGroupName: name }
+      return { first: group, last: group }
+    },
+    hindrance: ({ DBParameterGroupName: name }) =>
+      [...instances.values()].some((instance) => instance['DBParameterGroupName'] === name)
+        ? 'One or more database instances are still members of this parameter group'
+        : undefined,
+  })
+}
+
+const requiredOf: Readonly<Record<string, readonly string[]>> = {
+  'AWS::RDS::DBInstance': ['Engine', 'DBInstanceClass', 'AllocatedStorage', 'MasterUsername', 'MasterUserPassword'],
+  'AWS::RDS::DBParameterGroup': ['Description', 'Family'],
+}
 
 export async function startFakeCloudControl(): Promise<FakeCloudControl> {
-  const schema = JSON.parse(readFileSync(schemaFile, 'utf8')) as ResourceSchema
-  const { properties, createOnlyProperties, readOnlyProperties, writeOnlyProperties } = schema
-  const validate: ValidateFunction = new Ajv({ strict: false, validateFormats: false }).compile({
-    ...schema,
-    properties,
-  })
-  const instances = new Map<string, Properties>()
+  const instance = instanceType()
+  const group = groupType(instance.resources)
   const requests = new Map<string, Request>()
   const byClientToken = new Map<string, Request>()
   const calls: Call[] = []
@@ -100,7 +154,7 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
   const mustBe = (holds: boolean, rule: string): void => void (holds || broken(rule))
 
   const eventOf = (request: Request): Properties => ({
-    TypeName: 'AWS::RDS::DBInstance',
+    TypeName: request.typeName,
     Identifier: request.identifier,
     RequestToken: request.token,
     Operation: request.operation,
@@ -124,11 +178,12 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
     if (known !== undefined && known.content !== content)
       throw new Refused('ClientTokenConflictException', 'the token was used for another request')
     if (known !== undefined) return { ProgressEvent: eventOf(known) }
-    if ([...requests.values()].some((one) => one.identifier === identifier && one.state === 'IN_PROGRESS'))
+    if ([...requests.values()].some((one) => isAbout(one, input, identifier) && one.state === 'IN_PROGRESS'))
       throw new Refused('ConcurrentOperationException', 'another operation on this resource is in progress')
     const { succeed, failure } = act()
     const token = `00000000-0000-4000-8000-${String(requests.size).padStart(12, '0')}`
     const request: Request = {
+      typeName: input['TypeName'] ?? '',
       operation,
       identifier,
       token,
@@ -147,61 +202,60 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
   const none = { succeed: () => {} }
   const handlers: Readonly<Record<CallName, (input: Call['input']) => object>> = {
     CreateResource: (input) => {
+      const type = typeIn(input)
       const desired = JSON.parse(input['DesiredState'] ?? '') as Properties
-      checkProperties(desired)
-      for (const name of ['Engine', 'DBInstanceClass', 'AllocatedStorage', 'MasterUsername', 'MasterUserPassword'])
-        mustBe(desired[name] !== undefined, `a new instance without ${name}`)
-      const identifier = String(desired['DBInstanceIdentifier']).toLowerCase()
+      checkProperties(type, desired)
+      for (const name of requiredOf[type.schema.typeName] ?? [])
+        mustBe(desired[name] !== undefined, `a new ${type.schema.typeName} without ${name}`)
+      const identifier = String(type.identifierIn(desired)).toLowerCase()
       return begin('CREATE', identifier, input, () => {
-        if (instances.has(identifier))
-          return { ...none, failure: { code: 'AlreadyExists', message: 'DB instance already exists' } }
-        const creating = { ...desired, DBInstanceIdentifier: identifier, DBInstanceStatus: 'creating' }
-        if (!failures.has('CREATE')) instances.set(identifier, creating)
-        const Endpoint = {
-          Address: `${identifier}.abc.eu-central-1.rds.amazonaws.com`,
-          Port: desired['Port'] ?? '5432',
-        }
-        const EngineVersion = `${String(desired['EngineVersion'])}.4`
-        const succeed = () =>
-          instances.set(identifier, { ...creating, DBInstanceStatus: 'available', Endpoint, EngineVersion })
-        return { succeed, failure: undefined }
+        if (type.resources.has(identifier))
+          return { ...none, failure: { code: 'AlreadyExists', message: `${identifier} already exists` } }
+        const { first, last } = type.made(identifier, desired)
+        if (!failures.has('CREATE')) type.resources.set(identifier, first)
+        return { succeed: () => type.resources.set(identifier, last), failure: undefined }
       })
     },
 
     UpdateResource: (input) => {
+      const type = typeIn(input)
       const identifier = input['Identifier'] ?? ''
-      const instance = instanceOf(identifier)
       const patch = JSON.parse(input['PatchDocument'] ?? '') as PatchOperation[]
       mustBe(patch.length > 0, 'an empty patch')
       for (const { path } of patch)
-        mustBe(!createOnlyProperties.includes(`/properties${path}`), `${path} is create-only`)
-      const next = structuredClone(instance)
+        mustBe(!type.schema.createOnlyProperties.includes(`/properties${path}`), `${path} is create-only`)
+      const next = structuredClone(resourceIn(type, identifier))
       for (const error of applyPatch(next, patch)) if (error !== null) broken(error.message)
-      checkProperties(
-        Object.fromEntries(patch.map(({ path, ...one }) => [path.slice(1), 'value' in one ? one.value : ''])),
-      )
+      const given = patch.map(({ path, ...one }) => [path.slice(1), 'value' in one ? one.value : ''])
+      checkProperties(type, Object.fromEntries(given))
       return begin('UPDATE', identifier, input, () => ({
-        succeed: () => instances.set(identifier, next),
+        succeed: () => type.resources.set(identifier, next),
         failure: undefined,
       }))
     },
 
     DeleteResource: (input) => {
+      const type = typeIn(input)
       const identifier = input['Identifier'] ?? ''
-      const instance = instanceOf(identifier)
+      const resource = resourceIn(type, identifier)
       return begin('DELETE', identifier, input, () => {
-        const message = 'Cannot delete protected DB Instance, please disable deletion protection and try again.'
-        if (instance['DeletionProtection'] === true) return { ...none, failure: { code: 'InvalidRequest', message } }
-        instances.set(identifier, { ...instance, DBInstanceStatus: 'deleting' })
-        return { succeed: () => instances.delete(identifier), failure: undefined }
+        const message = type.hindrance(resource)
+        if (message !== undefined) return { ...none, failure: { code: 'InvalidRequest', message } }
+        type.resources.set(identifier, { ...resource, DBInstanceStatus: 'deleting' })
+        return { succeed: () => type.resources.delete(identifier), failure: undefined }
       })
     },
 
-    GetResource: ({ Identifier: identifier = '' }) => {
-      for (const request of requests.values()) if (request.identifier === identifier) look(request)
-      const shown = Object.entries(instanceOf(identifier)).filter(([name]) => !isListed(writeOnlyProperties, name))
+    GetResource: (input) => {
+      const type = typeIn(input)
+      const { Identifier: identifier = '' } = input
+      for (const request of requests.values()) if (isAbout(request, input, identifier)) look(request)
+      const { writeOnlyProperties } = type.schema
+      const shown = Object.entries(resourceIn(type, identifier)).filter(
+        ([name]) => !isListed(writeOnlyProperties, name),
+      )
       const Properties = JSON.stringify(Object.fromEntries(shown))
-      return { TypeName: 'AWS::RDS::DBInstance', ResourceDescription: { Identifier: identifier, Properties } }
+      return { TypeName: type.schema.typeName, ResourceDescription: { Identifier: identifier, Properties } }
     },
 
     GetResourceRequestStatus: ({ RequestToken: token = '' }) => {
@@ -226,19 +280,28 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
     if (request.failure === undefined) request.succeed()
   }
 
-  function isListed(pointers: readonly string[], name: string): boolean {
+  function isAbout(request: Request, input: Call['input'], identifier: string): boolean {
+    return request.typeName === input['TypeName'] && request.identifier === identifier
+  }
+
+  function isListed(pointers: readonly string[] = [], name: string): boolean {
     return pointers.includes(`/properties/${name}`)
   }
 
-  function checkProperties(given: Properties): void {
-    for (const name of Object.keys(given)) mustBe(!isListed(readOnlyProperties, name), `${name} is read-only`)
+  function checkProperties({ schema, validate }: ResourceType, given: Properties): void {
+    for (const name of Object.keys(given)) mustBe(!isListed(schema.readOnlyProperties, name), `${name} is read-only`)
     mustBe(validate(given), JSON.stringify(validate.errors))
   }
 
-  function instanceOf(identifier: string): Properties {
-    const instance = instances.get(identifier)
-    if (instance === undefined) throw new Refused('ResourceNotFoundException', `DBInstance ${identifier} not found.`)
-    return instance
+  function typeIn({ TypeName: name = '' }: Call['input']): ResourceType {
+    return [instance, group].find(({ schema }) => schema.typeName === name) ?? broken(`type ${name}`)
+  }
+
+  function resourceIn({ resources, schema }: ResourceType, identifier: string): Properties {
+    const resource = resources.get(identifier)
+    if (resource === undefined)
+      throw new Refused('ResourceNotFoundException', `${schema.typeName} ${identifier} not found.`)
+    return resource
   }
 
   function answer({ name, input }: Call): object {
@@ -247,7 +310,6 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
     const refusal = refusals.get(name)
     refusals.delete(name)
     if (refusal !== undefined) throw refusal
-    if ('TypeName' in input) mustBe(input['TypeName'] === 'AWS::RDS::DBInstance', `type ${input['TypeName']}`)
     return handlers[name](input)
   }
 
@@ -270,7 +332,8 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
 
   const fake: FakeCloudControl = {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    instances,
+    instances: instance.resources,
+    groups: group.resources,
     calls,
     violations,
     isBusy: () => busy > 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identifierOf, ownerOf } from '../../../../functions/reconcilers/postgres/rds/instance.ts'
+import { identifierOf, ownerOf } from '../../../../functions/reconcilers/postgres/rds/ownership.ts'
 import { rdsSettingsFrom } from '../../../../functions/reconcilers/postgres/rds/settings.ts'
 
 describe('where servers of RDS are', () => {
