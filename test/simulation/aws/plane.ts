@@ -42,7 +42,7 @@ export interface PlaneOptions {
   readonly onWrite: (write: TableWrite) => void
 }
 
-export const simToken = 'Bearer simulation'
+const simToken = 'Bearer simulation'
 
 export function startPlane(options: PlaneOptions): Plane {
   const { world, climate } = options
