@@ -3,9 +3,13 @@
  * tests that show it. Exits 1 if a number has no passing test, or one that fails.
  *
  * A test shows the numbers that its name begins with: `A17 D9 a status write does not run …`.
+ *
+ * `-- --aws` runs the same tests on the engine of AWS (test/aws/acceptance-engine.ts), and says which do not apply there, and why.
+ * It takes a quarter of an hour: each minute of virtual time is a tick of some fifty requests.
  */
 import { fileURLToPath } from 'node:url'
 import { startVitest, type TestCase } from 'vitest/node'
+import { elsewhere } from '../aws/elsewhere.ts'
 
 /** How many lines each list of the acceptance document has. */
 const lists = { K: 32, A: 37, B: 19, J: 47, D: 33 } as const
@@ -23,16 +27,19 @@ function numbersOf(name: string): readonly string[] {
   return beginning.match(/[A-Z]\d+/g) ?? []
 }
 
+const isAws = process.argv.includes('--aws')
+
 async function runAcceptance(): Promise<readonly TestCase[]> {
   const vitest = await startVitest(['test/acceptance/'], {
     root,
     watch: false,
     configLoader: 'native',
     reporters: ['dot'],
+    ...(isAws && { setupFiles: ['test/aws/acceptance-engine.ts'], testTimeout: 600_000, maxWorkers: 3 }),
   })
   const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()])
   await vitest.close()
-  return tests
+  return isAws ? tests.filter(({ name }) => elsewhere[name] === undefined) : tests
 }
 
 function shownBy(tests: readonly TestCase[], number: string): Shown {
@@ -43,6 +50,7 @@ function shownBy(tests: readonly TestCase[], number: string): Shown {
 }
 
 function row(number: string, { passed, failed }: Shown): string {
+  if (isAws && passed.length === 0 && failed.length === 0) return `${number.padEnd(4)} -`
   const verdict = failed.length > 0 ? 'FAILED ' : passed.length > 0 ? 'pass   ' : 'MISSING'
   const [first = failed[0] ?? '', ...others] = passed
   const more = others.length > 0 ? ` (and ${others.length} more)` : ''
@@ -53,6 +61,7 @@ const tests = await runAcceptance()
 const numbers = Object.entries(lists).flatMap(([list, length]) => Array.from({ length }, (_, i) => `${list}${i + 1}`))
 const rows = numbers.map((number) => ({ number, shown: shownBy(tests, number) }))
 for (const { number, shown } of rows) console.log(row(number, shown))
+if (isAws) for (const [name, why] of Object.entries(elsewhere)) console.log(`does not apply: ${name}: ${why}`)
 const isShown = ({ shown: { passed, failed } }: { readonly shown: Shown }): boolean =>
   passed.length > 0 && failed.length === 0
 const open = rows.filter((one) => !isShown(one)).map(({ number }) => number)

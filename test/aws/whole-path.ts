@@ -32,10 +32,16 @@ const { reconcileFunction } = await import('../../functions/reconcile.ts')
 const { relayFunction } = await import('../../functions/relay.ts')
 const { resyncFunction } = await import('../../functions/resync.ts')
 
+/** How a service is reached. */
+export interface Service {
+  readonly transport: Transport
+  readonly endpoint: string
+}
+
 /** The two services, by whoever plays them. */
 export interface Services extends AsyncDisposable {
-  readonly dynamodb: Transport
-  readonly sqs: Transport
+  readonly dynamodb: Service
+  readonly sqs: Service
   /** With the name of the table, and the records of its stream. */
   readonly table: string
   readonly log: StreamLog
@@ -51,8 +57,8 @@ export async function startServices(isLost: () => boolean = () => false, shards 
     if (!isLost()) log.push(record as unknown as Parameters<StreamLog['push']>[0])
   })
   return {
-    dynamodb: dynalite.transport,
-    sqs: fauxqs.transport,
+    dynamodb: { transport: dynalite.transport, endpoint: nowhere },
+    sqs: { transport: fauxqs.transport, endpoint: nowhere },
     table,
     log,
     [Symbol.asyncDispose]: async () => {
@@ -61,6 +67,9 @@ export async function startServices(isLost: () => boolean = () => false, shards 
     },
   }
 }
+
+/** A transport without sockets goes to its own service, whatever the address. */
+const nowhere = 'http://localhost'
 
 export interface WholePathOptions {
   readonly controllers: readonly Controller[]
@@ -123,8 +132,8 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
       requests.set(text, (requests.get(text) ?? 0) + 1)
     }
     const weather: Weather = (call) => state.weather(call)
-    const through = (transport: Transport, refusal: string): ClientSettings =>
-      settings(faulty({ name, transport, weather, refusal: throttled(refusal), onCall }))
+    const through = ({ transport, endpoint }: Service, refusal: string): ClientSettings =>
+      settings({ endpoint, transport: faulty({ name, transport, weather, refusal: throttled(refusal), onCall }) })
     return {
       environment: {
         SETPOINT_TABLE: services.table,
@@ -209,8 +218,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
 /** What the gateway answers where a function gives none. */
 const badGateway: Reply = { status: 502, body: undefined }
 
-function settings(transport: Transport): ClientSettings {
-  const endpoint = 'http://localhost'
+function settings({ transport, endpoint }: Service): ClientSettings {
   return { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never }
 }
 
