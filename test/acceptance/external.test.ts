@@ -143,6 +143,20 @@ describe('fields', () => {
     expect((await bucket()).status).toMatchObject({ observedGeneration: 2 })
   })
 
+  it('written late do not hide an edit that somebody made meanwhile', async () => {
+    const { create } = api
+    let isEdited = false
+    const edits: ExternalApi<null>['create'] = async (...given) => {
+      if (!isEdited) await env.patch(Bucket, 'b', { spec: { size: 2 } })
+      isEdited = true
+      return create(...given)
+    }
+    await start({ lateInitialized: ({ region }) => ({ region }), api: { ...api, create: edits } })
+    await apply()
+    expect((await bucket()).spec).toMatchObject({ region: 'eu', size: 2 })
+    expect([...entities.values()]).toMatchObject([{ size: 2 }])
+  })
+
   it('that cannot be changed are told and left, and the others are changed', async () => {
     await start()
     await apply({ tier: 'cold' })

@@ -1,5 +1,3 @@
-import type { ConditionPatch } from '../../model/conditions.ts'
-import { humanDuration } from '../../model/human-duration.ts'
 import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
@@ -10,17 +8,9 @@ import { decide, type End } from './decide.ts'
 import { note, recall } from './memory.ts'
 import { keepOutputs } from './outputs.ts'
 import { findRequired, type Found } from './requirements.ts'
-import {
-  beginRun,
-  compared,
-  isWaitedFor,
-  periodOf,
-  requestOf,
-  situationOf,
-  type ExternalSpec,
-  type Run,
-} from './run.ts'
+import { beginRun, compared, periodOf, requestOf, situationOf, type ExternalSpec, type Run } from './run.ts'
 import { remember, take } from './steps.ts'
+import { asDeclared, failed, failing, limited, notResolved, stopped, unresolved, waitsFor, within } from './tell.ts'
 
 /** The two functions of an external reconciler. */
 export interface ExternalRuns {
@@ -122,14 +112,6 @@ async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
   }
 }
 
-/** Triggers before that do not make it look again. */
-function waitsFor<Client>(run: Run<Client>, { untilMs, reason, message }: End & { readonly do: 'wait' }): Outcome {
-  // JSON has no infinity; whoever waits for ever is woken by a change.
-  if (untilMs !== Infinity) remember(run, { ...run.memory, wait: { digest: run.digest, untilMs, reason, message } })
-  const ready = waiting(reason, message)
-  return done({ ready, ...reportOf(run, ready), ...resyncAt(run, untilMs) })
-}
-
 async function takenAway<Client>(run: Run<Client>): Promise<Outcome> {
   const end = await drive(run)
   switch (end.do) {
@@ -177,52 +159,10 @@ async function initialiseLate<Client>(run: Run<Client>, entity: JsonObject): Pro
   const declared = (object as { readonly spec?: JsonObject }).spec ?? {}
   const late = Object.entries(chosen).filter(([field, value]) => value !== undefined && declared[field] === undefined)
   if (late.length === 0) return
-  run.object = await ctx.patch(spec.kind, object.metadata.name, { spec: Object.fromEntries(late) })
-}
-
-/** From memory alone, so that it is the same whether or not anything was called. */
-function asDeclared<Client>(run: Run<Client>, untilMs: number): Outcome {
-  const { memory, spec, found, policy } = run
-  const { differs = [], locked = [], adopted } = memory
-  const synced: ConditionPatch =
-    differs.length === 0
-      ? { status: 'True', reason: policy.observesOnly ? 'Observed' : 'Synced' }
-      : { status: 'False', reason: 'Differs', message: `otherwise outside, and left so: ${differs.join(', ')}` }
-  const adoption: ConditionPatch = { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
-  const immutable: ConditionPatch = {
-    status: 'False',
-    reason: 'Differs',
-    message: `cannot be changed once it is made, and is left as it was: ${locked.join(', ')}`,
-  }
-  return done({
-    status: statusOf(run),
-    conditions: {
-      ...found.conditions,
-      [spec.condition]: synced,
-      Adopted: adopted === undefined ? null : adoption,
-      ImmutableFields: locked.length === 0 ? null : immutable,
-    },
-    ...resyncAt(run, untilMs),
-  })
-}
-
-function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: Run<Client>, untilMs: number) {
-  return {
-    ...(untilMs === Infinity ? {} : { resyncAfter: Math.max(0, untilMs - ctx.now()) }),
-    ...(syncedAtMs === undefined ? {} : { syncedAtMs }),
-  }
-}
-
-function statusOf<Client>({ memory: { id, shown }, periodMs }: Run<Client>): JsonObject {
-  return {
-    ...shown,
-    ...(id === undefined ? {} : { id }),
-    ...(periodMs === 0 ? {} : { syncPeriod: humanDuration(periodMs) }),
-  }
-}
-
-function failing({ reason, message }: { readonly reason: string; readonly message: string }): ConditionPatch {
-  return { status: 'False', reason, message }
+  const fields = Object.fromEntries(late)
+  await ctx.patch(spec.kind, object.metadata.name, { spec: fields })
+  // Not what the patch returned: that may hold an edit that somebody made meanwhile, and that is yet to be sent.
+  run.object = { ...object, spec: { ...declared, ...fields } }
 }
 
 /** Runs to the end, and says of a failure what it means for the object. */
@@ -234,61 +174,6 @@ async function ended<Client>(run: Run<Client>, work: () => Promise<Outcome>): Pr
     if (error instanceof CallFailed) throw failed(run, error)
     throw error
   }
-}
-
-/** What was as declared a period ago is not broken because nobody may look at it now. */
-function limited<Client>(run: Run<Client>, { afterMs, message }: RateLimited): Outcome {
-  const status = statusOf(run)
-  if (!isWaitedFor(run)) return again(afterMs, { status })
-  return again(afterMs, {
-    status,
-    ready: waiting('RateLimited', message),
-    conditions: { ...run.found.conditions, [run.spec.condition]: failing({ reason: 'RateLimited', message }) },
-  })
-}
-
-function failed<Client>(run: Run<Client>, error: CallFailed): Error {
-  const { reason, message } = error
-  if (error.class === 'terminal' || error.class === 'conflict') return stopped(run, { reason, message })
-  return withReport(error, { ...reportOf(run, error), ...within(run.periodMs) })
-}
-
-/** Stops until something changes or the period is over; triggers before that do not make it ask again. */
-function stopped<Client>(
-  run: Run<Client>,
-  { reason, message }: { readonly reason: string; readonly message: string },
-): Error {
-  const { memory, digest, ctx, periodMs } = run
-  const { refusal } = memory
-  const isSame = refusal?.digest === digest && (periodMs === 0 || ctx.now() < refusal.atMs + periodMs)
-  const atMs = isSame ? refusal.atMs : ctx.now()
-  const request = requestOf(run.object)
-  remember(run, {
-    ...memory,
-    refusal: { digest, atMs, reason, message },
-    ...(request === undefined ? {} : { request }),
-  })
-  const leftMs = periodMs === 0 ? 0 : atMs + periodMs - ctx.now()
-  return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
-}
-
-function reportOf<Client>(run: Run<Client>, failure: { readonly reason: string; readonly message: string }) {
-  const conditions = { ...run.found.conditions, [run.spec.condition]: failing(failure) }
-  return { status: statusOf(run), conditions }
-}
-
-function within(ms: number): { readonly retryWithin?: number } {
-  return ms <= 0 ? {} : { retryWithin: ms }
-}
-
-/** Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells. */
-function unresolved<Client>(spec: ExternalSpec<Client>, found: Found, periodMs: number): Outcome {
-  return done({ ...notResolved(spec, found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
-}
-
-function notResolved<Client>({ condition }: ExternalSpec<Client>, { invalid, conditions }: Found) {
-  const ready = waiting(invalid[0]?.reason ?? 'NotFound', invalid.map(({ message }) => message).join('; '))
-  return { ready, conditions: { ...conditions, [condition]: failing(ready) } }
 }
 
 /** What is being deleted is still good for cleaning up what is inside of it; what is gone is not. */

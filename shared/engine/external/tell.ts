@@ -1,0 +1,122 @@
+import type { ConditionPatch } from '../../model/conditions.ts'
+import { humanDuration } from '../../model/human-duration.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
+import type { CallFailed, RateLimited } from './calls.ts'
+import type { End } from './decide.ts'
+import type { Found } from './requirements.ts'
+import { isWaitedFor, requestOf, type ExternalSpec, type Run } from './run.ts'
+import { remember } from './steps.ts'
+
+/** What a run says when it is over: status and conditions are made from memory, so that equal states read equal. */
+
+/** Triggers before that do not make it look again. */
+export function waitsFor<Client>(
+  run: Run<Client>,
+  { untilMs, reason, message }: End & { readonly do: 'wait' },
+): Outcome {
+  // JSON has no infinity; whoever waits for ever is woken by a change.
+  if (untilMs !== Infinity) remember(run, { ...run.memory, wait: { digest: run.digest, untilMs, reason, message } })
+  const ready = waiting(reason, message)
+  return done({ ready, ...reportOf(run, ready), ...resyncAt(run, untilMs) })
+}
+
+/** From memory alone, so that it is the same whether or not anything was called. */
+export function asDeclared<Client>(run: Run<Client>, untilMs: number): Outcome {
+  const { memory, spec, found, policy } = run
+  const { differs = [], locked = [], adopted } = memory
+  const synced: ConditionPatch =
+    differs.length === 0
+      ? { status: 'True', reason: policy.observesOnly ? 'Observed' : 'Synced' }
+      : { status: 'False', reason: 'Differs', message: `otherwise outside, and left so: ${differs.join(', ')}` }
+  const adoption: ConditionPatch = { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
+  const immutable: ConditionPatch = {
+    status: 'False',
+    reason: 'Differs',
+    message: `cannot be changed once it is made, and is left as it was: ${locked.join(', ')}`,
+  }
+  return done({
+    status: statusOf(run),
+    conditions: {
+      ...found.conditions,
+      [spec.condition]: synced,
+      Adopted: adopted === undefined ? null : adoption,
+      ImmutableFields: locked.length === 0 ? null : immutable,
+    },
+    ...resyncAt(run, untilMs),
+  })
+}
+
+function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: Run<Client>, untilMs: number) {
+  return {
+    ...(untilMs === Infinity ? {} : { resyncAfter: Math.max(0, untilMs - ctx.now()) }),
+    ...(syncedAtMs === undefined ? {} : { syncedAtMs }),
+  }
+}
+
+function statusOf<Client>({ memory: { id, shown }, periodMs }: Run<Client>): JsonObject {
+  return {
+    ...shown,
+    ...(id === undefined ? {} : { id }),
+    ...(periodMs === 0 ? {} : { syncPeriod: humanDuration(periodMs) }),
+  }
+}
+
+export function failing({ reason, message }: { readonly reason: string; readonly message: string }): ConditionPatch {
+  return { status: 'False', reason, message }
+}
+
+/** What was as declared a period ago is not broken because nobody may look at it now. */
+export function limited<Client>(run: Run<Client>, { afterMs, message }: RateLimited): Outcome {
+  const status = statusOf(run)
+  if (!isWaitedFor(run)) return again(afterMs, { status })
+  return again(afterMs, {
+    status,
+    ready: waiting('RateLimited', message),
+    conditions: { ...run.found.conditions, [run.spec.condition]: failing({ reason: 'RateLimited', message }) },
+  })
+}
+
+export function failed<Client>(run: Run<Client>, error: CallFailed): Error {
+  const { reason, message } = error
+  if (error.class === 'terminal' || error.class === 'conflict') return stopped(run, { reason, message })
+  return withReport(error, { ...reportOf(run, error), ...within(run.periodMs) })
+}
+
+/** Stops until something changes or the period is over; triggers before that do not make it ask again. */
+export function stopped<Client>(
+  run: Run<Client>,
+  { reason, message }: { readonly reason: string; readonly message: string },
+): Error {
+  const { memory, digest, ctx, periodMs } = run
+  const { refusal } = memory
+  const isSame = refusal?.digest === digest && (periodMs === 0 || ctx.now() < refusal.atMs + periodMs)
+  const atMs = isSame ? refusal.atMs : ctx.now()
+  const request = requestOf(run.object)
+  remember(run, {
+    ...memory,
+    refusal: { digest, atMs, reason, message },
+    ...(request === undefined ? {} : { request }),
+  })
+  const leftMs = periodMs === 0 ? 0 : atMs + periodMs - ctx.now()
+  return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
+}
+
+function reportOf<Client>(run: Run<Client>, failure: { readonly reason: string; readonly message: string }) {
+  const conditions = { ...run.found.conditions, [run.spec.condition]: failing(failure) }
+  return { status: statusOf(run), conditions }
+}
+
+export function within(ms: number): { readonly retryWithin?: number } {
+  return ms <= 0 ? {} : { retryWithin: ms }
+}
+
+/** Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells. */
+export function unresolved<Client>(spec: ExternalSpec<Client>, found: Found, periodMs: number): Outcome {
+  return done({ ...notResolved(spec, found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
+}
+
+export function notResolved<Client>({ condition }: ExternalSpec<Client>, { invalid, conditions }: Found) {
+  const ready = waiting(invalid[0]?.reason ?? 'NotFound', invalid.map(({ message }) => message).join('; '))
+  return { ready, conditions: { ...conditions, [condition]: failing(ready) } }
+}
