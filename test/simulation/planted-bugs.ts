@@ -209,6 +209,24 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'removed: [removed] }',
   },
   {
+    bug: 'the record of a removal that is told twice has no timer',
+    file: 'shared/engine/removed/record.ts',
+    find: 'engine: { wakeAtMs: nowMs + lookAfterMs }',
+    replace: 'engine: {}',
+  },
+  {
+    bug: 'a new object is run beside the last run of the one before that goes on',
+    file: 'shared/engine/removed/runner.ts',
+    find: 'if (part.isEnded()) await runPresent(',
+    replace: 'if (part.isEnded() || clock.nowMs() > 0) await runPresent(',
+  },
+  {
+    bug: 'what came back from a dead process is run with the others',
+    file: awsReconcile,
+    find: 'if (new Set(all.map(groupOf)).size < 2) return []',
+    replace: 'if (new Set(all.map(groupOf)).size < 200) return []',
+  },
+  {
     bug: 'a dead message is a key forgotten',
     file: 'shared/engine/dead-letter.ts',
     find: 'if (controller !== undefined) return takeIn(controller, wakeUp.key)',
