@@ -59,6 +59,9 @@ export function jobReconciler(options: JobOptions): Controller {
   })
 }
 
+/** A database that becomes ready wakes the Job; a Secret that is put back does not. */
+const lookAgainMs = 5 * 60_000
+
 interface Work extends JobOptions {
   readonly ctx: Context
 }
@@ -66,7 +69,7 @@ interface Work extends JobOptions {
 async function oneDump(job: JobObject, database: string, work: Work): Promise<Outcome<Status>> {
   const { ctx } = work
   const endpoint = await loginOf(database, ctx)
-  if ('reason' in endpoint) return again(Math.min(30_000, leftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+  if ('reason' in endpoint) return again(Math.min(lookAgainMs, leftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
   try {
     const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))
     await ctx.event(
