@@ -289,9 +289,21 @@ describe('parameters', () => {
     Object.assign(group() as Properties, { Parameters: { max_connections: '9' } })
     await env.eventually(() => expect(group()).toMatchObject({ Parameters: { max_connections: '50' } }), '30m')
     await apply({ parameters: {} })
-    await env.eventually(() => expect(group()).toMatchObject({ Parameters: {} }))
+    await env.eventually(() => expect(group()?.['Parameters']).toEqual({}))
     await ready()
     expect(instance()).toMatchObject({ DBParameterGroupName: expectedId() })
+  })
+
+  it('are told to the instance again when it has not taken them', async () => {
+    await apply({ parameters: { max_connections: '50' } })
+    await ready()
+    rds.before('UpdateResource', () => rds.before('UpdateResource', () => rds.fail('UPDATE', 'ServiceInternalError')))
+    await apply({ parameters: { max_connections: '70' } })
+    await env.eventually(() => expect(callsOf('UpdateResource')).toHaveLength(3))
+    await ready()
+    const [, failed, again] = callsOf('UpdateResource').map(({ input }) => input)
+    expect(again?.['PatchDocument']).toContain('DBParameterGroupName')
+    expect(failed?.['PatchDocument']).toContain('DBParameterGroupName')
   })
 
   it('come to an instance that had none', async () => {

@@ -305,8 +305,9 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
   }
 
   function answer({ name, input }: Call): object {
-    ahead.get(name)?.()
+    const act = ahead.get(name)
     ahead.delete(name)
+    act?.()
     const refusal = refusals.get(name)
     refusals.delete(name)
     if (refusal !== undefined) throw refusal
