@@ -69,12 +69,13 @@ export async function wakeAll(options: SweepOptions, resourceVersion: string): P
 
 const allSlots = { from: 0, to: wheelSlots }
 
-/** Wakes every object on these slots of the wheel. Of one `dedupId`, each is woken once. */
+/** Wakes every object on these slots of the wheel; how many. Of one `dedupId`, each is woken once. */
 export async function wakeSlots(
   options: SweepOptions,
   { from, to }: Slots,
   id: Pick<WakeUp, 'dedupId' | 'resourceVersion'>,
-): Promise<void> {
+): Promise<number> {
+  let woken = 0
   for (const controller of options.controllers) {
     const keys = await options.index.onWheel(controller.kind, from, to)
     await send(
@@ -82,7 +83,9 @@ export async function wakeSlots(
       controller,
       keys.map((key) => ({ key, origin: 'change', ...id, lane: 'background', reason: 'all objects are looked at' })),
     )
+    woken += keys.length
   }
+  return woken
 }
 
 async function send(

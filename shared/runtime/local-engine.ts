@@ -16,8 +16,9 @@ import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import { createPace, unlimited } from '../engine/pace.ts'
 import type { Relay } from '../engine/relay.ts'
 import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
-import { sweepTimers, sweepWheel, wakeAll, type SweepOptions } from '../engine/sweep.ts'
+import { sweepTimers, wakeAll, type SweepOptions } from '../engine/sweep.ts'
 import { work, type WorkerSignals } from '../engine/worker.ts'
+import { createIntroduction, createLocalWheel } from './local-wheel.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { createSaving, type Checkpoints, type Saving } from './saving.ts'
 
@@ -138,16 +139,15 @@ async function logAndWait({ logger, clock }: Running, error: unknown, signal: Ab
 /** Looks for due timers and turns the wheel; now and then saves how far everything got. */
 async function tick(engine: Running & { readonly saving: Saving }, signal: AbortSignal): Promise<void> {
   const { clock, logger, tickMs, turns, swept, saving } = engine
-  let { turnedMs } = engine
-  let isIntroduced = false
+  const wheel = createLocalWheel({ ...engine, fromMs: engine.turnedMs })
+  let introduce = (): Promise<void> => beginIntroduction(engine).then((next) => (introduce = next)())
   while (!signal.aborted) {
     const nowMs = clock.nowMs()
     try {
-      if (!isIntroduced) await introduceNew(engine)
-      isIntroduced = true
+      await introduce()
       await sweepTimers(swept, nowMs + tickMs)
-      const woken = await sweepWheel(swept, turnedMs, nowMs)
-      turns.passed(BigInt((turnedMs = nowMs)))
+      const woken = await wheel.turn(nowMs)
+      turns.passed(BigInt(wheel.turnedMs()))
       await saving.save(nowMs, woken > 0)
     } catch (error) {
       logger.error('tick failed; the next one makes up for it', { error: String(error) })
@@ -156,13 +156,19 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
   }
 }
 
-/** A loop that was not there before looks at every object of its kind: nobody has run them. */
-async function introduceNew({ introduced, feed, swept, saving }: Running & { readonly saving: Saving }): Promise<void> {
+/** Loops that were not there before look at every object of their kinds: nobody has run them. What is to be called at each tick. */
+async function beginIntroduction(engine: Running & { readonly saving: Saving }): Promise<() => Promise<void>> {
+  const { introduced, feed, swept, saving } = engine
   const known = JSON.parse((await introduced.load()) ?? '[]') as readonly string[]
   const names = swept.controllers.map(({ name }) => name)
   const fresh = swept.controllers.filter(({ name }) => !known.includes(name))
-  if (fresh.length === 0 && names.length === known.length) return
-  const latest = await feed.latest()
-  await wakeAll({ ...swept, controllers: fresh }, latest)
-  saving.introduce(names, BigInt(latest))
+  let isOver = fresh.length === 0 && names.length === known.length
+  if (isOver) return async () => {}
+  const resourceVersion = await feed.latest()
+  const introduction = createIntroduction({ ...engine, swept: { ...swept, controllers: fresh }, resourceVersion })
+  return async () => {
+    if (isOver || !(await introduction.advance())) return
+    isOver = true
+    saving.introduce(names, BigInt(resourceVersion))
+  }
 }

@@ -16,6 +16,8 @@ export interface Progress {
   passed(position: bigint): void
   /** Where to take up after a crash. */
   safe(): bigint
+  /** How many keys of a loop have been sent and not run to their end. Looks at all that wait or run. */
+  pending(loop: string): number
 }
 
 export interface ProgressOptions {
@@ -72,6 +74,13 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
 
     passed: (position) => {
       last = position
+    },
+
+    pending: (loop) => {
+      let count = 0
+      for (const key of waiting.keys()) if (key.startsWith(`${loop} `)) count++
+      for (const key of running.keys()) if (key.startsWith(`${loop} `)) count++
+      return count
     },
 
     safe: () => {

@@ -82,6 +82,58 @@ describe('the resync', () => {
   })
 })
 
+describe('after a long downtime', () => {
+  /** Objects that have converged, and a wheel that nobody could turn for two periods. */
+  async function comeBack(count: number, run: Parameters<typeof widgets>[1] = () => done()): Promise<void> {
+    let isBack = false
+    env = await createTestEnv({
+      tickMs: 1_000,
+      reconcilers: [widgets((runs = []), (widget, ctx) => (isBack ? run(widget, ctx) : done()), { resync: '1h' })],
+    })
+    for (let i = 0; i < count; i += 1_000)
+      await Promise.all(Array.from({ length: Math.min(1_000, count - i) }, (_, j) => create(`w${i + j}`)))
+    await env.settle()
+    const back = env.faults.always('index.onWheel', { kind: 'error', error: new Error('away') })
+    await env.advance('2h')
+    back()
+    runs.length = 0
+    isBack = true
+    await env.advance('1s')
+  }
+
+  it('few objects run at once, each once', async () => {
+    await comeBack(100)
+    expect(runs).toHaveLength(100)
+    expect(new Set(runs.map(({ name }) => name)).size).toBe(100)
+  })
+
+  it('many come a little at a time, and all of them', { timeout: 60_000 }, async () => {
+    await comeBack(5_000)
+    expect(runs.length).toBeGreaterThan(900)
+    expect(runs.length).toBeLessThan(1_200)
+    await env.advance('1s')
+    expect(runs.length).toBeLessThan(2_300)
+    await env.advance('10s')
+    expect(new Set(runs.map(({ name }) => name)).size).toBe(5_000)
+    expect(runs.length).toBeLessThan(5_100)
+  })
+
+  it('the next slice waits for the one before', { timeout: 60_000 }, async () => {
+    await comeBack(3_000, async (_, ctx) => {
+      await ctx.sleep('1s')
+      return done()
+    })
+    let most = 0
+    for (let i = 0; i < 60; i++) {
+      await env.advance('1s')
+      const depth = /^workqueue_depth\{.*controller="widget".*\} (\d+)$/m.exec(await env.page('/metrics'))?.[1]
+      most = Math.max(most, Number(depth))
+    }
+    expect(most).toBeGreaterThan(900)
+    expect(most).toBeLessThan(2_100)
+  })
+})
+
 describe('a restart', () => {
   it('runs nothing that is not due, however many objects there are', async () => {
     await start({})
@@ -110,6 +162,30 @@ describe('a restart', () => {
     await env.advance('11m')
     expect(new Set(runs.map(({ name }) => name)).size).toBe(40)
   })
+
+  it(
+    'with a new controller looks at many objects a little at a time, and begins anew if it dies on the way',
+    { timeout: 60_000 },
+    async () => {
+      env = await createTestEnv({ tickMs: 1_000, kinds: [Widget] })
+      for (let i = 0; i < 3_000; i += 1_000)
+        await Promise.all(Array.from({ length: 1_000 }, (_, j) => create(`w${i + j}`)))
+      await env.advance('1m')
+      runs = []
+      await env.crash([widgets(runs, () => done(), { resync: false })])
+      await env.settle()
+      expect(runs.length).toBeGreaterThan(900)
+      expect(runs.length).toBeLessThan(1_200)
+      await env.crash()
+      await env.advance('10s')
+      expect(new Set(runs.map(({ name }) => name)).size).toBe(3_000)
+      const before = runs.length
+      await env.advance('1m')
+      await env.crash()
+      await env.advance('1m')
+      expect(runs.length).toBeLessThanOrEqual(before + 20)
+    },
+  )
 
   it('with a controller that was not there before looks at the objects there are', async () => {
     env = await createTestEnv({ kinds: [Widget] })

@@ -43,6 +43,25 @@ describe('the queue in this process', () => {
     deliveries.map(({ wakeUp: { key } }) => key.name)
   const receiveNames = async (max = 10): Promise<readonly string[]> => namesOf(await receive(max))
 
+  it('lets the event loop turn while it hands out a long line, though nobody who takes from it ever waits', async () => {
+    await queue.send(Array.from({ length: 1_000 }, (_, i) => wakeUp(`k${i}`)))
+    const { signal } = new AbortController()
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    for (let taken = 0; taken < 1_000;) {
+      const deliveries = await queue.receive(10, signal)
+      taken += deliveries.length
+      await queue.settle(deliveries)
+    }
+    isOver = true
+    expect(turns).toBeGreaterThan(15)
+  })
+
   describe('lanes', () => {
     it('hands out urgent keys first, each lane in the order of arrival', async () => {
       await queue.send([

@@ -36,6 +36,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
   const recent = createRecentIds()
   const waiting = new Set<() => void>()
   let timerMs = Infinity
+  let handedOut = 0
 
   const aheadMs = (): number => (clock.steadyMs === undefined ? 0 : clock.nowMs() - clock.steadyMs())
   let knownAheadMs = aheadMs()
@@ -75,9 +76,17 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     return promise
   }
 
+  /** Runs that neither write nor wait never give way: without a pause, a long line would keep all requests out. */
+  const giveWay = (): Promise<void> => {
+    handedOut = 0
+    return new Promise((resolve) => setImmediate(resolve))
+  }
+
   const receive: WorkQueue['receive'] = async (max, signal, backgroundMax) => {
+    if (handedOut >= handedOutMax) await giveWay()
     while (!signal.aborted) {
       const deliveries = groups.take(max, now(), backgroundMax)
+      handedOut += deliveries.length
       if (deliveries.length > 0) return deliveries
       await nextEvent(signal)
     }
@@ -114,4 +123,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
 
 /** Less is no jump. */
 const driftMsMax = 1_000
+/** Deliveries between two turns of the event loop. */
+const handedOutMax = 32
+
 const done = Promise.resolve()
