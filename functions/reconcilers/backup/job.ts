@@ -51,6 +51,7 @@ export function jobReconciler(options: JobOptions): Controller {
       if (next === undefined) return finish(job, ctx)
       if (leftMs(job, ctx) <= 0)
         return fail(job, 'DeadlineExceeded', 'the job was active longer than its deadline', ctx)
+      if (ctx.attempt > job.spec.backoffLimit) return fail(job, 'BackoffLimitExceeded', neverEnded(next.name), ctx)
       return oneDump(job, next.name, { ...options, ctx })
     },
 
@@ -62,6 +63,11 @@ export function jobReconciler(options: JobOptions): Controller {
 /** A database that becomes ready wakes the Job; a Secret that is put back does not. */
 const lookAgainMs = 5 * 60_000
 
+/** A run that the engine ended had no say any more. */
+function neverEnded(database: string): string {
+  return `no run had the time to dump ${database} to its end`
+}
+
 interface Work extends JobOptions {
   readonly ctx: Context
 }
@@ -69,7 +75,8 @@ interface Work extends JobOptions {
 async function oneDump(job: JobObject, database: string, work: Work): Promise<Outcome<Status>> {
   const { ctx } = work
   const endpoint = await loginOf(database, ctx)
-  if ('reason' in endpoint) return again(Math.min(lookAgainMs, leftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+  if ('reason' in endpoint)
+    return again(Math.min(lookAgainMs, leftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
   try {
     const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))
     await ctx.event(

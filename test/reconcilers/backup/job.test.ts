@@ -96,6 +96,19 @@ describe('a Job', () => {
     expect(await condition('Ready')).toMatchObject({ status: 'False' })
   })
 
+  it('fails, too, when no attempt comes to its end in the time that a run has', async () => {
+    dump.hold()
+    await job({ backoffLimit: 1 })
+    await env.advance('27m')
+    expect(await condition('Failed')).toBeUndefined()
+    await env.advance('3m')
+    expect(await condition('Failed')).toMatchObject({
+      reason: 'BackoffLimitExceeded',
+      message: expect.stringContaining('orders') as string,
+    })
+    expect(dump.count()).toBe(2)
+  })
+
   it('fails at once where trying again would not help', async () => {
     dump.fail(new PostgresFailure('terminal', 'UnsupportedObjects', 'it has a partitioned table t'))
     await job()
