@@ -96,7 +96,7 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
     const fixed = unchangeable(instance, wanted, settings())
     if (fixed.length > 0)
       throw new PostgresFailure('terminal', 'NotUpdatable', `RDS does not change ${fixed.join(', ')} of a DB instance`)
-    const changes = { ...changesOf(instance, wanted, settings()), ...unapplied(wanted, run) }
+    const changes = { ...changesOf(instance, wanted, settings()), ...unapplied(cluster, run) }
     if (Object.keys(changes).length === 0) return {}
     if (!isServing(instance)) return { waiting: notServing(instance) }
     const waits = await instances.update(
@@ -105,7 +105,7 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
       requestsOf(wanted, run),
     )
     // Only now: if the call fails, they are still the old ones.
-    noteApplied(wanted, run)
+    noteApplied(cluster, run)
     return { waiting: waits, changes: [`asked RDS to change ${Object.keys(changes).join(', ')}`] }
   }
 

@@ -6,7 +6,7 @@ import type { RdsSettings } from './settings.ts'
 
 /**
  * `AWS::RDS::DBParameterGroup`: how RDS takes the parameters of a cluster. A cluster that declares some has a group of its own, of
- * the instance's name, and keeps it from then on, if need be empty.
+ * the instance's name, and keeps it from then on, if need be empty, until it names another.
  */
 export const groupTypeName = 'AWS::RDS::DBParameterGroup'
 
@@ -36,9 +36,9 @@ export function hasParameters({ Parameters = {} }: ParameterGroup, wanted: Wante
  */
 export function appliedParameters({ notes }: ProviderRun) {
   return {
-    /** Whether the cluster has a group of its own. */
-    hasGroup: ({ parameters }: WantedCluster): boolean =>
-      Object.keys(parameters).length > 0 || notes.get(noteKey) !== undefined,
+    /** Whether the cluster has a group of its own: it declares parameters, or did and names no other. */
+    hasGroup: ({ parameters, machine }: WantedCluster): boolean =>
+      Object.keys(parameters).length > 0 || (notes.get(noteKey) !== undefined && !machine.aws?.parameterGroup),
     areApplied: ({ parameters }: WantedCluster): boolean => notes.get(noteKey) === digestOf(parameters),
     note: ({ parameters }: WantedCluster): void => notes.set(noteKey, digestOf(parameters)),
     /** A request failed: who knows. */

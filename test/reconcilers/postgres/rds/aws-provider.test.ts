@@ -290,6 +290,8 @@ describe('parameters', () => {
     await env.eventually(() => expect(group()).toMatchObject({ Parameters: { max_connections: '50' } }), '30m')
     await apply({ parameters: {} })
     await env.eventually(() => expect(group()?.['Parameters']).toEqual({}))
+    const toldAgain = () => callsOf('UpdateResource').at(-1)?.input['PatchDocument']
+    await env.eventually(() => expect(toldAgain()).toContain('DBParameterGroupName'))
     await ready()
     expect(instance()).toMatchObject({ DBParameterGroupName: expectedId() })
   })
@@ -304,6 +306,17 @@ describe('parameters', () => {
     const [, failed, again] = callsOf('UpdateResource').map(({ input }) => input)
     expect(again?.['PatchDocument']).toContain('DBParameterGroupName')
     expect(failed?.['PatchDocument']).toContain('DBParameterGroupName')
+  })
+
+  it('give way to a group that is named', async () => {
+    await apply({ parameters: { max_connections: '50' } })
+    await ready()
+    await apply({ aws: { parameterGroup: 'tuned' } })
+    await env.eventually(() => expect(instance()).toMatchObject({ DBParameterGroupName: 'tuned' }))
+    await ready()
+    await env.delete(PostgresCluster, 'main')
+    await gone()
+    expect(rds.groups.size).toBe(0)
   })
 
   it('come to an instance that had none', async () => {
