@@ -133,6 +133,39 @@ describe('a create whose answer was lost, on a far side that cannot be asked', (
   })
 })
 
+describe('an entity that is not to be seen yet', () => {
+  it('is waited for, for the grace of its creation, and not made again', async () => {
+    let visibleMs = 0
+    await start({
+      api: { ...api, get: (_, id) => called('get', () => (env.nowMs() < visibleMs ? undefined : entities.get(id))) },
+    })
+    visibleMs = env.nowMs() + 20_000
+    await apply()
+    await apply({ size: 2 })
+    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'NotVisibleYet' })
+    await apply({ size: 2 }, { 'setpoint.dev/resync': '50s' })
+    expect(calls).toEqual(['create', 'get'])
+    await env.advance('31s')
+    expect([...entities.values()]).toMatchObject([{ size: 2 }])
+    expect(calls).toEqual(['create', 'get', 'get', 'update'])
+  })
+})
+
+describe('a paused object', () => {
+  it('calls nobody, neither in its periods nor to be deleted, until it goes on', async () => {
+    await start()
+    await apply()
+    await apply({ size: 2 }, { 'setpoint.dev/paused': 'true' })
+    await env.advance('10m')
+    await env.delete(Bucket, 'b')
+    await env.advance('1m')
+    expect(calls).toEqual(['create'])
+    await env.patch(Bucket, 'b', { metadata: { annotations: { 'setpoint.dev/paused': null } } })
+    await env.settle()
+    expect([await env.get(Bucket, 'b'), entities.size]).toEqual([undefined, 0])
+  })
+})
+
 describe('fields', () => {
   it('that the far side chose are written into an empty spec, once, and cost no update', async () => {
     await start({ lateInitialized: ({ region }) => ({ region }) })

@@ -3,6 +3,7 @@ import { Secret } from '../../shared/index.ts'
 import {
   conditionIn,
   KonnectControlPlane,
+  KonnectRoute,
   KonnectService,
   seen,
   startKonnectEnv,
@@ -62,6 +63,28 @@ describe('changes outside', () => {
     const [controlPlane] = konnect.state.all('control-planes')
     expect(entities()).toHaveLength(1)
     expect((await service()).status).toMatchObject({ controlPlaneID: controlPlane?.id })
+  })
+})
+
+describe('a reference to an entity that is another one now', () => {
+  it('K27 K30 is refused by Konnect for as long as it is wrong, and follows when it is right', async () => {
+    await world.applyService()
+    const { env, konnect } = world
+    const spec = { controlPlaneRef: { name: 'main' }, serviceRef: { name: 'orders' }, paths: ['/'] }
+    await env.apply(KonnectRoute, { metadata: { name: 'orders' }, spec })
+    await env.advance('40s')
+    konnect.state.remove(entities()[0]?.id ?? '')
+    // The route is changed before the service's period is over: Konnect knows no service of that id.
+    await env.patch(KonnectRoute, 'orders', { spec: { paths: ['/orders'] } })
+    await env.settle()
+    expect(await conditionIn(env, KonnectRoute, ['orders', 'Programmed'])).toMatchObject({
+      reason: 'UpdateFailed',
+      message: expect.stringContaining('service.id (type: foreign) constraint failed'),
+    })
+    expect(await conditionIn(env, KonnectRoute, ['orders', 'Stalled'])).toBeUndefined()
+    await env.advance('60s')
+    expect(konnect.state.all('routes')).toMatchObject([{ paths: ['/orders'], service: { id: entities()[0]?.id } }])
+    expect(await conditionIn(env, KonnectRoute, ['orders', 'Ready'])).toMatchObject({ status: 'True' })
   })
 })
 
