@@ -64,23 +64,6 @@ describe('an object', () => {
     expect(requests.take().indexUnits).toEqual({ changes: 2, due: 1 })
   })
 
-  it('is not sent whole for a write of the engine alone', async () => {
-    const big = await opened.store.create({ ...storedWidget('big'), engine: { lastError: 'x' } })
-    const bodies: number[] = []
-    dynalite.client.middlewareStack.add(
-      (next) => (args) => {
-        bodies.push(JSON.stringify(args.input).length)
-        return next(args)
-      },
-      { step: 'initialize', name: 'measure' },
-    )
-    await opened.store.replace({ ...big, engine: { lastError: 'y' } }, ['engine'])
-    await opened.store.replace((await opened.store.get(keyOf(big.object))) as StoredObject, ['spec'])
-    dynalite.client.middlewareStack.remove('measure')
-    const [ofEngine = 0, , ofSpec = 0] = bodies
-    expect(ofSpec - ofEngine).toBeGreaterThan(JSON.stringify(big.object).length)
-  })
-
   it('is removed by one write and a look for its references', async () => {
     await opened.store.remove(live)
     const indexUnits = { changes: 2, wheel: 1 }

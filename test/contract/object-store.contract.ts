@@ -89,6 +89,13 @@ export function objectStoreContract(adapter: string, open: () => Promise<OpenSto
         expect((await store.get(keyOf(created.object)))?.object.spec).toEqual(odd)
       })
 
+      it('keeps all of the object, whatever the write says that it touched', async () => {
+        const created = await store.create(storedWidget('a'))
+        const held = await store.replace(withMetadata(created, { finalizers: ['example.com/held'] }), ['engine'])
+        expect(await store.get(keyOf(held.object))).toEqual(held)
+        expect(held.object.metadata.finalizers).toEqual(['example.com/held'])
+      })
+
       it('gives back the engine state', async () => {
         const waits = { nextRunAtMs: 1_800_000_000_123, waiting: 'Backoff', lastError: 'no' } as const
         const engine = { attempt: 3, generation: 7, ...waits, hold: { handle: 'h', untilMs: 5 } }

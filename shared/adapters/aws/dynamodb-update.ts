@@ -17,7 +17,7 @@ export interface ItemChange {
 }
 
 /**
- * One update, on condition of uid and version. The text of the object goes along only if more than the engine's state changes.
+ * One update, on condition of uid and version. The text of the object goes along whatever was touched: DynamoDB bills by the item.
  * Answers with what was there, if the owners may be others now.
  */
 export function updateCommand(change: ItemChange): UpdateItemCommand {
@@ -50,14 +50,13 @@ function changedAttributes(change: ItemChange): Readonly<Record<string, Attribut
   const { next, touched, token, expires } = change
   const rv = { N: next.object.metadata.resourceVersion }
   const { doc, engine, due, owners } = stateAttributes(next)
-  const isOfEngine = touched.length > 0 && touched.every((part) => part === 'engine')
   return {
     rv,
     write: { S: token },
     touched: { S: touchedText(touched) },
     ...Object.fromEntries(touched.map((part) => [partAttribute(part), rv])),
     engine,
-    ...(isOfEngine ? {} : { doc }),
+    doc,
     ...(touches(touched, 'meta') ? { owners } : {}),
     // What is not in them any more leaves the indexes.
     ...(expires === undefined
