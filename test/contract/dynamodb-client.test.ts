@@ -1,0 +1,79 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
+import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
+import { requestFailure } from '../../shared/adapters/aws/dynamodb-failures.ts'
+import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { testCredentials } from '../support/dynalite.ts'
+import { expectCode } from '../support/expect-code.ts'
+import { storedWidget } from '../support/stored-object.ts'
+
+/** How long the client waits for a server that does not do its part. */
+describe('the client of DynamoDB', () => {
+  let server: Server
+  afterEach(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  async function clientOf(answer: (reply: ServerResponse, count: number) => void) {
+    let count = 0
+    server = createServer((_, reply) => answer(reply, ++count)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const client = createDynamodbClient({ endpoint, region: 'us-east-1', credentials: testCredentials })
+    return { client, requests: () => count }
+  }
+
+  const get = new GetItemCommand({ TableName: 'table', Key: { pk: { S: 'a' }, sk: { S: 'b' } } })
+
+  it('gives up on an answer that does not begin, after a second, and does not ask again by itself', async () => {
+    const { client, requests } = await clientOf(() => {})
+    const startMs = performance.now()
+    const error = await client.send(get).catch((reason: unknown) => reason)
+    expect(requestFailure(error)).toBe('unknown')
+    expect(performance.now() - startMs).toBeGreaterThan(900)
+    expect(performance.now() - startMs).toBeLessThan(10_000)
+    expect(requests()).toBe(1)
+  })
+
+  it('gives up on an answer that does not end', async () => {
+    const { client } = await clientOf((reply) => {
+      reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0', 'content-length': '100' })
+      reply.write('{"Item":')
+    })
+    const error = await client.send(get).catch((reason: unknown) => reason)
+    expect(requestFailure(error)).toBe('unknown')
+  })
+
+  it('keeps a connection over a pause that is longer than it would wait', async () => {
+    const { client, requests } = await clientOf((reply) => {
+      reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' })
+      reply.end('{}')
+    })
+    let connections = 0
+    server.on('connection', () => connections++)
+    await client.send(get)
+    await systemClock.sleep(1_500)
+    await client.send(get)
+    expect([requests(), connections]).toEqual([2, 1])
+  })
+
+  it('reports a connection that is reset as a write of unknown fate', async () => {
+    const { client, requests } = await clientOf((reply) => reply.destroy())
+    const store = createDynamodbStore({ client, table: 'table', clock: systemClock, patienceMs: 200 })
+    await expectCode(store.create(storedWidget('a')), 'WRITE_UNKNOWN')
+    expect(requests()).toBeGreaterThan(1)
+  })
+
+  it('reports a server that is not there as unavailable', async () => {
+    const { client } = await clientOf(() => {})
+    server.close()
+    await once(server, 'close')
+    const store = createDynamodbStore({ client, table: 'table', clock: systemClock, patienceMs: 200 })
+    await expectCode(store.create(storedWidget('a')), 'UNAVAILABLE')
+  })
+})
