@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   conditionIn,
+  KonnectControlPlane,
   KonnectService,
   seen,
   startKonnectEnv,
@@ -147,6 +148,20 @@ describe('nothing was changed', () => {
     expect(writes.filter(({ atMs }) => atMs > at(0))).toEqual([])
     expect(after.status?.conditions).toEqual(before.status?.conditions)
   })
+})
+
+it('an edit of what it refers to, and of no concern to it, neither unsettles it nor is sent for it', async () => {
+  const before = (await service()).status
+  await world.env.patch(KonnectControlPlane, 'main', { spec: { description: 'another one' } })
+  await world.env.settle()
+  expect(world.newCalls()).toEqual(['GET control-planes/{id}', 'PATCH control-planes/{id}'])
+  const writes = world.env.calls.filter(
+    ({ call, args }) => call === 'store.replace' && JSON.stringify(args).includes('"kind":"KonnectService"'),
+  )
+  const edited = writes.filter(({ args }) => (args[1] as readonly string[]).includes('status')).length
+  expect((await service()).status).toEqual(before)
+  // Its own creation was the last time that its status was written.
+  expect(edited).toBe(1)
 })
 
 describe('an update that fails', () => {

@@ -1,4 +1,4 @@
-import { isCondition, type ConditionPatch } from '../../model/conditions.ts'
+import { conditionOf, type ConditionPatch } from '../../model/conditions.ts'
 import type { Json } from '../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
@@ -105,7 +105,7 @@ async function findOne(
     target,
     contains,
     path,
-    condition: conditionOf(target, { text, hasStatus: kind.definition !== undefined }),
+    condition: validityOf(target, { text, hasStatus: kind.definition !== undefined }),
   }
 }
 
@@ -114,13 +114,14 @@ function placeOf(path: string): Reference {
   return { name, namespace }
 }
 
-function conditionOf(
+function validityOf(
   target: ApiObject | undefined,
   { text, hasStatus }: { readonly text: string; readonly hasStatus: boolean },
 ): ConditionPatch {
   if (target === undefined) return { status: 'False', reason: 'NotFound', message: `${text} does not exist` }
   if (isDeleting(target)) return { status: 'False', reason: 'BeingDeleted', message: `${text} is being deleted` }
-  if (hasStatus && !isCondition(target, 'Ready'))
+  // Of whatever generation: an edit of it that is not observed yet takes nothing away from those who refer to it.
+  if (hasStatus && conditionOf(target, 'Ready')?.status !== 'True')
     return { status: 'False', reason: 'NotReady', message: `${text} is not ready` }
   return { status: 'True', reason: 'Valid' }
 }
