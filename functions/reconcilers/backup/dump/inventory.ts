@@ -34,8 +34,9 @@ export const commentTypes = `'schema', 'table', 'view', 'materialized view', 'se
 const unsupportedQuery = `
   WITH ${userObjects}, found AS (
     SELECT 'pg_class'::regclass AS catalog, oid FROM relations
-     WHERE relkind IN ('p', 'f', 'I') OR relispartition OR reloftype <> 0 OR relrowsecurity
-        OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = relations.oid OR i.inhparent = relations.oid)
+     WHERE relkind = 'f' OR reloftype <> 0 OR relrowsecurity OR (relkind = 'r'
+       AND ((NOT relispartition AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = relations.oid))
+        OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = relations.oid)))
     UNION ALL ${made('pg_type', `typtype IN ('b', 'r', 'p') AND typelem = 0`)}
     UNION ALL ${made('pg_proc', `prokind = 'a'`)}
     UNION ALL ${made('pg_constraint', `contype IN ('c', 'n') AND NOT convalidated AND (contypid <> 0 OR contype = 'n')`)}
@@ -66,8 +67,7 @@ const unsupportedQuery = `
   )
   SELECT CASE f.catalog::text WHEN 'pg_largeobject_metadata' THEN 'large object ' || f.oid
               WHEN 'pg_extension' THEN pg_describe_object(f.catalog, f.oid, 0) || ' with tables of configuration'
-              WHEN 'pg_class' THEN CASE (SELECT relkind FROM pg_class WHERE pg_class.oid = f.oid) WHEN 'p' THEN 'partitioned '
-                WHEN 'r' THEN 'inheriting, partition or row-secured ' ELSE '' END || pg_describe_object(f.catalog, f.oid, 0)
+              WHEN 'pg_class' THEN 'inheriting, typed, foreign or row-secured ' || pg_describe_object(f.catalog, f.oid, 0)
               ELSE pg_describe_object(f.catalog, f.oid, 0) END AS what
     FROM found f
    WHERE NOT EXISTS (SELECT FROM members m WHERE m.classid = f.catalog AND m.objid = f.oid)

@@ -39,11 +39,12 @@ const collation = (own: string, usual: string): string =>
 const sequence = `format('START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s', s.seqstart, s.seqincrement, s.seqmin,
     s.seqmax, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END)`
 
-const identity = `CASE WHEN a.attidentity = '' THEN '' ELSE (
+// A partition has that of its table, and gets it when it is attached.
+const identity = `coalesce((
     SELECT format(' GENERATED %s AS IDENTITY (SEQUENCE NAME %s %s)',
                   CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, q.qname, ${sequence})
       FROM identities i JOIN relations q ON q.oid = i.seqid JOIN pg_sequence s ON s.seqrelid = i.seqid
-     WHERE i.relid = a.attrelid AND i.attnum = a.attnum) END`
+     WHERE a.attidentity <> '' AND i.relid = a.attrelid AND i.attnum = a.attnum), '')`
 
 const generated = `CASE WHEN a.attgenerated = '' THEN '' ELSE (
     SELECT format(' GENERATED ALWAYS AS (%s) %s', pg_get_expr(f.adbin, f.adrelid),
@@ -107,14 +108,14 @@ const objectQueries: readonly string[] = [
     WHERE c.relkind = 'S'`,
 
   // A default is a statement of its own, so that it may need a sequence that its own column owns.
-  `SELECT 'pg_class:' || c.oid, 5, 'statement', '', format('CREATE %sTABLE %s (%s)%s', ${persistence}, c.qname,
-          ${columns(` || ${identity} || ${generated} || ${notNull}`)}, ${options})
-     FROM relations c WHERE c.relkind = 'r'`,
+  `SELECT 'pg_class:' || c.oid, 5, 'statement', '', format('CREATE %sTABLE %s (%s)%s%s', ${persistence}, c.qname,
+          ${columns(` || ${identity} || ${generated} || ${notNull}`)}, ' PARTITION BY ' || pg_get_partkeydef(c.oid), ${options})
+     FROM relations c WHERE c.relkind IN ('r', 'p')`,
   `SELECT 'pg_attrdef:' || f.oid, 6, 'statement', '', format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', c.qname,
           a.attname, pg_get_expr(f.adbin, f.adrelid))
      FROM pg_attrdef f JOIN relations c ON c.oid = f.adrelid
      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-    WHERE a.attgenerated = '' AND c.relkind IN ('r', 'v')`,
+    WHERE a.attgenerated = '' AND c.relkind IN ('r', 'p', 'v')`,
   `SELECT 'pg_class:' || c.oid, 7, 'statement', '', format('CREATE VIEW %s%s AS %s', c.qname, ${options}, rtrim(pg_get_viewdef(c.oid), ';'))
      FROM relations c WHERE c.relkind = 'v'`,
   `SELECT 'pg_class:' || c.oid, 7, 'materialized view', CASE WHEN c.relispopulated THEN c.qname ELSE '' END,
@@ -133,12 +134,22 @@ const objectQueries: readonly string[] = [
   `SELECT 'pg_class:' || i.oid, 31, 'statement', '', pg_get_indexdef(i.oid)
      FROM relations i JOIN pg_index x ON x.indexrelid = i.oid
     WHERE x.indisvalid AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.oid AND k.contype IN ('p', 'u', 'x'))`,
-  `SELECT 'pg_constraint:' || k.oid, 32, 'statement', '', ${constraint}
-     FROM pg_constraint k JOIN relations c ON c.oid = k.conrelid WHERE k.contype = 'f'`,
-  `SELECT 'pg_trigger:' || t.oid, 33, 'statement', '', pg_get_triggerdef(t.oid)
+  // Partitions are tables of their own until here; then their tables and indexes are joined, which checks their rows.
+  `SELECT 'attach:' || c.oid, 32, 'statement', '', format('ALTER TABLE ONLY %s ATTACH PARTITION %s %s', o.qname, c.qname,
+          pg_get_expr(c.relpartbound, c.oid))
+     FROM relations c JOIN pg_inherits h ON h.inhrelid = c.oid JOIN relations o ON o.oid = h.inhparent
+    WHERE c.relispartition AND c.relkind IN ('r', 'p')`,
+  `SELECT 'attach:' || c.oid, 33, 'statement', '', format('ALTER INDEX %s ATTACH PARTITION %s', o.qname, c.qname)
+     FROM relations c JOIN pg_inherits h ON h.inhrelid = c.oid JOIN relations o ON o.oid = h.inhparent
+    WHERE c.relkind IN ('i', 'I')`,
+  // What a partition has from its table comes with it.
+  `SELECT 'pg_constraint:' || k.oid, 34, 'statement', '', format('ALTER TABLE %s%s ADD CONSTRAINT %I %s',
+          CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END, c.qname, k.conname, pg_get_constraintdef(k.oid))
+     FROM pg_constraint k JOIN relations c ON c.oid = k.conrelid WHERE k.contype = 'f' AND k.conparentid = 0`,
+  `SELECT 'pg_trigger:' || t.oid, 35, 'statement', '', pg_get_triggerdef(t.oid)
           || CASE t.tgenabled WHEN 'O' THEN '' ELSE format('; ALTER TABLE %s %s TRIGGER %I', c.qname,
                CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, t.tgname) END
-     FROM pg_trigger t JOIN relations c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal`,
+     FROM pg_trigger t JOIN relations c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND t.tgparentid = 0`,
 ]
 
 /**
@@ -171,6 +182,9 @@ const dependencyQuery = `
   UNION SELECT 'owned by:' || objid, 'pg_class:' || objid FROM edges WHERE classid = 'pg_class'::regclass
   UNION SELECT 'owned by:' || objid, "to" FROM edges WHERE classid = 'pg_class'::regclass
   UNION SELECT 'rows:' || oid, 'pg_class:' || oid FROM pg_class WHERE relkind = 'r'
+  UNION SELECT 'attach:' || h.inhrelid, coalesce(f.id, 'pg_class:' || o.oid) FROM pg_inherits h
+          CROSS JOIN LATERAL (VALUES (h.inhrelid), (h.inhparent)) o (oid)
+          LEFT JOIN same f ON f.catalog = 'pg_class'::regclass AND f.oid = o.oid
   UNION SELECT 'position:' || c.oid, coalesce(f.id, 'pg_class:' || c.oid) FROM pg_class c
           LEFT JOIN same f ON f.catalog = 'pg_class'::regclass AND f.oid = c.oid WHERE c.relkind = 'S'
   UNION SELECT e."from", 'rows:' || substr(e."to", 10) FROM edges e
