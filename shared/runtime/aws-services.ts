@@ -44,7 +44,11 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry } = options
   const { clock, random, retire } = boundary
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs })
-  const store = withSafetyNet(tellDefinitionWrites(ports.store, catalog.invalidate), clock)
+  const store = withSafetyNet(tellDefinitionWrites(ports.store, catalog.invalidate), {
+    clock,
+    controllers,
+    logger,
+  })
   const resources = createResources({ store, clock, random })
   const events = createEventRecorder({ resources, clock, logger })
   return { ...ports, store, resources, catalog, clock, random, logger, telemetry, events, controllers, retire }
