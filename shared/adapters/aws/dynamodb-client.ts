@@ -1,4 +1,5 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { clientTimeouts } from './client-timeouts.ts'
 
 /**
  * A client as the adapters want it: it does not retry by itself, since a repeated write must be told from a first one, and it gives
@@ -7,13 +8,7 @@ import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynam
 export function createDynamodbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   return new DynamoDBClient({
     maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: 500,
-      // Until the answer begins, and between its parts.
-      requestTimeout: 1_000,
-      throwOnRequestTimeout: true,
-      socketTimeout: 1_000,
-    },
+    requestHandler: clientTimeouts({ connectMs: 500, answerMs: 1_000 }),
     ...config,
   })
 }

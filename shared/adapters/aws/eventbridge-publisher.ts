@@ -10,11 +10,12 @@ import type { Transition } from '../../model/transitions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import { inBatches, type Refusal } from './batches.ts'
+import { clientTimeouts } from './client-timeouts.ts'
 import { isThrottle, serviceFailure } from './service-failure.ts'
 
 /** A client that gives up on a request after three seconds. */
 export function createEventBridgeClient(config: EventBridgeClientConfig = {}): EventBridgeClient {
-  return new EventBridgeClient({ requestHandler: { requestTimeout: 3_000, connectionTimeout: 1_000 }, ...config })
+  return new EventBridgeClient({ requestHandler: clientTimeouts({ connectMs: 1_000, answerMs: 3_000 }), ...config })
 }
 
 export interface EventBridgePublisherOptions {

@@ -1,9 +1,10 @@
 import { GetQueueAttributesCommand, SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
+import { clientTimeouts } from './client-timeouts.ts'
 import { serviceFailure } from './service-failure.ts'
 
 /** A client that gives up on a request after three seconds: nobody who uses it waits for messages. */
 export function createSqsClient(config: SQSClientConfig = {}): SQSClient {
-  return new SQSClient({ requestHandler: { requestTimeout: 3_000, connectionTimeout: 1_000 }, ...config })
+  return new SQSClient({ requestHandler: clientTimeouts({ connectMs: 1_000, answerMs: 3_000 }), ...config })
 }
 
 const attribute = 'ApproximateNumberOfMessages'

@@ -1,0 +1,50 @@
+import { PutEventsCommand } from '@aws-sdk/client-eventbridge'
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { createEventBridgeClient } from '../../shared/adapters/aws/eventbridge-publisher.ts'
+import { createSqsClient } from '../../shared/adapters/aws/sqs-depth.ts'
+import { testCredentials } from '../support/dynalite.ts'
+
+/** Clients against servers that do not do their part; that of DynamoDB has tests of its own. */
+describe.concurrent.each([
+  {
+    service: 'SQS',
+    send: (config: Config) =>
+      createSqsClient(config).send(new GetQueueAttributesCommand({ QueueUrl: `${config.endpoint}/1/queue` })),
+  },
+  {
+    service: 'EventBridge',
+    send: (config: Config) => createEventBridgeClient(config).send(new PutEventsCommand({ Entries: [] })),
+  },
+])('the client of $service', ({ send }) => {
+  const silences: readonly { readonly what: string; readonly answer: (reply: ServerResponse) => void }[] = [
+    { what: 'begin', answer: () => {} },
+    {
+      what: 'end',
+      answer: (reply) => {
+        reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0', 'content-length': '100' })
+        reply.write('{"A')
+      },
+    },
+  ]
+
+  it.concurrent.each(silences)('gives up on an answer that does not $what', async ({ answer }) => {
+    const server = createServer((_, reply) => answer(reply)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const sent = send({ endpoint, region: 'us-east-1', credentials: testCredentials, maxAttempts: 1 })
+    await expect(sent).rejects.toThrow(/time/i)
+    server.closeAllConnections()
+    server.close()
+  })
+})
+
+interface Config {
+  readonly endpoint: string
+  readonly region: string
+  readonly credentials: typeof testCredentials
+  readonly maxAttempts: number
+}
