@@ -4,8 +4,10 @@ import type { Peer } from './peer.ts'
 export function onPeer({ variable }: Peer): {
   readonly skip: boolean
   readonly meta: { readonly skipped: string }
+  readonly timeout: number
   readonly endpoint: string
 } {
   const endpoint = process.env[variable] ?? ''
-  return { skip: endpoint === '', meta: { skipped: `needs a server: npm run test:wire, or ${variable}` }, endpoint }
+  const meta = { skipped: `needs a server: npm run test:wire, or ${variable}` }
+  return { skip: endpoint === '', meta, timeout: 120_000, endpoint }
 }
