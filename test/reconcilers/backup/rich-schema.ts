@@ -49,6 +49,14 @@ export const richSchema = `
   CREATE TABLE shop.refund (sale bigint, day date, FOREIGN KEY (day, sale) REFERENCES shop.sale);
   CREATE FUNCTION shop.round_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.amount := ceil(NEW.amount); RETURN NEW; END';
   CREATE TRIGGER round_up BEFORE INSERT ON shop.sale FOR EACH ROW EXECUTE FUNCTION shop.round_up();
+  CREATE TABLE shop.secured (owner text DEFAULT current_user, note text);
+  ALTER TABLE shop.secured ENABLE ROW LEVEL SECURITY;
+  CREATE POLICY own ON shop.secured USING (owner = current_user) WITH CHECK (length(note) < 100);
+  CREATE POLICY no_empty ON shop.secured AS RESTRICTIVE FOR UPDATE TO postgres, pg_monitor USING (note <> '');
+  CREATE RULE kept AS ON DELETE TO shop.secured DO INSTEAD NOTHING;
+  CREATE RULE counted AS ON INSERT TO shop.secured DO ALSO INSERT INTO shop.refund VALUES (NULL, NULL);
+  ALTER TABLE shop.secured DISABLE RULE counted;
+  COMMENT ON POLICY own ON shop.secured IS 'each to their own'; COMMENT ON RULE kept ON shop.secured IS 'for ever';
   COMMENT ON TABLE shop.sale IS 'in parts';
   COMMENT ON TABLE shop.customer IS 'who buys; it''s them';
   COMMENT ON COLUMN shop.customer.name IS 'as spoken';
@@ -67,6 +75,7 @@ export const richSchema = `
   INSERT INTO shop.empty DEFAULT VALUES; INSERT INTO shop.empty DEFAULT VALUES;
   INSERT INTO shop.sale (day, customer, amount) VALUES ('2025-05-05', 100, 3.5), ('2026-05-05', 101, 7), ('2024-01-01', NULL, 1);
   INSERT INTO shop.refund SELECT id, day FROM shop.sale LIMIT 1;
+  INSERT INTO shop.secured VALUES ('ann', 'x'), ('bob', '');
   INSERT INTO shop.self (id, parent) VALUES (1, 2), (2, 1), (3, NULL);
   REFRESH MATERIALIZED VIEW shop.names; REFRESH MATERIALIZED VIEW shop.lengths;
 `

@@ -28,19 +28,18 @@ export const commentedObjects = `pg_description d, LATERAL pg_identify_object(d.
        AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classoid AND e.objid = d.objoid AND e.deptype = 'e')`
 
 /** What a dump says COMMENT ON for, as pg_identify_object names it. */
-export const commentTypes = `'schema', 'table', 'view', 'materialized view', 'sequence', 'index', 'type', 'function', 'procedure', 'trigger',
+export const commentTypes = `'schema', 'table', 'view', 'materialized view', 'sequence', 'index', 'type', 'function', 'procedure', 'trigger', 'rule', 'policy',
     'table constraint', 'table column', 'view column', 'materialized view column', 'composite type column'`
 
 const unsupportedQuery = `
   WITH ${userObjects}, found AS (
     SELECT 'pg_class'::regclass AS catalog, oid FROM relations
-     WHERE relkind = 'f' OR reloftype <> 0 OR relrowsecurity OR (relkind = 'r'
+     WHERE relkind = 'f' OR reloftype <> 0 OR (relkind = 'r'
        AND ((NOT relispartition AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = relations.oid))
         OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = relations.oid)))
     UNION ALL ${made('pg_type', `typtype IN ('b', 'r', 'p') AND typelem = 0`)}
     UNION ALL ${made('pg_proc', `prokind = 'a'`)}
     UNION ALL ${made('pg_constraint', `contype IN ('c', 'n') AND NOT convalidated AND (contypid <> 0 OR contype = 'n')`)}
-    UNION ALL ${made('pg_rewrite', `rulename <> '_RETURN'`)}
     UNION ALL ${[
       'pg_operator',
       'pg_opclass',
@@ -52,7 +51,6 @@ const unsupportedQuery = `
       'pg_ts_dict',
       'pg_ts_parser',
       'pg_ts_template',
-      'pg_policy',
       'pg_event_trigger',
       'pg_foreign_data_wrapper',
       'pg_foreign_server',
@@ -67,7 +65,7 @@ const unsupportedQuery = `
   )
   SELECT CASE f.catalog::text WHEN 'pg_largeobject_metadata' THEN 'large object ' || f.oid
               WHEN 'pg_extension' THEN pg_describe_object(f.catalog, f.oid, 0) || ' with tables of configuration'
-              WHEN 'pg_class' THEN 'inheriting, typed, foreign or row-secured ' || pg_describe_object(f.catalog, f.oid, 0)
+              WHEN 'pg_class' THEN 'inheriting, typed or foreign ' || pg_describe_object(f.catalog, f.oid, 0)
               ELSE pg_describe_object(f.catalog, f.oid, 0) END AS what
     FROM found f
    WHERE NOT EXISTS (SELECT FROM members m WHERE m.classid = f.catalog AND m.objid = f.oid)

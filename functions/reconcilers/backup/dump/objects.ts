@@ -150,6 +150,23 @@ const objectQueries: readonly string[] = [
           || CASE t.tgenabled WHEN 'O' THEN '' ELSE format('; ALTER TABLE %s %s TRIGGER %I', c.qname,
                CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, t.tgname) END
      FROM pg_trigger t JOIN relations c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND t.tgparentid = 0`,
+  `SELECT 'pg_rewrite:' || r.oid, 36, 'statement', '', rtrim(pg_get_ruledef(r.oid), ';')
+          || CASE r.ev_enabled WHEN 'O' THEN '' ELSE format('; ALTER TABLE %s %s RULE %I', c.qname,
+               CASE r.ev_enabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, r.rulename) END
+     FROM pg_rewrite r JOIN relations c ON c.oid = r.ev_class WHERE r.rulename <> '_RETURN'`,
+
+  // Roles are not of the database: who restores a policy for one needs to have it.
+  `SELECT 'pg_policy:' || p.oid, 37, 'statement', '', format('CREATE POLICY %I ON %s AS %s FOR %s TO %s%s%s', p.polname, c.qname,
+          CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
+          CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
+          (SELECT string_agg(CASE o.role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(o.role)) END, ', ' ORDER BY o.role)
+             FROM unnest(p.polroles) o (role)),
+          ' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')', ' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')')
+     FROM pg_policy p JOIN relations c ON c.oid = p.polrelid`,
+  `SELECT 'row security:' || c.oid, 38, 'statement', '', concat_ws('; ',
+          CASE WHEN c.relrowsecurity THEN format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', c.qname) END,
+          CASE WHEN c.relforcerowsecurity THEN format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', c.qname) END)
+     FROM relations c WHERE c.relrowsecurity OR c.relforcerowsecurity`,
 ]
 
 /**
@@ -161,7 +178,7 @@ const dependencyQuery = `
     SELECT 'pg_type'::regclass, t.oid, 'pg_class:' || t.typrelid FROM pg_type t WHERE t.typrelid <> 0
     UNION ALL SELECT 'pg_type'::regclass, t.oid, CASE WHEN e.typrelid = 0 THEN 'pg_type:' || e.oid ELSE 'pg_class:' || e.typrelid END
                 FROM pg_type t JOIN pg_type e ON e.typarray = t.oid
-    UNION ALL SELECT 'pg_rewrite'::regclass, r.oid, 'pg_class:' || r.ev_class FROM pg_rewrite r
+    UNION ALL SELECT 'pg_rewrite'::regclass, r.oid, 'pg_class:' || r.ev_class FROM pg_rewrite r WHERE r.rulename = '_RETURN'
     UNION ALL SELECT 'pg_attrdef'::regclass, f.oid, 'pg_class:' || f.adrelid
                 FROM pg_attrdef f JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum WHERE a.attgenerated <> ''
     UNION ALL SELECT 'pg_constraint'::regclass, k.oid, 'pg_type:' || k.contypid FROM pg_constraint k WHERE k.contypid <> 0
@@ -188,5 +205,5 @@ const dependencyQuery = `
   UNION SELECT 'position:' || c.oid, coalesce(f.id, 'pg_class:' || c.oid) FROM pg_class c
           LEFT JOIN same f ON f.catalog = 'pg_class'::regclass AND f.oid = c.oid WHERE c.relkind = 'S'
   UNION SELECT e."from", 'rows:' || substr(e."to", 10) FROM edges e
-         WHERE e."to" LIKE 'pg_class:%' AND (e."from" LIKE 'pg_constraint:%' OR e."from" LIKE 'pg_trigger:%'
+         WHERE e."to" LIKE 'pg_class:%' AND (e."from" ~ '^pg_(constraint|trigger|rewrite|policy):'
             OR (e.classid = 'pg_class'::regclass AND EXISTS (SELECT FROM pg_index x WHERE x.indexrelid = e.objid)))`
