@@ -1,7 +1,7 @@
 import { dueAtMs } from '../../shared/model/stored-object.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { startPlane, type Plane } from './aws/plane.ts'
-import { createCheckers, type Checkers } from './checkers/all-checkers.ts'
+import { createCheckers } from './checkers/all-checkers.ts'
 import { isRestless, objectsOf } from './checkers/checker.ts'
 import { clearOutside } from './climate.ts'
 import { basicItems, herdOf } from './first-items.ts'
@@ -81,11 +81,12 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     await table.index.setReferences(targets[0], targets.slice(1))
   }
 
+  const work = { isDone: false }
   await trouble()
   end.calmSinceMs = world.nowMs()
   plane.calmDown()
   outside.calmDown()
-  await calm({ world, plane, checkers, report })
+  await calm({ world, plane, unmet, restBegins: () => checkers.restBegins(), report })
   return {
     violations: [...violations],
     trace: world.trace,
@@ -94,17 +95,20 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     faults: world.faults,
   }
 
+  /** Until all have done what they were to do; or for so long that the rest has to be done in the calm. */
   async function trouble(): Promise<void> {
-    let isWorking = true
-    void users.work(steps).then(() => (isWorking = false))
-    while (isWorking && world.nowMs() < beginMs + troubleMsMax) await world.runUntil(world.nowMs() + 60_000)
-    if (isWorking) report('promise 8, deletion: somebody waits for ever for what was deleted')
+    void users.work(steps).then(() => (work.isDone = true))
+    while (!work.isDone && world.nowMs() < beginMs + troubleMsMax) await world.runUntil(world.nowMs() + 60_000)
+  }
+
+  function unmet(): readonly string[] {
+    return work.isDone ? checkers.unmet() : ['promise 8, deletion: somebody waits for what was deleted']
   }
 }
 
 /** A look at everything that went wrong is enough; a broken engine finds many of a kind. */
 const violationsMax = 20
-const troubleMsMax = 6 * 3_600_000
+const troubleMsMax = 2 * 3_600_000
 
 /** Longer than the longest backoff, a dead letter's wait, visibility timeouts and ticks: what is not at rest by then never will be. */
 const calmMsMax = 2 * 3_600_000
@@ -112,30 +116,32 @@ const calmMsMax = 2 * 3_600_000
 interface Calm {
   readonly world: World
   readonly plane: Plane
-  readonly checkers: Checkers
+  /** What has not come to rest yet. */
+  readonly unmet: () => readonly string[]
+  readonly restBegins: () => void
   readonly report: (violation: string) => void
 }
 
 /** Nothing goes wrong any more: everything must come to rest in time, and stay so. */
-async function calm({ world, plane, checkers, report }: Calm): Promise<void> {
+async function calm({ world, plane, unmet, restBegins, report }: Calm): Promise<void> {
   // Children of those that nobody was told are gone are looked for once a day.
   const isTrimmed = world.faults.has('stream record set aside')
   const untilMs = world.nowMs() + (isTrimmed ? 26 * 3_600_000 : calmMsMax)
-  let unmet = checkers.unmet()
+  let left = unmet()
   let restedLooks = 0
   while (world.nowMs() < untilMs && restedLooks < 3) {
     await world.runUntil(world.nowMs() + 60_000)
-    unmet = checkers.unmet()
-    restedLooks = unmet.length === 0 ? restedLooks + 1 : 0
+    left = unmet()
+    restedLooks = left.length === 0 ? restedLooks + 1 : 0
     if (restedLooks > 0 && !isRestlessWorld(plane) && leftIn(plane) > 0) restedLooks = 0
   }
-  for (const text of unmet) report(text)
-  if (unmet.length > 0 || isRestlessWorld(plane)) return
+  for (const text of left) report(text)
+  if (left.length > 0 || isRestlessWorld(plane)) return
   if (restedLooks < 3)
     report(`promise 3, level: ${leftIn(plane)} messages, records or timers are left though all is at rest`)
-  checkers.restBegins()
+  restBegins()
   await world.runUntil(world.nowMs() + 300_000)
-  for (const text of checkers.unmet()) report(`${text}, after all was at rest`)
+  for (const text of unmet()) report(`${text}, after all was at rest`)
 }
 
 /** Messages, records and timers that are still to lead to something. */

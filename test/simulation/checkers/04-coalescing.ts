@@ -1,5 +1,5 @@
 import { controllerOf } from '../../../shared/model/object.ts'
-import { dueAtMs, touches, wakesItself, type StoredObject } from '../../../shared/model/stored-object.ts'
+import { dueAtMs, touches, type StoredObject } from '../../../shared/model/stored-object.ts'
 import type { TableWrite } from '../aws/sim-table.ts'
 import { isClear, isFenceTried, type Checker, type Scene } from './checker.ts'
 
@@ -21,7 +21,8 @@ export function createCoalescing({ scenario, table, report }: Scene): Checker {
   const count = ({ before, after, touched, type }: TableWrite): void => {
     const { object } = after
     const { name } = object.metadata
-    if (wakesItself(touched) || type === 'removed') cause(object.kind, name)
+    if (touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete') || type === 'removed')
+      cause(object.kind, name)
     if (hasNewTimer(before, after)) cause(object.kind, name)
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
     const owner = controllerOf(object)
