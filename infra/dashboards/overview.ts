@@ -34,7 +34,7 @@ export function overview(plane: ShownPlane): Rows {
     failures(plane),
     [text(2, aboutHealing)],
     healing(plane),
-    [text(1, aboutApi)],
+    [text(2, aboutApi)],
     api(plane),
     [text(2, aboutCost)],
     cost(plane),

@@ -51,7 +51,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   console: { mayImport: [], packages: ['@preact/signals', 'preact', 'uplot'] },
   // As a user's own code: through the package's front doors only.
-  examples: { mayImport: [], packages: ['setpoint', 'vitest', 'zod'] },
+  examples: { mayImport: [], packages: ['aws-cdk-lib', 'setpoint', 'vitest', 'zod'] },
 }
 
 /** Folders may nest so deep inside a layer: the linter's rules are written out per depth. */

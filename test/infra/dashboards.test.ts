@@ -2,40 +2,17 @@ import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { describe, expect, it } from 'vitest'
 import { emfMetrics } from '../../shared/adapters/aws/emf-metrics.ts'
 import { metrics } from '../../shared/model/metrics.ts'
-import { deployed, resourcesOf } from './synthesized.ts'
+import type { Widget } from './preview/svg.ts'
+import { deployed, resourcesOf, widgetsOf } from './synthesized.ts'
 
 const all = deployed()
 const template = all.template()
 
-interface Widget {
-  readonly type: string
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
-  readonly properties: {
-    readonly title?: string
-    readonly markdown?: string
-    readonly metrics?: readonly (readonly unknown[])[]
-  }
-}
-
-/** The body as CloudWatch gets it, with every reference as its logical id. */
-function widgetsOf(dashboard: CfnDashboard): readonly Widget[] {
-  const id = all.stack.getLogicalId(dashboard)
-  const { DashboardBody: body } = resourcesOf(template, 'AWS::CloudWatch::Dashboard')[id]?.Properties ?? {}
-  return (JSON.parse(textOf(body)) as { readonly widgets: readonly Widget[] }).widgets
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  const { 'Fn::Join': joined, ...reference } = value as { readonly 'Fn::Join'?: readonly [string, readonly unknown[]] }
-  return joined?.[1].map(textOf).join('') ?? (JSON.stringify(Object.values(reference)[0]) ?? '').replaceAll('"', '')
-}
+const widgets = (dashboard: CfnDashboard): readonly Widget[] => widgetsOf(all, dashboard)
 
 /** Names and dimensions of our own metrics that a dashboard draws, whether it names a series or searches. */
 function drawn(dashboard: CfnDashboard): readonly string[] {
-  return widgetsOf(dashboard).flatMap(({ properties }) => (properties.metrics ?? []).flatMap(ours))
+  return widgets(dashboard).flatMap(({ properties }) => (properties.metrics ?? []).flatMap(ours))
 }
 
 function ours(line: readonly unknown[]): readonly string[] {
@@ -79,7 +56,7 @@ describe('what the dashboards draw is what the code writes', () => {
 })
 
 it('the results of reconciles that are drawn are all that there are', () => {
-  const results = JSON.stringify(widgetsOf(all.controllers.shelf.dashboard)).match(/"result","\w+"/g)
+  const results = JSON.stringify(widgets(all.controllers.shelf.dashboard)).match(/"result","\w+"/g)
   // As its help says: success, error, requeue, requeue_after.
   for (const result of results ?? []) expect(metrics.reconcileTotal.help).toContain(result.split('"')[3])
   expect(new Set(results).size).toBe(4)
@@ -89,26 +66,26 @@ describe.each([
   ['the overview', all.controlPlane.dashboard],
   ['the page of a controller', all.controllers.shelf.dashboard],
 ])('%s', (_, dashboard) => {
-  const widgets = widgetsOf(dashboard)
+  const shown = widgets(dashboard)
 
   it('says first how to read it', () => {
-    expect(widgets[0]).toMatchObject({ type: 'text', x: 0, y: 0, width: 24 })
-    expect(widgets[0]?.properties.markdown).toMatch(/^# .{200}/s)
+    expect(shown[0]).toMatchObject({ type: 'text', x: 0, y: 0, width: 24 })
+    expect(shown[0]?.properties.markdown).toMatch(/^# .{200}/s)
   })
 
   it('gives every graph a title of its own', () => {
-    const titles = widgets.filter(({ type }) => type !== 'text').map(({ properties }) => properties.title)
+    const titles = shown.filter(({ type }) => type !== 'text').map(({ properties }) => properties.title)
     expect(new Set(titles).size).toBe(titles.length)
     expect(titles).not.toContain(undefined)
   })
 
   it('fills its rows', () => {
-    const rows = Map.groupBy(widgets, ({ y }) => y)
+    const rows = Map.groupBy(shown, ({ y }) => y)
     for (const row of rows.values()) expect(row.reduce((sum, { width }) => sum + width, 0)).toBe(24)
   })
 
   it('has no more lines than CloudWatch draws', () => {
-    for (const { properties } of widgets) expect(properties.metrics?.length ?? 0).toBeLessThan(500)
+    for (const { properties } of shown) expect(properties.metrics?.length ?? 0).toBeLessThan(500)
   })
 })
 

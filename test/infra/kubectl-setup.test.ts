@@ -41,7 +41,7 @@ async function kubeconfigOf(commands: string): Promise<Kubeconfig> {
   const KUBECONFIG = join(directory.path, 'config')
   const script = `kubectl() { '${kubectl?.file ?? ''}' "$@"; }\n${commands}`
   const { code, stderr } = await runProgram('sh', ['-c', script], { env: { KUBECONFIG } })
-  expect(code, stderr).toBe(0)
+  expect({ code, stderr }).toMatchObject({ code: 0 })
   return parse(readFileSync(KUBECONFIG, 'utf8')) as Kubeconfig
 }
 

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const directory = temporaryDirectory('package')
 const app = join(directory.path, 'app')
 const unreachable = await must('npm', ['view', 'zod', 'version']).then(() => '', String)
-afterAll(() => directory[Symbol.dispose]())
+afterAll(() => directory[Symbol.dispose](), 120_000)
 
 async function install(): Promise<void> {
   const dist = join(directory.path, 'dist')
@@ -17,7 +17,10 @@ async function install(): Promise<void> {
   await must('npm', ['pack', dist, '--pack-destination', directory.path])
   const tarball = readdirSync(directory.path).find((name) => name.endsWith('.tgz')) ?? ''
   mkdirSync(app)
-  cpSync('test/infra/fixtures/app', app, { recursive: true })
+  for (const from of ['examples/deploy', 'test/infra/fixtures/app'])
+    cpSync(from, join(app, 'deploy'), { recursive: true })
+  cpSync('examples/greeting/greeting.ts', join(app, 'greeting', 'greeting.ts'))
+  writeFileSync(join(app, 'check.ts'), check)
   const compilerOptions = { ...typical, types: ['node'] }
   writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
   const { devDependencies = {}, dependencies } = own
@@ -26,6 +29,22 @@ async function install(): Promise<void> {
   const packages = ['aws-cdk-lib', 'constructs', 'zod', 'typescript', '@types/node'].map(version)
   await must('npm', ['install', '--prefer-offline', '--no-audit', join('..', tarball), ...packages], app)
 }
+
+/** A test of a reconciler as an app would have it, for a runner that needs no installing. */
+const check = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigMap } from 'setpoint'
+import { createTestEnv } from 'setpoint/testing'
+import { Greeting, greetings } from './greeting/greeting.ts'
+
+void test('greets', async () => {
+  await using env = await createTestEnv({ reconcilers: [greetings] })
+  await env.apply(Greeting, { metadata: { name: 'hello' }, spec: { name: 'world' } })
+  await env.settle()
+  const made = await env.get(ConfigMap, 'hello')
+  assert.deepEqual(made?.data, { text: 'Hello, world!' })
+})
+`
 
 /** As `cdk init` writes it, with `.ts` in imports because Node runs it as it is. */
 const typical = {
@@ -65,7 +84,7 @@ describe.skipIf(unreachable !== '')(
 
     it('synthesizes it, with its own code in the bundles', async () => {
       const outdir = join(app, 'cdk.out')
-      await must('env', [`CDK_OUTDIR=${outdir}`, process.execPath, 'app.ts'], app)
+      await must('env', [`CDK_OUTDIR=${outdir}`, process.execPath, 'app.ts'], join(app, 'deploy'))
       const template = readFileSync(join(outdir, 'Greetings.template.json'), 'utf8')
       expect(template).toContain('Runs the reconciler greeting')
       const bundles = readdirSync(outdir, { recursive: true, encoding: 'utf8' }).filter((file) =>

@@ -1,7 +1,9 @@
 import { App, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
+import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { Controller, type ControllerProps } from '../../infra/constructs/controller.ts'
+import type { Widget } from './preview/svg.ts'
 
 /** A stack with a control plane and a Controller for each reconciler of the fixtures. */
 export interface Deployed {
@@ -47,4 +49,17 @@ export function expectProperties(template: Template, type: string, properties: o
 /** The same, with what stands beside the properties. */
 export function expectResource(template: Template, type: string, resource: object): void {
   template.hasResource(type, resource)
+}
+
+/** What a dashboard shows, as CloudWatch gets it, with every reference as its logical id. */
+export function widgetsOf({ stack, template }: Deployed, dashboard: CfnDashboard): readonly Widget[] {
+  const id = stack.getLogicalId(dashboard)
+  const { DashboardBody: body } = resourcesOf(template(), 'AWS::CloudWatch::Dashboard')[id]?.Properties ?? {}
+  return (JSON.parse(textOf(body)) as { readonly widgets: readonly Widget[] }).widgets
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const { 'Fn::Join': joined, ...reference } = value as { readonly 'Fn::Join'?: readonly [string, readonly unknown[]] }
+  return joined?.[1].map(textOf).join('') ?? (JSON.stringify(Object.values(reference)[0]) ?? '').replaceAll('"', '')
 }
