@@ -89,7 +89,8 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     const untilMs = shortWaitEnd(next(stored).engine, facts.nowMs)
     if (untilMs === undefined || turn.isWorn || overrun !== undefined) {
       const tell = async (): Promise<void> => {
-        await write(first, (live) => changed(live, next(live)))
+        const timer: Touched = untilMs !== undefined && overrun === undefined ? ['timer'] : []
+        await write(first, (live) => changed(live, next(live), timer))
         await report(stored, how, controller)
       }
       if (overrun !== undefined) return endAfter(overrun, turn, tell)
@@ -192,13 +193,13 @@ interface Next {
   readonly action?: Touched | 'remove'
 }
 
-function changed(live: StoredObject, { object, engine }: Conclusion): Next {
+function changed(live: StoredObject, { object, engine }: Conclusion, timer: Touched = []): Next {
   const stored = { object, engine }
   const touched: Touched = [
     ...(equal(live.object.status, object.status) ? [] : (['status'] as const)),
     ...(equal(live.engine, engine) ? [] : (['engine'] as const)),
   ]
-  return touched.length === 0 ? { stored } : { stored, action: touched }
+  return touched.length === 0 ? { stored } : { stored, action: [...touched, ...timer] }
 }
 
 function withoutFinalizer(live: StoredObject, finalizer: string): Next {

@@ -119,7 +119,8 @@ function unique(targets: readonly Target[]): readonly Target[] {
   return targets.length < 2 ? targets : [...new Map(targets.map((target) => [keyText(target.key), target])).values()]
 }
 
-function wakeUpOf({ key, lane, reason }: Target, { stored }: Change): WakeUp {
+function wakeUpOf({ key, lane, reason, dueAtMs }: Target, { stored }: Change): WakeUp {
   const { uid, resourceVersion } = stored.object.metadata
-  return { key, origin: 'change', dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane, reason }
+  const wakeUp = { key, dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane, reason }
+  return dueAtMs === undefined ? { ...wakeUp, origin: 'change' } : { ...wakeUp, origin: 'timer', notBeforeMs: dueAtMs }
 }

@@ -1,6 +1,6 @@
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { controllerOf, parseApiVersion } from '../model/object.ts'
-import { touches, wakesItself, type StoredObject } from '../model/stored-object.ts'
+import { dueAtMs, touches, wakesItself, type StoredObject } from '../model/stored-object.ts'
 import type { Change } from '../ports/change-feed.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { Lane } from '../ports/work-queue.ts'
@@ -23,6 +23,8 @@ export interface Target {
   readonly key: ObjectKey
   readonly lane: Lane
   readonly reason: string
+  /** It is a timer: not to be handed out before. */
+  readonly dueAtMs?: number
   /** The target's state if the change carries it, so that it need not be read. */
   readonly stored?: StoredObject
 }
@@ -37,6 +39,7 @@ export function routesOf(controller: Controller, index: ObjectIndex): readonly R
   const route = (targets: Route['targets']): Route => ({ name, debounceMs, targets })
   return [
     route(ownTargets(controller)),
+    { name, debounceMs: 0, targets: timerTargets(controller) },
     ...(owns.length > 0 ? [route(ownerTargets(controller))] : []),
     ...(references.length > 0 ? [route(referrerTargets(controller, index))] : []),
     ...(maps.length > 0 ? [route(mappedTargets(controller))] : []),
@@ -49,6 +52,15 @@ function ownTargets({ kind, when }: Controller): Route['targets'] {
     if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
     if (!touches(touched, 'control', 'delete') && !passes(when, change)) return []
     return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason: ownReason(change) }]
+  }
+}
+
+/** A wait whose message was held too often: another message is its timer. It comes by the stream, so that no queue feeds itself. */
+function timerTargets({ kind }: Controller): Route['targets'] {
+  return ({ touched, stored }) => {
+    const atMs = dueAtMs(stored.engine)
+    if (!touches(touched, 'timer') || atMs === undefined || !isOf(stored.object, kind)) return []
+    return [{ key: keyOf(stored.object), stored, lane: 'background', reason: 'its wait goes on', dueAtMs: atMs }]
   }
 }
 
@@ -85,7 +97,7 @@ function mappedTargets({ kind, maps }: Controller): Route['targets'] {
 }
 
 function isWatched(watches: readonly Watched[], change: Change): boolean {
-  if (change.touched.every((part) => part === 'engine')) return false
+  if (change.touched.every((part) => part === 'engine' || part === 'timer')) return false
   return watches.some(({ kind, when }) => isOf(change.stored.object, kind) && passes(when, change))
 }
 

@@ -88,9 +88,10 @@ export type Touched = readonly Part[]
 /**
  * `spec` and `delete` move the generation. `control` is an annotation that speaks to the engine, `meta` is owners and
  * finalizers. `fields` is who manages which field and in which version it is kept; it, `status` and `engine` wake nobody's
- * own controller.
+ * own controller. `timer` asks the relay for a message to be the timer of the wait that the engine has just written.
  */
-export type Part = 'spec' | 'labels' | 'annotations' | 'control' | 'meta' | 'fields' | 'status' | 'engine' | 'delete'
+export type Part =
+  'spec' | 'labels' | 'annotations' | 'control' | 'meta' | 'fields' | 'status' | 'engine' | 'timer' | 'delete'
 
 /** Whether a write of the object concerns its own controller. */
 export function wakesItself(touched: Touched): boolean {

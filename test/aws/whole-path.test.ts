@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { pause } from '../support/lambda-driver.ts'
 import { calm, currentLife, stormy, type Call, type Fault } from '../support/lambda-life.ts'
-import { headings, launch, newShipLog, shipReconciler, ships, steer } from './fleet.ts'
+import { again, defineReconciler } from '../../shared/index.ts'
+import { headings, launch, newShipLog, Ship, shipReconciler, ships, steer } from './fleet.ts'
 import { startServices, startWholePath, type WholePath, type WholePathOptions } from './whole-path.ts'
 
 /**
@@ -122,6 +123,23 @@ describe('a change goes from the API to its status', () => {
     expect((log.atMs[1] ?? Infinity) - changedMs).toBeLessThan(2_000)
     expect(log.runs).toBe(2)
   })
+})
+
+it('a wait that follows on a wait goes on for ever, though a queue gives up what comes back too often', async () => {
+  const atMs: number[] = []
+  const polling = defineReconciler(Ship, {
+    reconcile: async () => {
+      atMs.push(Date.now())
+      return again('200ms')
+    },
+  })
+  const plane = await start({ controllers: [polling], maxReceiveCount: 10 })
+  await launch(plane, 'w', { heading: 1 })
+  await expect.poll(() => atMs.length, { timeout: 25_000 }).toBeGreaterThan(9)
+  const gaps = atMs.slice(1).map((ms, i) => ms - (atMs[i] ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(190)
+  expect(Math.max(...gaps)).toBeLessThan(5_000)
+  expect(await plane.deadLetters()).toBe(0)
 })
 
 describe('a function that dies', () => {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { defineKind, defineReconciler, done, type Controller, type Duration } from '../../shared/index.ts'
 import { startServices, startWholePath, type WholePath } from '../aws/whole-path.ts'
 import { countedTransport, type RequestTally } from '../support/aws-requests.ts'
+import type { Transport } from '../support/dynalite.ts'
 
 /** What one of each costs in requests, capacity and log, by the real functions on dynalite and fauxqs. */
 export interface Measured {
@@ -41,36 +42,33 @@ export async function measure(objectBytes: number): Promise<Measured> {
 
 interface Run {
   readonly plane: WholePath
-  /** What was asked for since the last time. */
-  take(): Cost
+  /** Waits until nobody asks DynamoDB for anything any more; what was asked for since the last time. */
+  take(): Promise<Cost>
 }
 
 async function measureTick(controllers: number): Promise<Cost> {
   let aheadMs = 0
   const run = await start(
-    Array.from({ length: controllers }, (_, i) => idle(i, () => {})),
+    Array.from({ length: controllers }, (_, i) => widgets(i, () => {})),
     () => aheadMs,
   )
   await using plane = run.plane
   for (let minute = 0; minute < 2; minute++) {
-    await sleep(settleMs)
-    run.take()
+    await run.take()
     aheadMs += minuteMs
     await plane.tick()
   }
-  await sleep(settleMs)
   return run.take()
 }
 
 async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' | 'tickOfController'>> {
   let runs = 0
   let aheadMs = 0
-  const controller = idle(0, () => void runs++, '1m')
+  const controller = widgets(0, () => void runs++, '1m')
   const run = await start([controller], () => aheadMs)
   await using plane = run.plane
   const until = async (count: number): Promise<Cost> => {
     while (runs < count) await sleep(20)
-    await sleep(settleMs)
     return run.take()
   }
   const path = '/apis/cost.setpoint.dev/v1/namespaces/default/widget0s'
@@ -90,45 +88,51 @@ async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' |
   const read = await until(1 + 2 * objects)
 
   await plane.tick()
-  await sleep(settleMs)
-  run.take()
+  await run.take()
   const before = runs
   aheadMs += minuteMs
   await plane.tick()
   const swept = await until(before + 1 + objects)
   await expectOk(plane, `DELETE ${path}`)
-  await sleep(settleMs)
-  run.take()
+  await run.take()
   aheadMs += minuteMs
   await plane.tick()
-  await sleep(settleMs)
+  const idle = await run.take()
   return {
     creation: scaled(creation, 1 / objects),
     change: scaled(change, 1 / objects),
     read: scaled(read, 1 / objects),
-    resync: scaled(minus(swept, run.take()), 1 / (objects + 1)),
+    resync: scaled(minus(swept, idle), 1 / (objects + 1)),
     series: seriesIn(plane.lines, controller.name),
   }
 }
 
-/** Longer than the stream and the queue take here. */
+/** Longer than the stream and the queue take here for the next step. */
 const settleMs = 500
 /** What an object of ours has besides its filling. */
 const plainBytes = 450
 
 async function start(controllers: readonly Controller[], skewMs: () => number = () => 0): Promise<Run> {
   const services = await startServices(undefined, 1)
-  const dynamodb = countedTransport(services.dynamodb)
-  const sqs = countedTransport(services.sqs)
+  const dynamodb = countedTransport(services.dynamodb.transport)
+  const sqs = countedTransport(services.sqs.transport)
+  let requests = 0
+  const counting: Transport = {
+    handle: (request) => {
+      requests++
+      return dynamodb.transport.handle(request)
+    },
+  }
   const plane = await startWholePath({
     controllers,
     skewMs,
-    services: { ...services, dynamodb: dynamodb.transport, sqs: sqs.transport },
+    services: { ...services, dynamodb: counting, sqs: sqs.transport },
   })
   let lines = 0
   return {
     plane,
-    take: () => {
+    take: async () => {
+      for (let before = -1; before !== requests; await sleep(settleMs)) before = requests
       const { readUnits, writeUnits, indexUnits } = dynamodb.take()
       const written = plane.lines.slice(lines)
       lines = plane.lines.length
@@ -149,7 +153,7 @@ function queueRequests({ calls }: RequestTally): number {
 }
 
 /** A controller that writes a status once for each generation. */
-function idle(nth: number, onRun: () => void, resync: Duration = '10h'): Controller {
+function widgets(nth: number, onRun: () => void, resync: Duration = '10h'): Controller {
   const kind = defineKind({
     group: 'cost.setpoint.dev',
     version: 'v1',

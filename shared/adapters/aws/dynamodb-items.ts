@@ -87,6 +87,7 @@ const parts: readonly Part[] = [
   'annotations',
   'fields',
   'status',
+  'timer',
   'engine',
 ]
 

@@ -45,7 +45,7 @@ export const relayedWrites = {
   dynamodb: {
     NewImage: {
       touched: {
-        S: ['spec', 'delete', 'control', 'meta', 'labels', 'annotations', 'fields', 'status'].map((prefix) => ({
+        S: ['spec', 'delete', 'control', 'meta', 'labels', 'annotations', 'fields', 'status', 'timer'].map((prefix) => ({
           prefix,
         })),
       },
