@@ -33,7 +33,7 @@ export function installable(own: Manifest, modules: readonly string[]): Manifest
 }
 
 /** Packages that modules import by name, Node's own left out. */
-export function importedPackages(modules: readonly string[]): readonly string[] {
+function importedPackages(modules: readonly string[]): readonly string[] {
   const specifiers = modules.flatMap((text) =>
     [...text.matchAll(/^(?:import|export)\b[^'"]*from ['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)].map(
       ([, first, second]) => first ?? second ?? '',

@@ -34,7 +34,7 @@ export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerR
 /** Nobody waits at a terminal for single requests. */
 const patienceMs = 30_000
 
-export async function whyNot(
+async function whyNot(
   event: CloudFormationCustomResourceEvent,
   store: Pick<ObjectStore, 'list'>,
 ): Promise<string | undefined> {

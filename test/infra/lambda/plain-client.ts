@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
-import { pathToFileURL } from 'node:url'
 
 /**
  * A Lambda runtime client without anything native in it: for machines where AWS's own cannot be compiled, and for tests that look at
@@ -23,8 +24,7 @@ Object.assign(globalThis, {
 })
 
 const api = `http://${process.env['AWS_LAMBDA_RUNTIME_API'] ?? ''}/2018-06-01/runtime/invocation`
-// oxlint-disable-next-line import/no-dynamic-require -- the bundle is wherever the process was started
-const { handler } = (await import(pathToFileURL('index.mjs').href)) as { readonly handler: Handler }
+const { handler } = createRequire(join(process.cwd(), 'index.mjs'))('./index.mjs') as { readonly handler: Handler }
 
 for (;;) {
   const next = await fetch(`${api}/next`)
