@@ -53,6 +53,7 @@ export function startPlane(options: PlaneOptions): Plane {
   const functions = createFunctions({ world, climate: now })
   const queues = new Map<string, SimQueue>()
   const dead = new Set<WakeUp>()
+  const forgetting = world.random.fork('forgetting')
   const queueNamed = (loop: string): SimQueue => queues.get(loop) ?? (queues.get('system') as SimQueue)
 
   const services = functions.sharing((life) => createServices(life, { ...options, table, network, now, queueNamed }))
@@ -134,7 +135,7 @@ export function startPlane(options: PlaneOptions): Plane {
       if (failed === 'none') {
         most = climate.streamBatch
         tries = 0
-        if (now().streamRepeats > random.next()) world.fault('stream batch repeated')
+        if (now().streamRepeats > random.next()) await forget()
         else shard.moveOn(batch.length)
         continue
       }
@@ -146,6 +147,12 @@ export function startPlane(options: PlaneOptions): Plane {
       if (tries > climate.streamRetriesMax) setAside(shard)
       await world.sleep(500)
     }
+  }
+
+  /** The mapping does not know that it has got so far, and finds out at once or in a while. */
+  async function forget(): Promise<void> {
+    world.fault('stream batch repeated')
+    if (forgetting.next() < 0.3) await world.sleep(below(forgetting, 20_000))
   }
 
   function setAside(shard: SimShard): void {
