@@ -58,7 +58,7 @@ async function measureTick(controllers: number): Promise<Cost> {
     aheadMs += minuteMs
     await plane.tick()
   }
-  return run.take()
+  return await run.take()
 }
 
 async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' | 'tickOfController'>> {
@@ -118,7 +118,7 @@ async function start(controllers: readonly Controller[], skewMs: () => number = 
   const sqs = countedTransport(services.sqs.transport)
   let requests = 0
   const counting: Transport = {
-    handle: (request) => {
+    handle: async (request) => {
       requests++
       return dynamodb.transport.handle(request)
     },
@@ -126,7 +126,11 @@ async function start(controllers: readonly Controller[], skewMs: () => number = 
   const plane = await startWholePath({
     controllers,
     skewMs,
-    services: { ...services, dynamodb: counting, sqs: sqs.transport },
+    services: {
+      ...services,
+      dynamodb: { ...services.dynamodb, transport: counting },
+      sqs: { ...services.sqs, transport: sqs.transport },
+    },
   })
   let lines = 0
   return {
