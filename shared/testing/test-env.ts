@@ -244,8 +244,14 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
 
   const close = async (): Promise<void> => {
     await settle()
-    const stopped = core.stop(0)
-    await advanceTo(clock.nowMs())
+    let isStopped = false
+    const stopped = core.stop(0).finally(() => (isStopped = true))
+    await settle()
+    // A run may still wait in a call that a fault holds up.
+    for (let next = clock.nextDueMs(); !isStopped && next !== undefined; next = clock.nextDueMs()) {
+      clock.moveTo(next)
+      await settle()
+    }
     await stopped
     ports.close()
   }

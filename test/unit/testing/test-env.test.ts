@@ -62,6 +62,15 @@ describe('faults', () => {
     expect(await copy()).toBe('1')
   })
 
+  it('a delay keeps nobody from closing', async () => {
+    env = await createTestEnv({ reconcilers: [copying()] })
+    env.faults.once('queue:copy.settle', { kind: 'delay', ms: 60_000 })
+    await env.apply(ConfigMap, config())
+    await env.settle()
+    await expect(env.close()).resolves.toBeUndefined()
+    env = await createTestEnv()
+  })
+
   it('a conflict is met by who writes, as any other is', async () => {
     env = await createTestEnv({ reconcilers: [copying()] })
     await env.apply(ConfigMap, config())
