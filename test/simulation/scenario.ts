@@ -51,7 +51,7 @@ export function scenarioOf(seed: number): Scenario {
   // What nobody is told of is found by the resync.
   const isTrimmed = climate.streamRetriesMax < 100
   const resyncMinutes = random.next() < 0.2 || isTrimmed ? 20 : 0
-  const isHerd = random.next() < 1 / 150
+  const isHerd = random.next() < 1 / 100
   const steps = stepsOf(random, { resyncMinutes })
   // A poisoned object is due all the time: with room for one, nobody else would be looked at.
   const isPoisoned = steps.some(({ mood }) => rare.includes(mood))
