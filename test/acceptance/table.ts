@@ -65,7 +65,7 @@ const numbers = Object.entries(lists).flatMap(([list, length]) => Array.from({ l
 const rows = numbers.map((number) => ({ number, shown: shownBy(tests, number) }))
 for (const { number, shown } of rows) console.log(row(number, shown))
 const isShown = ({ shown: { passed, failed } }: { readonly shown: Shown }): boolean =>
-  passed.length > 0 && failed.length === 0
+  (passed.length > 0 || isAws) && failed.length === 0
 const open = rows.filter((one) => !isShown(one)).map(({ number }) => number)
 console.log(
   `\n${numbers.length - open.length} of ${numbers.length}${open.length > 0 ? `; open: ${open.join(' ')}` : ''}`,

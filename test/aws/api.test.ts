@@ -1,0 +1,168 @@
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { systemRandom } from '../../shared/adapters/local/system-random.ts'
+import { requestOf } from '../../shared/adapters/aws/lambda-http.ts'
+import { testCredentials } from '../support/dynalite.ts'
+import type { Handler } from '../support/lambda-driver.ts'
+import { installStreaming, type StreamedAnswer } from '../support/lambda-streaming.ts'
+import { startServices, type Services } from './whole-path.ts'
+
+installStreaming()
+const { apiFunction } = await import('../../functions/api.ts')
+
+/** The function before the gateway: what it takes for a request, whom it believes, and what it streams. */
+let services: Services
+let api: Handler<APIGatewayProxyEvent, StreamedAnswer>
+beforeEach(async () => {
+  services = await startServices()
+  const { endpoint, transport } = services.dynamodb
+  api = apiFunction(
+    {
+      environment: { SETPOINT_TABLE: services.table },
+      clock: systemClock,
+      random: systemRandom,
+      write: () => {},
+      dynamodb: { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never },
+      sqs: {},
+      eventbridge: {},
+      retire: () => {},
+    },
+    [],
+  ) as never
+  await send({ httpMethod: 'POST', path: '/api/v1/namespaces', ...json({ metadata: { name: 'default' } }) })
+})
+afterEach(() => services[Symbol.asyncDispose]())
+
+const somebody = { principal: 'arn:aws:iam::1:role/Admin', groups: '["system:masters"]' }
+
+type Given = Partial<Omit<APIGatewayProxyEvent, 'requestContext'>> & {
+  readonly authorizer?: unknown
+  readonly timeMs?: number
+}
+
+function open({ authorizer = somebody, timeMs = 30_000, ...event }: Given): Promise<StreamedAnswer> {
+  const endMs = Date.now() + timeMs
+  const context = { getRemainingTimeInMillis: () => endMs - Date.now() } as Context
+  const whole = { headers: {}, multiValueHeaders: {}, body: null, isBase64Encoded: false, ...event }
+  return api({ ...whole, requestContext: { authorizer } } as unknown as APIGatewayProxyEvent, context)
+}
+
+async function send(
+  given: Given,
+): Promise<{ readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }> {
+  const { prelude, stream } = await open(given)
+  const { statusCode, headers } = await prelude
+  return { status: statusCode, headers, body: await text(stream) }
+}
+
+function json(body: unknown): Pick<APIGatewayProxyEvent, 'body' | 'headers'> {
+  return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
+}
+
+const maps = '/api/v1/namespaces/default/configmaps'
+
+describe('a request', () => {
+  it.each([
+    { isBase64Encoded: false, encode: (body: string) => body },
+    { isBase64Encoded: true, encode: (body: string) => Buffer.from(body).toString('base64') },
+  ])('has the body that was sent (base64: $isBase64Encoded)', async ({ isBase64Encoded, encode }) => {
+    const body = encode(JSON.stringify({ metadata: { name: 'a' }, data: { greeting: 'Grüße 🎈' } }))
+    const given = {
+      httpMethod: 'POST',
+      path: maps,
+      body,
+      isBase64Encoded,
+      headers: { 'content-type': 'application/json' },
+    }
+    expect((await send(given)).status).toBe(201)
+    const { body: answer, headers } = await send({ httpMethod: 'GET', path: `${maps}/a` })
+    expect(JSON.parse(answer)).toMatchObject({ data: { greeting: 'Grüße 🎈' } })
+    expect(headers['content-type']).toBe('application/json')
+  })
+
+  it('has every value of a parameter, and headers whatever their letters', async () => {
+    await send({ httpMethod: 'POST', path: maps, ...json({ metadata: { name: 'a', labels: { app: 'x' } } }) })
+    const { body } = await send({
+      httpMethod: 'GET',
+      path: maps,
+      multiValueQueryStringParameters: { labelSelector: ['app in (x,y)'], limit: ['500'] },
+      multiValueHeaders: { ACCEPT: ['application/json;as=Table;v=v1;g=meta.k8s.io', 'application/json'] },
+    })
+    expect(JSON.parse(body)).toMatchObject({ kind: 'Table', rows: [{}] })
+  })
+
+  it('that is too large is refused', async () => {
+    const body = 'x'.repeat(4 * 1_024 * 1_024)
+    const { status } = await send({
+      httpMethod: 'POST',
+      path: maps,
+      ...json({ metadata: { name: 'a' }, data: { body } }),
+    })
+    expect(status).toBe(413)
+  })
+})
+
+describe('who asks', () => {
+  it.each([
+    { why: 'no authorizer has spoken', authorizer: null },
+    { why: 'the authorizer said nothing of ours', authorizer: { principalId: 'x' } },
+  ])('is nobody if $why, whatever the headers say', async ({ authorizer }) => {
+    const claims = JSON.stringify({ name: 'me', groups: ['system:masters'] })
+    const headers = { Authorization: claims, authorization: claims, 'x-remote-user': 'admin' }
+    const given = { httpMethod: 'GET', path: maps, headers, authorizer }
+    expect((await send(given)).status).toBe(401)
+    expect((await send({ ...given, multiValueHeaders: { Authorization: [claims] } })).status).toBe(401)
+  })
+
+  it('is whom the authorizer names', async () => {
+    const { body } = await send({
+      httpMethod: 'POST',
+      path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      ...json({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }),
+    })
+    expect(JSON.parse(body)).toMatchObject({ status: { userInfo: { username: somebody.principal } } })
+  })
+})
+
+describe('a watch', () => {
+  const watch = (more: Record<string, string> = {}, timeMs?: number): Promise<StreamedAnswer> =>
+    open({
+      httpMethod: 'GET',
+      path: maps,
+      queryStringParameters: { watch: 'true', ...more },
+      ...(timeMs && { timeMs }),
+    })
+
+  it('is streamed: its beginning comes at once, and what happens as it happens', async () => {
+    const { prelude, stream } = await watch()
+    expect(await prelude).toMatchObject({ statusCode: 200 })
+    const told: string[] = []
+    stream.on('data', (piece: Buffer) => told.push(piece.toString()))
+    await send({ httpMethod: 'POST', path: maps, ...json({ metadata: { name: 'a' } }) })
+    await expect.poll(() => told.join(''), { timeout: 8_000 }).toContain('"ADDED"')
+    stream.destroy()
+  })
+
+  it('ends ahead of the time of its function', async () => {
+    const startMs = Date.now()
+    const { stream, ended } = await watch({}, 5_000)
+    await text(stream)
+    await ended
+    expect(Date.now() - startMs).toBeLessThan(4_500)
+  })
+
+  it('of who comes again by itself is short, since it is paid for while it is open', async () => {
+    const asked: string[] = []
+    for (const timeoutSeconds of ['600', '30'])
+      asked.push(
+        requestOf(
+          { httpMethod: 'GET', path: maps, queryStringParameters: { watch: 'true', timeoutSeconds } } as never,
+          'null',
+          new AbortController().signal,
+        ).query.get('timeoutSeconds') ?? '',
+      )
+    expect(asked).toEqual(['55', '30'])
+  })
+})
