@@ -112,6 +112,7 @@ export class ControlPlane extends Construct {
 
   private readonly props: ControlPlaneProps
   private readonly administrators: string[]
+  private readonly readers: string[] = []
   private readonly controllers = new Map<string, Controller>()
   private readonly guard: RemovalGuard
 
@@ -156,14 +157,13 @@ export class ControlPlane extends Construct {
    */
   grantApply(grantee: iam.IGrantable): iam.Grant {
     this.administrators.push(arnOf(grantee))
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['sts:GetWebIdentityToken'],
-      resourceArns: ['*'],
-      conditions: {
-        'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': this.issuers.map(({ audience }) => audience) },
-      },
-    })
+    return this.grantToken(grantee)
+  }
+
+  /** Lets somebody read everything in the API, Secrets included, and write nothing; otherwise as `grantApply`. */
+  grantRead(grantee: iam.IGrantable): iam.Grant {
+    this.readers.push(arnOf(grantee))
+    return this.grantToken(grantee)
   }
 
   /** Requests that the API answered with 5xx. */
@@ -194,6 +194,17 @@ export class ControlPlane extends Construct {
     const worker = this.createFunction(scope, id, { ...props, handler: 'reconcile' })
     allowObjects(worker, this.table, access.reconcile)
     return worker
+  }
+
+  private grantToken(grantee: iam.IGrantable): iam.Grant {
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['sts:GetWebIdentityToken'],
+      resourceArns: ['*'],
+      conditions: {
+        'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': this.issuers.map(({ audience }) => audience) },
+      },
+    })
   }
 
   private get stack(): Stack {
@@ -282,6 +293,7 @@ export class ControlPlane extends Construct {
   private whoMay(): Readonly<Record<string, string>> {
     return {
       SETPOINT_ADMINS: this.later(() => this.administrators),
+      SETPOINT_READERS: this.later(() => this.readers),
       SETPOINT_ISSUERS: this.stack.toJsonString(this.issuers),
       SETPOINT_CLUSTER_ID: this.clusterId,
     }

@@ -5,11 +5,11 @@ import { createStsVerifier, stsTokenPrefix } from '../adapters/aws/sts-verifier.
 import { hasCode } from '../model/errors.ts'
 import type { User } from '../ports/authenticator.ts'
 import type { AwsBoundary } from './aws-boundary.ts'
-import { administratorsOf, clusterIdOf, issuersOf } from './aws-environment.ts'
+import { administratorsOf, clusterIdOf, issuersOf, readersOf } from './aws-environment.ts'
 import { lazy } from './lazy.ts'
 
 /**
- * Decides who may call the API: whoever proves by a token to be one of the administrators. API Gateway keeps the answer for as long as the
+ * Decides who may call the API: whoever proves by a token to be one of the administrators, or, to read, one of the readers. API Gateway keeps the answer for as long as the
  * authorizer's time to live says, under the token. Throws `Unauthorized`, which is answered with 401, for a token that proves
  * nothing; any other error, for one that cannot be verified now, is answered with 500.
  */
@@ -34,13 +34,17 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
   const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
   const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
   const administrators = new Set(administratorsOf(environment).map(withoutPath))
+  const readers = new Set(readersOf(environment).map(withoutPath))
 
   return async ({ authorization = '', methodArn }) => {
     const [, token = ''] = /^bearer +([^ ]+)$/i.exec(authorization) ?? []
     const name = await (token.startsWith(stsTokenPrefix) ? sts(token) : jwt(token)).catch(asAnswer)
     const isAdministrator = administrators.has(name)
     const user = { name, groups: [...(isAdministrator ? ['system:masters'] : []), 'system:authenticated'] }
-    return answer(user, isAdministrator ? 'Allow' : 'Deny', methodArn)
+    if (isAdministrator) return answer(user, 'Allow', stageOf(methodArn, '*'))
+    return readers.has(name)
+      ? answer(user, 'Allow', stageOf(methodArn, 'GET/*'))
+      : answer(user, 'Deny', stageOf(methodArn, '*'))
   }
 }
 
@@ -56,8 +60,12 @@ function withoutPath(principal: string): string {
 }
 
 /** For the whole stage of the API, since the answer is kept for other requests, too: `arn:aws:execute-api:region:account:api/stage/GET/…`. */
-function answer(user: User, Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthorizerResult {
-  const Resource = `${methodArn.split('/').slice(0, 2).join('/')}/*`
+function stageOf(methodArn: string, methods: string): string {
+  return `${methodArn.split('/').slice(0, 2).join('/')}/${methods}`
+}
+
+/** What no statement allows, the gateway refuses. */
+function answer(user: User, Effect: 'Allow' | 'Deny', Resource: string): APIGatewayAuthorizerResult {
   return {
     principalId: user.name,
     policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }] },

@@ -22,6 +22,13 @@ export function administratorsOf(environment: Environment): readonly string[] {
   return json(environment, 'SETPOINT_ADMINS') as readonly string[]
 }
 
+/** Who may read everything, Secrets included, and write nothing. */
+export function readersOf(environment: Environment): readonly string[] {
+  return environment['SETPOINT_READERS'] === undefined
+    ? []
+    : (json(environment, 'SETPOINT_READERS') as readonly string[])
+}
+
 export interface Issuer {
   readonly issuer: string
   readonly audience: string

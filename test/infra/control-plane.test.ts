@@ -187,6 +187,24 @@ describe('the authorizer', () => {
   })
 })
 
+describe('a reader', () => {
+  it('is on a list of its own', () => {
+    const one = deployed()
+    const role = new Role(one.stack, 'Auditor', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') })
+    one.controlPlane.grantRead(role)
+    const variables = Match.objectLike({
+      SETPOINT_ADMINS: JSON.stringify([admin]),
+      SETPOINT_READERS: { 'Fn::Join': ['', ['["', { 'Fn::GetAtt': Match.arrayWith(['Arn']) }, '"]']] },
+    })
+    expectProperties(one.template(), 'AWS::Lambda::Function', { Environment: { Variables: variables } })
+  })
+
+  it('must be somebody who can sign in', () => {
+    const anyone = new ServicePrincipal('ec2.amazonaws.com')
+    expect(() => deployed().controlPlane.grantRead(anyone)).toThrow('only a role or a user')
+  })
+})
+
 describe('the relay', () => {
   it('reads the stream from its beginning, and no bad record stops it', () => {
     expectProperties(synthesized, 'AWS::Lambda::EventSourceMapping', {

@@ -43,6 +43,7 @@ beforeEach(() => {
           `${issuer}#alice`,
           'arn:aws:iam::123456789012:user/bob',
         ]),
+        SETPOINT_READERS: JSON.stringify([`${issuer}#rita`]),
         SETPOINT_ISSUERS: JSON.stringify([{ issuer, audience }]),
         SETPOINT_CLUSTER_ID: clusterId,
       },
@@ -79,6 +80,14 @@ describe('a JWT', () => {
       .setExpirationTime(startMs / 1_000 + 300)
     return change(token).sign(key)
   }
+
+  it('of a reader lets in whoever reads, and nothing else', async () => {
+    const { policyDocument, context } = await ask(await jwt((token) => token.setSubject('rita')))
+    expect(policyDocument.Statement).toEqual([
+      expect.objectContaining({ Effect: 'Allow', Resource: methodArn.replace('GET/apis', 'GET/*') }),
+    ])
+    expect(context).toMatchObject({ groups: '["system:authenticated"]' })
+  })
 
   it('of an administrator lets in, for the whole stage of the API', async () => {
     expect(await ask(await jwt())).toEqual({
