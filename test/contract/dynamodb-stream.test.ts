@@ -94,6 +94,7 @@ describe('the filter of the stream', () => {
     'meta',
     'fields',
     'status',
+    'timer',
     'delete',
     'engine',
   ]

@@ -114,9 +114,13 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
       'dashboard',
       assumed.dashboards.whole + assumed.dashboards.perController * controllers,
     ),
-    // X-Ray takes the first of each second, and one in twenty: with fewer than one a second, all.
-    lineOf('X-Ray traces', 'trace', all),
+    lineOf('X-Ray traces', 'trace', traced(all, minutes * 60)),
   ].filter(({ amount }) => amount > 0)
+}
+
+/** X-Ray's own rule: the first of each second, and one in twenty of the others. */
+function traced(invocations: number, seconds: number): number {
+  return Math.min(invocations, seconds) + 0.05 * Math.max(0, invocations - seconds)
 }
 
 function lineOf(what: string, billed: Billed, amount: number): Line {

@@ -47,6 +47,12 @@ describe('the bill', () => {
     expect(usd).toBeCloseTo(lines.reduce((sum, line) => sum + line.usd, 0))
   })
 
+  it('has all of few traces, and few of many', () => {
+    const traces = (changesPerDay: number): number => lineOf({ ...idle, changesPerDay }, 'X-Ray traces')?.amount ?? 0
+    expect(traces(1)).toBeCloseTo(43_800 + (4 * 730) / 24)
+    expect(traces(10_000_000)).toBeLessThan(0.1 * 4 * 10_000_000 * (730 / 24))
+  })
+
   it('never grows by what is free', () => {
     const { usd, usdWithFreeTier } = billOf({ ...idle, controllers: 2 }, measured)
     expect(usdWithFreeTier).toBeGreaterThan(0)

@@ -45,9 +45,11 @@ export const relayedWrites = {
   dynamodb: {
     NewImage: {
       touched: {
-        S: ['spec', 'delete', 'control', 'meta', 'labels', 'annotations', 'fields', 'status', 'timer'].map((prefix) => ({
-          prefix,
-        })),
+        S: ['spec', 'delete', 'control', 'meta', 'labels', 'annotations', 'fields', 'status', 'timer'].map(
+          (prefix) => ({
+            prefix,
+          }),
+        ),
       },
     },
   },
