@@ -26,7 +26,7 @@ export interface BatchQueueOptions {
 const patienceMs = 1_000
 
 /** The maximum receive count of the queues is 10: three are left for crashes. */
-export const receivesMax = 7
+const receivesMax = 7
 
 export function createBatchQueue({ queue, clock, logger }: BatchQueueOptions): BatchQueue {
   const closing = new AbortController()
