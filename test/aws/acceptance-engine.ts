@@ -18,7 +18,7 @@ import { createTick, type Tick } from '../../shared/runtime/aws-resync.ts'
 import { createAwsServices, type QueueServices } from '../../shared/runtime/aws-services.ts'
 import { pagesOf, type LocalCore, type LocalCoreOptions } from '../../shared/runtime/local-core.ts'
 import { useTestEngine, type TestEngine } from '../../shared/testing/test-engine.ts'
-import { startDynalite, testClient, type TestStreamRecord, type Transport } from '../support/dynalite.ts'
+import { bytesOf, startDynalite, testClient, type TestStreamRecord, type Transport } from '../support/dynalite.ts'
 
 /**
  * The engine as it is on AWS, for test environments, on their virtual clock: DynamoDB's adapters on dynalite, its stream, the batches of
@@ -84,7 +84,7 @@ function watched(transport: Transport): { readonly transport: Transport; isQuiet
           return await transport.handle(request)
         } finally {
           running--
-          const body = Buffer.from(request.body).toString()
+          const body = bytesOf(request.body).toString()
           if (/(Put|Update|Delete)/.test(request.headers['x-amz-target'] ?? '') && !body.includes('"checkpoint#'))
             wroteMs = performance.now()
         }
