@@ -22,6 +22,15 @@ export interface ReconcilerDescription {
  */
 export function describeReconcilers(entry: string): readonly ReconcilerDescription[] {
   const file = resolve(entry)
+  const known = described.get(file) ?? describe(file)
+  described.set(file, known)
+  return known
+}
+
+/** By file: an app is synthesized from one state of its modules. */
+const described = new Map<string, readonly ReconcilerDescription[]>()
+
+function describe(file: string): readonly ReconcilerDescription[] {
   const script = bundleText(`import * as module from ${JSON.stringify(file)}\n${describing}`, dirname(file))
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-'], {
     input: script,
@@ -29,9 +38,9 @@ export function describeReconcilers(entry: string): readonly ReconcilerDescripti
     maxBuffer: 2 ** 24,
   })
   if (status !== 0) throw new Error(`cannot load ${file}: ${stderr}`)
-  const described = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
-  if (described.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
-  return described
+  const found = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
+  if (found.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
+  return found
 }
 
 // The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.

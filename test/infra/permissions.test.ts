@@ -32,7 +32,7 @@ let stage: Stage
 beforeAll(async () => {
   stage = await openStage(plainClient)
   await everything(stage)
-}, 120_000)
+}, 300_000)
 afterAll(async () => stage[Symbol.asyncDispose]())
 
 function asked(...names: readonly FunctionName[]): readonly string[] {

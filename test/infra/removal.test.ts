@@ -14,7 +14,7 @@ describe('a Controller that is taken away', () => {
   beforeAll(async () => {
     stage = await openStage(plainClient)
     await applyFirstShelf(stage)
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => stage?.[Symbol.asyncDispose]())
   const ask = (question: Question) => askCloudFormation(stage.functions.removal, question)
 
