@@ -19,7 +19,7 @@ export interface AwsBoundary {
   readonly dynamodb: ClientSettings
   readonly sqs: ClientSettings
   readonly eventbridge: ClientSettings
-  /** Ends the process once the answer is on its way. */
+  /** Ends the process, without an answer: what of the batch was not deleted comes again. */
   readonly retire: () => void
 }
 
@@ -38,11 +38,8 @@ export const lambdaBoundary: AwsBoundary = {
   dynamodb: {},
   sqs: {},
   eventbridge: {},
-  retire: () => void setTimeout(() => process.exit(1), retireMs),
+  retire: () => process.exit(1),
 }
-
-/** Long enough for an answer to reach the runtime; what is cut off comes again. */
-const retireMs = 100
 
 export interface Seeing {
   readonly logger: Logger

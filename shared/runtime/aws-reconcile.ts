@@ -26,14 +26,18 @@ export type ReconcileBatch = (deliveries: readonly LoopDelivery[], timeMs: numbe
 /** What is left of a function's time for writing down how its runs went. */
 export const reserveMs = 5_000
 
-/** What of it a reconcile function may still take to end once it was told that its time is over. After that the process ends it. */
+/**
+ * What of it a reconcile function may still take to end once it was told that its time is over. After that the process ends it, and does
+ * so ahead of its answer: behind it, Lambda may have given it the next batch already, whose messages would be lost for as long
+ * as their visibility timeout.
+ */
 const overrunMs = 1_000
 
 /** The function behind a work queue. */
 export function createReconcile(
   options: FunctionOptions,
 ): (event: SQSEvent, timeMs: number) => Promise<SQSBatchResponse> {
-  const batch = lazy(() => createReconcileBatch(openEngineServices(options)))
+  const batch = lazy(() => createReconcileBatch({ ...openEngineServices(options), retire: () => retired(options) }))
   return async ({ Records }, timeMs) => {
     const read = Records.map((record) => ({ record, said: readMessage(record, options.seeing.logger) }))
     for (const { said } of read) if (said !== undefined) observeWait(said, options)
@@ -46,6 +50,12 @@ export function createReconcile(
     const left = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
     return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
   }
+}
+
+/** Nobody writes the numbers down behind the end of the process. */
+function retired({ boundary, seeing }: FunctionOptions): void {
+  seeing.telemetry.flush()
+  boundary.retire()
 }
 
 /** How long a wake-up stood in the queue before anybody took it. What comes again has had its turn, or is held on purpose. */
@@ -74,6 +84,9 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     return loops.get(name)?.run ?? (isFanOut(name) ? createFanOut(services.store) : undefined)
   }
 
+  /** A function goes on in this process though its time is over. */
+  let mustRetire = false
+
   async function runLoop(
     name: string,
     deliveries: readonly Delivery[],
@@ -86,7 +99,7 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     for (const turn of unended) await turn.hold(awayMs(turn.receiveCount)).catch(left)
     const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
     const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))
-    if (!(await queue.ended(others, overrunMs))) retire()
+    if (!(await queue.ended(others, overrunMs))) mustRetire = true
     queue.close()
     return deliveries.filter((delivery) => !queue.isSettled(delivery))
   }
@@ -126,10 +139,14 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
   /** Deleted at once: were the process to end before the batch does, nobody would learn that they are done with. */
   async function runAndDelete(some: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
     const kept = await runAll(some, signal)
+    await deleteDone(some, kept)
+    return kept
+  }
+
+  async function deleteDone(some: readonly LoopDelivery[], kept: readonly Delivery[]): Promise<void> {
     const done = some.filter(({ delivery }) => !kept.includes(delivery))
     for (const [name, all] of Map.groupBy(done, ({ loop }) => loop))
       await queueOf({ name }).settle(all.map(deliveryIn)).catch(left)
-    return kept
   }
 
   async function putOff(name: string, deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
@@ -153,6 +170,10 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
           ]
     // Without a reason, every abort makes an error with a stack.
     ended.abort('ended')
+    if (mustRetire) {
+      await deleteDone(all, kept)
+      retire()
+    }
     return kept
   }
 }

@@ -26,10 +26,17 @@ export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerR
     const { store } = openAwsTable(boundary, patienceMs)
     const reason = await whyNot(event, store).catch((error: unknown) => `cannot tell what is left: ${String(error)}`)
     const answer = answerTo(event, reason)
-    const { ok, status } = await put(event.ResponseURL, { method: 'PUT', body: JSON.stringify(answer) })
+    const { ok, status } = await put(event.ResponseURL, {
+      method: 'PUT',
+      body: JSON.stringify(answer),
+      headers: noType,
+    })
     if (!ok) throw new Error(`CloudFormation did not take the answer: ${status}`)
   }
 }
+
+/** By itself fetch names the type of a text; URLs that are signed without one, as those of older Regions are, are then refused. */
+const noType = { 'content-type': '' } as const
 
 /** Nobody waits at a terminal for single requests. */
 const patienceMs = 30_000

@@ -241,8 +241,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a process is not ended with a function that goes on in it',
     file: awsReconcile,
-    find: 'if (!(await queue.ended(others, overrunMs))) retire()',
-    replace: 'if (!(await queue.ended(others, overrunMs))) void retire',
+    find: 'if (!(await queue.ended(others, overrunMs))) mustRetire = true',
+    replace: 'await queue.ended(others, overrunMs)',
   },
   {
     bug: 'held messages are not reported, and so deleted',

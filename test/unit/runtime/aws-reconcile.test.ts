@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
+import { done, stop, type Controller } from '../../../shared/index.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { Delivery, WorkQueue } from '../../../shared/ports/work-queue.ts'
+import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws-reconcile.ts'
+import { createAwsServices, type AwsServices } from '../../../shared/runtime/aws-services.ts'
+import { installBasics } from '../../../shared/runtime/install-basics.ts'
+import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
+import { Widget, widgets } from '../../acceptance/support/widgets.ts'
+import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
+
+/** What is left of a batch when its invocation ends, and what is said to the queue meanwhile. */
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+
+let opened: OpenSqlite
+let clock: ReturnType<typeof createVirtualClock>
+let services: AwsServices
+let calls: string[]
+let retired: number
+let isAway: boolean
+
+beforeEach(() => {
+  clock = createVirtualClock()
+  opened = openSqlite(':memory:', clock)
+  calls = []
+  retired = 0
+  isAway = false
+})
+afterEach(() => opened.close())
+
+async function open(...controllers: readonly Controller[]): Promise<ReconcileBatch> {
+  const get: typeof opened.store.get = (key) =>
+    isAway ? Promise.reject(new OperatingError('UNAVAILABLE', 'away')) : opened.store.get(key)
+  services = createAwsServices({
+    boundary: { clock, random: createSeededRandom(1), retire: () => retired++ },
+    ports: {
+      ...opened,
+      store: { ...opened.store, get },
+      checkpoint: () => ({ load: async () => undefined, save: async () => {} }),
+    },
+    controllers,
+    kindsMaxAgeMs: 0,
+    logger,
+    telemetry: createPrometheusTelemetry(),
+  })
+  await installBasics(services)
+  return createReconcileBatch({ ...services, queueOf: () => queue })
+}
+
+const note = (call: string) => async (deliveries: readonly Delivery[], ms?: number) =>
+  void calls.push([call, ...deliveries.map(({ handle }) => handle), ...(ms === undefined ? [] : [ms])].join(' '))
+const queue: WorkQueue = {
+  send: async () => {},
+  receive: async () => [],
+  wake: async () => {},
+  settle: note('delete'),
+  hold: note('hold'),
+}
+
+async function message(
+  name: string,
+  receiveCount = 1,
+): Promise<{ readonly loop: string; readonly delivery: Delivery }> {
+  const kind = await services.catalog.byKind(Widget.group, Widget.kind)
+  if (kind === undefined) throw new Error('no widgets')
+  await services.resources.create(kind, { metadata: { name, namespace: 'default' }, spec: {} }, { manager: 'test' })
+  const key = { group: Widget.group, kind: Widget.kind, namespace: 'default', name }
+  const wakeUp = { key, origin: 'change', dedupId: name, lane: 'urgent', reason: '' } as const
+  return { loop: 'widget', delivery: { wakeUp, handle: name, receiveCount } }
+}
+
+const handles = (kept: readonly Delivery[]): readonly string[] => kept.map(({ handle }) => handle)
+
+describe('a batch', () => {
+  it('of runs that end well, fail for long, or are stopped leaves nothing behind, and asks nothing of the queue', async () => {
+    const run = widgets([], ({ metadata: { name } }) => {
+      if (name === 'stopped') throw stop('No', 'never')
+      return done()
+    })
+    const batch = await open(run)
+    const all = [await message('well'), await message('stopped')]
+    expect(handles(await batch(all, 60_000))).toEqual([])
+    expect(calls).toEqual([])
+  })
+
+  it('keeps what it holds for a backoff, and reports nothing else', async () => {
+    const batch = await open(
+      widgets([], ({ metadata: { name } }) => {
+        if (name === 'failing') throw new Error('no')
+        return done()
+      }),
+    )
+    expect(handles(await batch([await message('well'), await message('failing')], 60_000))).toEqual(['failing'])
+    expect(calls).toEqual(['hold failing 1000'])
+  })
+
+  it('whose neighbour takes long is deleted meanwhile, so that its next change need not wait', async () => {
+    const slow = Promise.withResolvers<void>()
+    const batch = await open(
+      widgets([], async ({ metadata: { name } }) => {
+        if (name === 'slow') await slow.promise
+        return done()
+      }),
+    )
+    const running = batch([await message('quick'), await message('slow')], 60_000)
+    await clock.advance(500)
+    expect(calls).toEqual([])
+    await clock.advance(1_000)
+    expect(calls).toEqual(['delete quick'])
+    slow.resolve()
+    expect(handles(await running)).toEqual([])
+    expect(calls).toEqual(['delete quick'])
+  })
+
+  it('while the store is away is held, longer each time, and no process ends for it', async () => {
+    const batch = await open(widgets([], () => done()))
+    const [first, later] = [await message('a', 1), await message('b', 4)]
+    isAway = true
+    expect(handles(await batch([first, later], 60_000))).toEqual(['a', 'b'])
+    expect(calls[0]).toBe('hold a 1000')
+    expect(Number(calls[1]?.split(' ')[2])).toSatisfy((ms: number) => ms >= 4_000 && ms <= 8_000)
+    expect(retired).toBe(0)
+  })
+
+  it('of a loop that the function does not run is left to another', async () => {
+    const batch = await open()
+    const { delivery } = { delivery: { wakeUp: (await other()).wakeUp, handle: 'x', receiveCount: 1 } }
+    expect(handles(await batch([{ loop: 'nobody', delivery }], 60_000))).toEqual(['x'])
+  })
+
+  it('of any fan-out is run, whoever it is for', async () => {
+    const batch = await open()
+    const { wakeUp } = await other()
+    const delivery = { wakeUp: { ...wakeUp, timerAtMs: 5 }, handle: 'x', receiveCount: 1 }
+    expect(handles(await batch([{ loop: 'somebody-fan-out', delivery }], 60_000))).toEqual([])
+  })
+
+  async function other(): Promise<Pick<Delivery, 'wakeUp'>> {
+    const key = { group: 'example.com', kind: 'Other', namespace: 'default', name: 'x' }
+    return { wakeUp: { key, origin: 'change', dedupId: 'x', lane: 'urgent', reason: '' } }
+  }
+})
+
+describe('a run for which the function has no time', () => {
+  it('fails as if its own time were over: the object says so and backs off', async () => {
+    const batch = await open(widgets([], (_, ctx) => ctx.sleep('10m').then(() => done())))
+    const running = batch([await message('w')], 15_000)
+    await clock.advance(10_000)
+    expect(handles(await running)).toEqual([])
+    const key = { group: Widget.group, kind: Widget.kind, namespace: 'default', name: 'w' }
+    expect((await opened.store.get(key))?.engine).toMatchObject({ waiting: 'Backoff', attempt: 1 })
+    expect(retired).toBe(0)
+  })
+
+  it('and that goes on all the same ends with its process, its message untouched', async () => {
+    const batch = await open(widgets([], () => new Promise(() => {})))
+    const running = batch([await message('w')], 15_000)
+    await clock.advance(10_000)
+    await clock.advance(1_000)
+    expect(handles(await running)).toEqual(['w'])
+    expect(calls).toEqual([])
+    expect(retired).toBe(1)
+  })
+})
