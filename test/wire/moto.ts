@@ -3,6 +3,14 @@ import { fetchPython, pythonOf } from './python.ts'
 
 const version = '5.2.5'
 const home = `moto-${version}`
+const says = /Running on (http:\/\/127\.0\.0\.1:\d+)/
+
+/** Its own way to start has a thread for each request, and then of two conditional writes of an item both may succeed. */
+const oneThread = `
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import run_simple
+run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False)
+`
 
 /** moto, from PyPI: DynamoDB with Streams, SQS, EventBridge, CloudFormation and more on one endpoint. This one is for the table. */
 export const moto: Peer = {
@@ -10,13 +18,13 @@ export const moto: Peer = {
   version,
   variable: 'SETPOINT_WIRE_MOTO',
   fetch: () => fetchPython(home, [`moto[server]==${version}`]),
-  start: () =>
-    startPeer([pythonOf(home), '-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
-      says: /Running on (http:\/\/127\.0\.0\.1:\d+)/,
-      // It would start containers for the functions of a stack.
-      env: { DOCKER_HOST: 'tcp://127.0.0.1:1' },
-    }),
+  start: () => startPeer([pythonOf(home), '-c', oneThread], { says }),
 }
 
-/** A second one, since one process of Python does one thing at a time: for queues and events. */
-export const motoOfQueues: Peer = { ...moto, name: 'moto (queues)', variable: 'SETPOINT_WIRE_MOTO_QUEUES' }
+/** A second one, for queues and events, where a request may wait and others must not wait with it. */
+export const motoOfQueues: Peer = {
+  ...moto,
+  name: 'moto (queues)',
+  variable: 'SETPOINT_WIRE_MOTO_QUEUES',
+  start: () => startPeer([pythonOf(home), '-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], { says }),
+}
