@@ -3,13 +3,14 @@ import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.
 import { changeFeedContract } from '../contract/change-feed.contract.ts'
 import { objectIndexContract } from '../contract/object-index.contract.ts'
 import { objectStoreContract } from '../contract/object-store.contract.ts'
+import type { Differences } from '../contract/work-queue.contract.ts'
 import { testCredentials } from '../support/dynalite.ts'
 import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
 import { onPeer } from './endpoints.ts'
 import type { Peer } from './peer.ts'
 
 /** The contracts of the ports, over the wire, each test on a table of its own. */
-export function dynamodbContract(peer: Peer): void {
+export function dynamodbContract(peer: Peer, differences: Differences): void {
   const { endpoint, ...options } = onPeer(peer)
   describe('over the wire', options, () => {
     const client = createDynamodbClient({
@@ -25,7 +26,7 @@ export function dynamodbContract(peer: Peer): void {
       caughtUp: async () => {},
       close: () => {},
     })
-    objectStoreContract(`DynamoDB (${peer.name})`, open)
+    objectStoreContract(`DynamoDB (${peer.name})`, open, differences)
     objectIndexContract(`DynamoDB (${peer.name})`, open)
     changeFeedContract(`DynamoDB (${peer.name})`, open)
   })
