@@ -38,7 +38,7 @@ async function open(...controllers: readonly Controller[]): Promise<ReconcileBat
     ports: {
       ...opened,
       store: { ...opened.store, get },
-      checkpoint: () => ({ load: async () => undefined, save: async () => {} }),
+      checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers,
     kindsMaxAgeMs: 0,
@@ -145,7 +145,12 @@ describe('a batch', () => {
 
 describe('a run for which the function has no time', () => {
   it('fails as if its own time were over: the object says so and backs off', async () => {
-    const batch = await open(widgets([], (_, ctx) => ctx.sleep('10m').then(() => done())))
+    const batch = await open(
+      widgets([], async (_, ctx) => {
+        await ctx.sleep('10m')
+        return done()
+      }),
+    )
     const running = batch([await message('w')], 15_000)
     await clock.advance(10_000)
     expect(handles(await running)).toEqual([])
