@@ -35,8 +35,8 @@ async function reach(peer: Peer): Promise<Reached | undefined> {
 async function runTests(env: Readonly<Record<string, string>>): Promise<number> {
   const child = spawn(process.execPath, ['test/run.ts', 'test/wire'], {
     stdio: 'inherit',
-    // The servers are on the same machine, and tests in real time fail where it does not keep up.
-    env: { ...process.env, ...env, VITEST_MAX_WORKERS: '2' },
+    // One file at a time: the servers are on the same machine, and tests in real time fail where it does not keep up.
+    env: { ...process.env, ...env, VITEST_MAX_WORKERS: '1' },
   })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code ?? 1
