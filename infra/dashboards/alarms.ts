@@ -93,7 +93,7 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
     {
       id: 'FunctionsFail',
       description: 'Functions of the control plane end with errors. See "Invocations that failed" on the dashboard.',
-      metric: sumOf(functions, (one) => one.metricErrors({ period: Duration.minutes(5) })),
+      metric: sumOf(withoutAuthorizer(functions), (one) => one.metricErrors({ period: Duration.minutes(5) })),
       threshold: 5,
       periods: 2,
     },
@@ -116,6 +116,11 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
     },
     ...queueWatches('System', "the control plane's own loops", system),
   ]
+}
+
+/** It refuses a token by an error, so that whoever is outside could raise the alarm. What else it fails with is a 503 of the API. */
+function withoutAuthorizer({ authorizer: _, ...functions }: WatchedPlane['functions']): WatchedPlane['functions'] {
+  return functions
 }
 
 /** What can go wrong with one controller. */

@@ -105,6 +105,14 @@ describe('alarms', () => {
     expect(breaching.map(({ MetricName, Threshold }) => [MetricName, Threshold])).toEqual([['Invocations', 0]])
   })
 
+  it('of functions that fail are not raised by bad tokens, which the authorizer refuses by an error', () => {
+    const authorizer = all.stack.resolve(all.controlPlane.functions.authorizer.functionName) as object
+    const about = (metric: string): readonly unknown[] => alarms.filter((one) => JSON.stringify(one).includes(metric))
+    expect(about('"Throttles"').length).toBeGreaterThan(0)
+    expect(JSON.stringify(about('"Throttles"'))).toContain(JSON.stringify(authorizer))
+    expect(JSON.stringify(about('"Errors"'))).not.toContain(JSON.stringify(authorizer))
+  })
+
   it('are left out if nobody wants them', () => {
     const quiet = deployed({ alarms: false }, { alarms: false }).template()
     expect(resourcesOf(quiet, 'AWS::CloudWatch::Alarm')).toEqual({})
