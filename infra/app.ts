@@ -14,6 +14,7 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   adminPrincipals: (said('admins') ?? '').split(',').filter((principal) => principal !== ''),
   issuers: issuer === undefined ? [] : [{ issuer, audience: said('audience') ?? 'setpoint' }],
   disposable: said('disposable') === 'true',
+  frugal: said('frugal') === 'true',
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: { ...(subnetGroup !== undefined && { subnetGroup }), ...(securityGroups && { securityGroups }) },
   description: 'Setpoint: a Kubernetes-style control plane without a cluster',

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Annotations, CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
+import { describeReconcilers } from './bundling/reconciler-modules.ts'
 import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane, type TokenIssuer } from './constructs/control-plane.ts'
 import { Controller } from './constructs/controller.ts'
@@ -18,6 +19,8 @@ export interface SetpointStackProps extends StackProps {
   readonly databases?: DatabasePlace
   /** Whether the objects go with the stack: for trying out. */
   readonly disposable: boolean
+  /** Without pages and alarms for each controller, which cost more at rest than all the rest. */
+  readonly frugal?: boolean
 }
 
 export interface DatabasePlace {
@@ -33,8 +36,10 @@ export class SetpointStack extends Stack {
 
   constructor(scope: Construct, id: string, props: SetpointStackProps) {
     super(scope, id, props)
+    const all = moduleFile('reconcilers.ts')
+    const modules = shippedModules.map(moduleFile).map((entry) => ({ entry, reconcilers: describeReconcilers(entry) }))
     this.controlPlane = new ControlPlane(this, 'ControlPlane', {
-      reconcilers: fileURLToPath(new URL('../functions/reconcilers.ts', import.meta.url)),
+      reconcilers: all,
       adminPrincipals: props.adminPrincipals,
       issuers: props.issuers,
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
@@ -50,7 +55,10 @@ export class SetpointStack extends Stack {
       const { function: worker } = new Controller(this, pascalCase(name), {
         controlPlane: this.controlPlane,
         reconciler: name,
+        entry: modules.find(({ reconcilers }) => reconcilers.some((one) => one.name === name))?.entry ?? all,
         environment: environments[kind] ?? {},
+        alarms: props.frugal !== true,
+        dashboard: props.frugal !== true,
       })
       if (kind === 'PostgresCluster') allowRds(worker)
       if (kind === 'BackupPolicy') dumps.allowRemoving(worker)
@@ -73,6 +81,17 @@ export class SetpointStack extends Stack {
     }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
   }
+}
+
+/** Each has some of the reconcilers, and so the functions of those hold no others' code. */
+const shippedModules = [
+  'reconcilers/postgres/aws-reconcilers.ts',
+  'reconcilers/backup/deployed.ts',
+  'reconcilers/konnect/deployed.ts',
+]
+
+function moduleFile(path: string): string {
+  return fileURLToPath(new URL(`../functions/${path}`, import.meta.url))
 }
 
 const nobody =

@@ -371,8 +371,8 @@ export class ControlPlane extends Construct {
   }
 }
 
-/** A queue's URL and its name are about 100 characters; one is the control plane's own. */
-const controllersMax = 30
+/** A queue's URL and its name may be 140 characters; the other variables take a few hundred. */
+const controllersMax = 24
 
 const systemTimeout = Duration.seconds(75)
 const noReconcilers = 'export const reconcilers = []\n'

@@ -35,10 +35,15 @@ export interface ControllerProps {
   readonly vpcSubnets?: ec2.SubnetSelection
   readonly securityGroups?: ec2.ISecurityGroup[]
   /**
-   * Alarms on its queue, its function and its objects.
+   * Alarms on its queue, its function and its objects: $0.60 a month.
    * @default true
    */
   readonly alarms?: boolean
+  /**
+   * A page of its own among the dashboards: $3 a month from the fourth of the account on.
+   * @default true
+   */
+  readonly dashboard?: boolean
 }
 
 /**
@@ -51,7 +56,7 @@ export class Controller extends Construct {
   readonly name: string
   readonly queue: WorkQueue
   readonly function: ControlFunction
-  readonly dashboard: cloudwatch.CfnDashboard
+  readonly dashboard: cloudwatch.CfnDashboard | undefined
   readonly alarms: readonly cloudwatch.Alarm[]
   /** What its module says of it. */
   readonly reconciler: ReconcilerDescription
@@ -79,7 +84,10 @@ export class Controller extends Construct {
 
     const shown = this.shown()
     this.alarms = props.alarms === false ? [] : createAlarms(this, controlPlane.alarmTopic, controllerWatches(shown))
-    this.dashboard = dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(shown))
+    this.dashboard =
+      props.dashboard === false
+        ? undefined
+        : dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(shown))
   }
 
   /** Seconds from the moment a change was accepted to the moment it was observed. */

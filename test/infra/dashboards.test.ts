@@ -8,10 +8,10 @@ import { deployed, resourcesOf, widgetsOf } from './synthesized.ts'
 const all = deployed()
 const template = all.template()
 
-const widgets = (dashboard: CfnDashboard): readonly Widget[] => widgetsOf(all, dashboard)
+const widgets = (dashboard: CfnDashboard | undefined): readonly Widget[] => widgetsOf(all, dashboard)
 
 /** Names and dimensions of our own metrics that a dashboard draws, whether it names a series or searches. */
-function drawn(dashboard: CfnDashboard): readonly string[] {
+function drawn(dashboard: CfnDashboard | undefined): readonly string[] {
   return widgets(dashboard).flatMap(({ properties }) => (properties.metrics ?? []).flatMap(ours))
 }
 
@@ -103,6 +103,11 @@ describe('alarms', () => {
   it('are quiet while nothing happens, but for the tick, which always happens', () => {
     const breaching = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching')
     expect(breaching.map(({ MetricName, Threshold }) => [MetricName, Threshold])).toEqual([['Invocations', 0]])
+  })
+
+  it('and pages of controllers are left out if nobody wants to pay for them', () => {
+    const frugal = deployed({}, { dashboard: false }).template()
+    expect(Object.keys(resourcesOf(frugal, 'AWS::CloudWatch::Dashboard'))).toHaveLength(2)
   })
 
   it('of functions that fail are not raised by bad tokens, which the authorizer refuses by an error', () => {

@@ -52,7 +52,8 @@ export function expectResource(template: Template, type: string, resource: objec
 }
 
 /** What a dashboard shows, as CloudWatch gets it, with every reference as its logical id. */
-export function widgetsOf({ stack, template }: Deployed, dashboard: CfnDashboard): readonly Widget[] {
+export function widgetsOf({ stack, template }: Deployed, dashboard: CfnDashboard | undefined): readonly Widget[] {
+  if (dashboard === undefined) throw new Error('there is no such dashboard')
   const id = stack.getLogicalId(dashboard)
   const { DashboardBody: body } = resourcesOf(template(), 'AWS::CloudWatch::Dashboard')[id]?.Properties ?? {}
   return (JSON.parse(textOf(body)) as { readonly widgets: readonly Widget[] }).widgets
