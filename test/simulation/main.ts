@@ -103,5 +103,5 @@ function isWell(): Promise<boolean> {
 }
 
 const what = values.replay ?? `seed ${values.seed ?? values.seeds ?? `${values.from}..`}`
-console.log(`${what} at ${commit}: node test/simulation/main.ts ${process.argv.slice(2).join(' ')}`)
+console.log(`${what} at ${commit}: npm run sim -- ${process.argv.slice(2).join(' ')}`)
 process.exitCode = (await isWell()) ? 0 : 1

@@ -17,9 +17,9 @@ export function createResync({ world, scenario, table, report, calmSinceMs }: Sc
   }
 
   return {
-    runBegins: ({ uid }) => {
+    runBegins: ({ uid, kind }) => {
       lastRunMs.set(uid, world.nowMs())
-      if (periodMs > 0) spread()
+      if (periodMs > 0 && kind === 'Link') spread()
     },
     unmet: () => {
       if (periodMs === 0) return []
