@@ -7,7 +7,7 @@ import type { EngineState, StoredObject, Touched } from '../model/stored-object.
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import { backoffMs } from './backoff.ts'
 import { failuresOf } from './conclusion.ts'
-import { allControllers, type ControlLoopsOptions } from './control-loops.ts'
+import { allControllers, createControlLoops, type ControlLoopsOptions } from './control-loops.ts'
 import type { Controller } from './controller.ts'
 import { fanOutName } from './fan-out.ts'
 import { recordKey } from './removed/record.ts'
@@ -23,7 +23,8 @@ export interface DeadMessage {
  * Takes in dead messages, so that none is a key forgotten: its object says that it is Stalled and why, there is an event, and the
  * next run is a timer in the object, a quarter of an hour away. Nothing happens for an object that is gone, and the same message
  * once more changes nothing while that timer runs. A wake-up of the engine's own loops, whose object has no timer of theirs,
- * is sent again. Rejects if the store or the queue refuses; the message is then to come again.
+ * is sent again; that of a loop that is no more is dropped, since it would come back for ever. Rejects if the store or the queue
+ * refuses; the message is then to come again.
  */
 export type DeadLetters = (message: DeadMessage) => Promise<void>
 
@@ -38,15 +39,18 @@ const message = 'no run came to its end: the worker crashed, ran out of time or 
 const slowAttempt = 11
 
 export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
-  const { store, catalog, clock, random, events, queueOf } = options
+  const { store, catalog, clock, random, events, logger, queueOf } = options
   const controllers = new Map(allControllers(options).map((controller) => [controller.name, controller]))
+  const loops = new Set(createControlLoops(options).map(({ name }) => name))
   const fanOuts = new Set(options.controllers.map(fanOutName))
 
   return async ({ loop, wakeUp }) => {
     const controller = controllers.get(loop)
     if (controller !== undefined) return takeIn(controller, wakeUp.key)
     if (fanOuts.has(loop)) await change(wakeUp.key, wokenBy)
-    else await queueOf({ name: loop }).send([{ ...wakeUp, dedupId: random.uuid(), lane: 'background' }])
+    else if (loops.has(loop))
+      await queueOf({ name: loop }).send([{ ...wakeUp, dedupId: random.uuid(), lane: 'background' }])
+    else logger.warn('a dead message of a loop that is no more', { loop, name: wakeUp.key.name })
   }
 
   async function takeIn(controller: Controller, key: ObjectKey): Promise<void> {

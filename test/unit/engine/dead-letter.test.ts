@@ -157,6 +157,11 @@ describe('a dead message', () => {
     expect(sent).toMatchObject([{ loop: 'garbage-collector', wakeUp: { key, resourceVersion: '5' } }])
     expect(sent[0]?.wakeUp.dedupId).not.toBe('d')
   })
+
+  it('of a loop that is no more is dropped: sent again, it would come back for ever', async () => {
+    await deadLetters({ loop: 'gadget', wakeUp })
+    expect(sent).toEqual([])
+  })
 })
 
 it('a record of what was removed is retried late, too', async () => {
