@@ -12,6 +12,7 @@ import type { FunctionOptions } from './aws-open.ts'
 import { createAwsServices, type AwsServices } from './aws-services.ts'
 import { openAwsTable } from './aws-table.ts'
 import { lazy } from './lazy.ts'
+import { setpointVersion } from './setpoint-version.ts'
 
 /** Answers one request; a watch ends a moment before the function's time does. */
 export type AnswerEvent = (event: APIGatewayProxyEvent, timeMs: number) => Promise<Answer>
@@ -68,4 +69,3 @@ function userOf(principal = 'null'): User | undefined {
 }
 
 const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')
-const setpointVersion = '0.1.0'

@@ -25,6 +25,7 @@ import { createKindCatalog } from '../resources/store-kind-catalog.ts'
 import { installBasics } from './install-basics.ts'
 import { runLocalEngine } from './local-engine.ts'
 import type { LocalPorts } from './local-ports.ts'
+import { setpointVersion } from './setpoint-version.ts'
 
 export interface LocalCoreOptions {
   readonly ports: LocalPorts
@@ -125,5 +126,3 @@ export function pagesOf(telemetry: PrometheusTelemetry, controllers: readonly Co
     ['doctor', { type: 'text/plain; charset=utf-8', text: () => doctorReport(controllers, telemetry.valueOf) }],
   ])
 }
-
-const setpointVersion = '0.1.0'

@@ -69,7 +69,8 @@ function failureOf({ code, message, isFinal }: Refusal<unknown>, attempt: string
   return new OperatingError(isFinal ? 'INTERNAL' : passing, `cannot ${attempt}: ${code}: ${message}`)
 }
 
-function batchesOf<Entry>(entries: readonly Entry[], sizeMax: number): (readonly Entry[])[] {
+/** Entries in their order, so many at a time. */
+export function batchesOf<Entry>(entries: readonly Entry[], sizeMax: number): (readonly Entry[])[] {
   const count = Math.ceil(entries.length / sizeMax)
   return Array.from({ length: count }, (_, i) => entries.slice(i * sizeMax, (i + 1) * sizeMax))
 }

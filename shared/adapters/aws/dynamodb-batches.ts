@@ -4,6 +4,7 @@ import {
   ProvisionedThroughputExceededException,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
+import { batchesOf } from './batches.ts'
 import type { Item, ItemKey } from './dynamodb-keys.ts'
 import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
@@ -58,9 +59,4 @@ export function createBatchRead(
 /** What DynamoDB leaves undone in a batch is throttled, or above the size of an answer: it comes with the next attempt. */
 function unprocessed(count: number): ProvisionedThroughputExceededException {
   return new ProvisionedThroughputExceededException({ message: `${count} left unprocessed`, $metadata: {} })
-}
-
-function batchesOf<Entry>(entries: readonly Entry[], sizeMax: number): readonly (readonly Entry[])[] {
-  const count = Math.ceil(entries.length / sizeMax)
-  return Array.from({ length: count }, (_, i) => entries.slice(i * sizeMax, (i + 1) * sizeMax))
 }
