@@ -26,7 +26,7 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konn
   }
 
   const api: ExternalApi<KonnectClient> = {
-    get: (client, id) => completed(client, () => client.call(`GET ${path}/${id}`)),
+    get: (client, id) => completed(client, () => client.call(`GET ${path}/${encodeURIComponent(id)}`)),
     find: async (client, owner) => {
       const { data } = await answered(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
       const [first] = (data ?? []) as JsonObject[]
@@ -34,8 +34,8 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konn
     },
     create: (client, declared) => completed(client, () => client.call(`POST ${path}`, declared)),
     update: (client, id, { cluster_type: _, ...declared }) =>
-      completed(client, () => client.call(`PATCH ${path}/${id}`, declared)),
-    delete: async (client, id) => void (await client.call(`DELETE ${path}/${id}`)),
+      completed(client, () => client.call(`PATCH ${path}/${encodeURIComponent(id)}`, declared)),
+    delete: async (client, id) => void (await client.call(`DELETE ${path}/${encodeURIComponent(id)}`)),
     idOf: ({ id }) => String(id),
     ownerOf: ({ labels }) => uidInLabels(labels),
     markedIn: ['labels'],

@@ -59,14 +59,15 @@ export function coreEntities(plural: 'services' | 'routes' | 'consumers'): Exter
   const pathOf = ({ controlPlaneID }: KonnectClient): string =>
     `/v2/control-planes/${controlPlaneID}/core-entities/${plural}`
   const get = (client: KonnectClient, id: string): Promise<JsonObject> =>
-    answered(client.call(`GET ${pathOf(client)}/${id}`))
+    answered(client.call(`GET ${pathOf(client)}/${encodeURIComponent(id)}`))
   return {
     get,
     find: (client, owner) => get(client, idFor(owner)),
     create: (client, declared, owner) =>
       answered(client.call(`POST ${pathOf(client)}`, { ...declared, id: idFor(owner) })),
-    update: (client, id, declared) => answered(client.call(`PUT ${pathOf(client)}/${id}`, declared)),
-    delete: async (client, id) => void (await client.call(`DELETE ${pathOf(client)}/${id}`)),
+    update: (client, id, declared) =>
+      answered(client.call(`PUT ${pathOf(client)}/${encodeURIComponent(id)}`, declared)),
+    delete: async (client, id) => void (await client.call(`DELETE ${pathOf(client)}/${encodeURIComponent(id)}`)),
     idOf: ({ id }) => String(id),
     ownerOf: ({ tags }) => uidInTags(tags),
     markedIn: ['tags'],
