@@ -9,7 +9,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { startVitest, type TestCase } from 'vitest/node'
-import { elsewhere } from '../aws/elsewhere.ts'
+import { applies, elsewhere } from '../aws/elsewhere.ts'
 
 /** How many lines each list of the acceptance document has. */
 const lists = { K: 32, A: 37, B: 19, J: 47, D: 33 } as const
@@ -35,7 +35,12 @@ async function runAcceptance(): Promise<readonly TestCase[]> {
     watch: false,
     configLoader: 'native',
     reporters: ['dot'],
-    ...(isAws && { setupFiles: ['test/aws/acceptance-engine.ts'], testTimeout: 600_000, maxWorkers: 3 }),
+    ...(isAws && {
+      setupFiles: ['test/aws/acceptance-engine.ts'],
+      testTimeout: 600_000,
+      maxWorkers: 3,
+      testNamePattern: applies(),
+    }),
   })
   const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()])
   await vitest.close()

@@ -29,6 +29,12 @@ export function elsewhere(name: string): string | undefined {
   return Object.entries(reasons).find(([beginning]) => name.startsWith(beginning))?.[1]
 }
 
+/** Of the full names of tests that do apply. */
+export function applies(): RegExp {
+  const beginnings = Object.keys(reasons).map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^(?!.*(${beginnings.join('|')}))`)
+}
+
 function watch(): string {
   return 'a watch looks once a second there, and tells two writes of one moment as the last'
 }
