@@ -15,6 +15,16 @@ let cloudControl: Promise<CloudControl> | undefined
 
 /** Imported with the first call: the functions that only know of the reconciler start without it. */
 function connect(): Promise<CloudControl> {
-  cloudControl ??= import('@aws-sdk/client-cloudcontrol').then((sdk) => new sdk.CloudControl())
+  cloudControl ??= import('@aws-sdk/client-cloudcontrol').then(
+    (sdk) => new sdk.CloudControl({ requestHandler: timeouts }),
+  )
   return cloudControl
+}
+
+/** By itself the client waits for ever, and longer than a run may take. */
+const timeouts = {
+  connectionTimeout: 3_000,
+  requestTimeout: 10_000,
+  throwOnRequestTimeout: true,
+  socketTimeout: 10_000,
 }
