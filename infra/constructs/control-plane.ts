@@ -196,7 +196,9 @@ export class ControlPlane extends Construct {
     return worker
   }
 
+  /** A presigned request needs no permission; a token of STS does, for the audience that it is made out to. */
   private grantToken(grantee: iam.IGrantable): iam.Grant {
+    if (this.issuers.length === 0) return iam.Grant.drop(grantee, 'signs in by a presigned request')
     return iam.Grant.addToPrincipal({
       grantee,
       actions: ['sts:GetWebIdentityToken'],

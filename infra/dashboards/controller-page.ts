@@ -182,8 +182,8 @@ function lastFailures({ logGroup }: ShownController): cloudwatch.LogQueryWidget 
     width: 24,
     height: 6,
     queryLines: [
-      'fields @timestamp, level, msg, message, key, error',
-      'filter level in ["ERROR", "WARN", "error", "warn"]',
+      'fields @timestamp, level, message, namespace, name, error',
+      'filter level in ["error", "warn"]',
       'sort @timestamp desc',
       'limit 50',
     ],

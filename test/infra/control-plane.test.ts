@@ -192,6 +192,8 @@ describe('a reader', () => {
     const one = deployed()
     const role = new Role(one.stack, 'Auditor', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') })
     one.controlPlane.grantRead(role)
+    // Without issuers it signs in by a presigned request, which takes no permission.
+    expect(JSON.stringify(one.template().findResources('AWS::IAM::Policy'))).not.toContain('GetWebIdentityToken')
     const variables = Match.objectLike({
       SETPOINT_ADMINS: JSON.stringify([admin]),
       SETPOINT_READERS: { 'Fn::Join': ['', ['["', { 'Fn::GetAtt': Match.arrayWith(['Arn']) }, '"]']] },
