@@ -2,7 +2,7 @@
  * A Konnect of our own: a real HTTP server that holds every request and every answer against the API's schemas, and that can
  * be slow to show things, refuse, limit, and drop its answer after doing the work. As a program:
  *
- *     node test/reconcilers/konnect/fake-konnect.ts --port 9443
+ *     npx node test/reconcilers/konnect/fake-konnect.ts --port 9443
  *
  * Any token is good but `bad`; `other` is another organization's. `/ui` is what a person does in Konnect's pages: `GET /ui/{collection}` lists, `PATCH /ui/{id}`
  * edits, `DELETE /ui/{id}` deletes, `GET /ui/calls` is the log, and `POST /ui/lag` with `{"ms":5000}` hides what is new.
