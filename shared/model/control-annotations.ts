@@ -52,7 +52,8 @@ export function declaredAnnotations(annotations: Annotations = {}): Annotations 
   return Object.fromEntries(
     Object.entries(annotations).filter(
       ([name]) =>
-        (!name.startsWith(prefix) || declares.includes(name)) && name !== 'kubectl.kubernetes.io/last-applied-configuration',
+        (!name.startsWith(prefix) || declares.includes(name)) &&
+        name !== 'kubectl.kubernetes.io/last-applied-configuration',
     ),
   )
 }
