@@ -58,11 +58,12 @@ const commonColumns: readonly PrinterColumn[] = [
 ]
 
 function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema {
-  const given = structural(options.spec)
+  const given = structural(options, 'spec', options.spec)
   const isRequired = (given.required ?? []).length > 0
   // Left out as a whole it is empty, and filled with its defaults: the type says that it is always there.
   const spec: StructuralSchema = isRequired ? given : { ...given, default: {} }
-  const status = options.status === undefined ? { type: 'object' as const } : structural(options.status)
+  const status =
+    options.status === undefined ? { type: 'object' as const } : structural(options, 'status', options.status)
   const schema: StructuralSchema = {
     type: 'object',
     ...(options.description === undefined ? {} : { description: options.description }),
@@ -75,8 +76,26 @@ function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema 
 }
 
 /** zod's JSON Schema for OpenAPI 3.0 is structural but for a few spellings. */
-function structural(type: z.ZodType): StructuralSchema {
-  return tidied(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input' }) as JsonObject)
+function structural({ kind }: { readonly kind: string }, field: string, type: z.ZodType): StructuralSchema {
+  const unrepresentable = ({
+    path,
+    message,
+  }: {
+    readonly path: readonly (string | number)[]
+    readonly message: string
+  }) => {
+    throw new TypeError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
+  }
+  return tidied(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', unrepresentable }) as JsonObject)
+}
+
+/** `properties[spec].properties[when]`, as the checks of a structural schema say it. */
+function schemaPath(path: readonly (string | number)[]): string {
+  const [keyword, name, ...rest] = path
+  if (keyword === undefined) return ''
+  const isNamed = keyword === 'properties' && name !== undefined
+  const deeper = schemaPath(isNamed ? rest : path.slice(1))
+  return `${keyword}${isNamed ? `[${name}]` : ''}${deeper === '' ? '' : `.${deeper}`}`
 }
 
 function tidied(schema: JsonObject): StructuralSchema {

@@ -30,3 +30,13 @@ it('a spec that needs something may not', async () => {
   const manifest = { apiVersion: 'unit.test/v1', kind: 'Needy', metadata: { name: 'n' } }
   await expect(env.applyManifest(manifest)).rejects.toMatchObject({ code: 'INVALID' })
 })
+
+it.each([
+  ['spec', { spec: z.object({ rows: z.array(z.object({ at: z.map(z.string(), z.string()) })) }) }],
+  ['status', { spec: z.object({}), status: z.object({ rows: z.array(z.object({ at: z.bigint() })) }) }],
+] as const)('what no schema of Kubernetes can say in %s is refused with its path', (field, schemas) => {
+  const kind = { group: 'unit.test', version: 'v1', kind: 'Unsaid' }
+  expect(() => defineKind({ ...kind, ...schemas })).toThrow(
+    `Unsaid: properties[${field}].properties[rows].items.properties[at]: `,
+  )
+})
