@@ -50,8 +50,9 @@ export function createFunctions({ world, climate }: FunctionsOptions): Functions
 
   const take = (name: string): Life => {
     const pool = idle.get(name) ?? []
-    // Any process may be let go while it stands still.
-    const left = random.next() < 0.02 ? undefined : pool.pop()
+    // Any process may be let go while it stands still, though not so often that what it remembers is worth nothing.
+    const isLetGo = random.next() < 0.02 && !isCalm
+    const left = isLetGo ? undefined : pool.pop()
     const isOld = left !== undefined && isCalm && left.version === 1
     return left === undefined || isOld ? birth(name) : left
   }
