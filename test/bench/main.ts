@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
-import { parseArgs } from 'node:util'
+import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { engineTable, measureEngine } from './engine.ts'
 import { measureLoop } from './loop.ts'
 import { loopFigures, loopTable } from './loop-report.ts'
@@ -14,7 +14,7 @@ import { measureRest, restTable } from './rest.ts'
  *     npm run bench -- --engine [--json]      what the engine alone adds to each reconcile
  *     npm run bench -- --rest [N] [--json]    what N objects at rest cost the process, 1,000,000 if not said
  */
-const { values, positionals } = parseArgs({
+const { values, positionals } = optionsOf({
   allowPositionals: true,
   options: {
     engine: { type: 'boolean', default: false },
@@ -28,13 +28,13 @@ const { values, positionals } = parseArgs({
 
 const startMs = performance.now()
 if (values.engine || values.rest) {
-  await measureAlone(values.engine ? 'engine' : Number(positionals[0] ?? 1_000_000))
+  await measureAlone(values.engine ? 'engine' : wholeNumber('--rest', positionals[0] ?? '1000000', 1))
   process.exit(0)
 }
 
 const result = await measureLoop({
-  reps: Number(values.reps),
-  clients: values.clients.split(',').map(Number),
+  reps: wholeNumber('--reps', values.reps, 1),
+  clients: values.clients.split(',').map((clients) => wholeNumber('--clients', clients, 1)),
   peers: values.peers,
 })
 const figures = loopFigures(result)

@@ -1,11 +1,11 @@
-import { parseArgs } from 'node:util'
+import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { runChaos, type Trouble } from './chaos.ts'
 import { canFillDisk } from './shaken.ts'
 
 /**
  * `npm run chaos -- --seed 1 --rounds 50 [--troubles 'kill,full disk,clock jump']`: exits 1 if anything happened that should not have.
  */
-const { values } = parseArgs({
+const { values } = optionsOf({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     rounds: { type: 'string', default: '50' },
@@ -13,7 +13,9 @@ const { values } = parseArgs({
     troubles: { type: 'string', default: [...(canFillDisk() ? ['full disk'] : []), 'kill', 'clock jump'].join(',') },
   },
 })
-const [seed, rounds, appliesMin] = [values.seed, values.rounds, values.applies].map(Number) as [number, number, number]
+const seed = wholeNumber('--seed', values.seed)
+const rounds = wholeNumber('--rounds', values.rounds, 1)
+const appliesMin = wholeNumber('--applies', values.applies)
 
 console.log(
   `npm run chaos -- --seed ${seed} --rounds ${rounds} --applies ${appliesMin} --troubles '${values.troubles}'`,

@@ -2,13 +2,13 @@
  * `npm run cost -- --objects=1000 --changes-per-day=1000 --resync=10h --controllers=2`: the bill of a month on AWS. Requests and
  * capacity are measured by running the functions on emulators; prices and what is assumed are printed with it.
  */
-import { parseArgs } from 'node:util'
-import { durationMs } from '../../shared/model/duration.ts'
+import { tryDurationMs } from '../../shared/model/duration.ts'
+import { optionsOf, refuse } from '../support/command-line.ts'
 import { assumed, billOf, type Bill, type Use } from './bill.ts'
 import { measure, type Measured } from './measure.ts'
 import { prices, pricesFrom } from './prices.ts'
 
-const { values } = parseArgs({
+const { values } = optionsOf({
   options: {
     objects: { type: 'string', default: '1000' },
     'changes-per-day': { type: 'string', default: '1000' },
@@ -23,15 +23,19 @@ const use: Use = {
   objects: count('objects'),
   changesPerDay: count('changes-per-day'),
   readsPerDay: count('reads-per-day'),
-  resyncHours: durationMs(values.resync) / 3_600_000,
+  resyncHours: resyncMs() / 3_600_000,
   controllers: count('controllers'),
   objectBytes: count('object-bytes'),
 }
 
 function count(name: Exclude<keyof typeof values, 'resync'>): number {
   const number = Number(values[name])
-  if (values[name] === '' || !(number >= 0)) throw new Error(`--${name}=${values[name]}: a number from 0 is wanted`)
+  if (values[name] === '' || !(number >= 0)) return refuse(`--${name}: "${values[name]}" is no number from 0 on`)
   return number
+}
+
+function resyncMs(): number {
+  return tryDurationMs(values.resync) ?? refuse(`--resync: "${values.resync}" is no duration, such as 10h`)
 }
 
 function printMeasured({ tick, tickOfController, creation, change, resync, read, series }: Measured): void {

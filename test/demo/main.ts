@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Manifest } from '../support/api-client.ts'
+import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { eventually } from '../support/eventually.ts'
 import { disturbedOutside, touchedChildren, type Disturbance } from './disturbances.ts'
 import { batch, core, manifestsOf, storage } from './manifests.ts'
@@ -13,11 +13,11 @@ import { openWorld } from './world.ts'
  * kills the control plane once, and says how each was healed and when. Exits with 1 if anything was not. With `--quick` what is
  * found by looking is looked at every three seconds, not every minute. What takes longer than `--limit` seconds is not healed.
  */
-const { values } = parseArgs({
+const { values } = optionsOf({
   options: { quick: { type: 'boolean', default: false }, limit: { type: 'string', default: '90' } },
 })
 const startMs = performance.now()
-const limitMs = Number(values.limit) * 1_000
+const limitMs = wholeNumber('--limit', values.limit, 1) * 1_000
 
 await using world = await openWorld()
 const failures: string[] = []

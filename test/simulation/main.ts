@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'
 import { runTwice, type Tally } from './run-seed.ts'
 import { scenarioOf, type Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
@@ -15,7 +15,7 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
  * if a promise was broken. `--trace` prints what happened (one seed or a file), `--threads` is how many cores it takes (default:
  * all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and writes them to `regressions`.
  */
-const { values } = parseArgs({
+const { values } = optionsOf({
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },
@@ -45,7 +45,7 @@ async function runOne(scenario: Scenario): Promise<boolean> {
 async function runMany(from: number, to: number): Promise<boolean> {
   const beganMs = Date.now()
   let toldMs = beganMs
-  const untilMs = values.minutes === undefined ? Infinity : beganMs + Number(values.minutes) * 60_000
+  const untilMs = values.minutes === undefined ? Infinity : beganMs + wholeNumber('--minutes', values.minutes) * 60_000
   const progress = (all: Tally): void => {
     const rate = all.seeds / ((Date.now() - beganMs) / 1_000)
     console.log(`${new Date().toISOString()} ${figures(all)} ${rate.toFixed(0)} seeds/s`)
@@ -54,7 +54,7 @@ async function runMany(from: number, to: number): Promise<boolean> {
   const all = await runPool({
     from,
     to,
-    threads: Number(values.threads),
+    threads: wholeNumber('--threads', values.threads, 1),
     isFirstOnly: values.first,
     untilMs,
     onSlice: (slice, sum) => {
@@ -91,14 +91,14 @@ async function keepShorter(scenario: Scenario, violations: readonly string[]): P
 }
 
 function rangeOf(seeds: string): readonly [number, number] {
-  const [from = 1, to = from] = seeds.split('..').map(Number)
-  return [from, to]
+  const [from = 1, to = from] = seeds.split('..').map((seed) => wholeNumber('--seeds', seed))
+  return from <= to ? [from, to] : refuse(`--seeds: "${seeds}" has no seed in it`)
 }
 
 function isWell(): Promise<boolean> {
   if (values.replay !== undefined) return runOne(parseRegression(readFileSync(resolve(values.replay), 'utf8')).scenario)
-  if (values.seed !== undefined) return runOne(scenarioOf(Number(values.seed)))
-  if (values.minutes !== undefined) return runMany(Number(values.from), Infinity)
+  if (values.seed !== undefined) return runOne(scenarioOf(wholeNumber('--seed', values.seed)))
+  if (values.minutes !== undefined) return runMany(wholeNumber('--from', values.from), Infinity)
   return runMany(...rangeOf(values.seeds ?? '1..1000'))
 }
 

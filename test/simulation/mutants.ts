@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { optionsOf } from '../support/command-line.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 
 /**
  * `node test/simulation/mutants.ts [--seeds 2000] [--threads 2] [--only text]`: plants bugs in a copy of the source, one at a time,
  * and says which checker finds each, and with which seed. A bug that no seed finds is a hole in the checkers; exit code 1 then.
  */
-const { values } = parseArgs({
+const { values } = optionsOf({
   options: {
     seeds: { type: 'string', default: '2000' },
     threads: { type: 'string', default: '2' },
