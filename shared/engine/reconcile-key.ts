@@ -1,4 +1,4 @@
-import { ownResyncMs, pausedAnnotation } from '../model/control-annotations.ts'
+import { isPaused, ownResyncMs } from '../model/control-annotations.ts'
 import { hasCode } from '../model/errors.ts'
 import { keyText } from '../model/object-key.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
@@ -64,7 +64,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const waitMs = timeToGo(turn, stored, clock.nowMs())
     if (waitMs > shortWaitMsMax) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
-    if (isPaused(stored)) return commit.paused(stored, turn, kind)
+    if (isPaused(stored.object)) return commit.paused(stored, turn, kind)
     const seesAll = controller.onRemoved === 'reconcile'
     if (isDeleting(stored.object) && !holdsFinalizer(stored) && !seesAll) return commit.resting(stored, turn)
     const postponement = gate.postponement(stored, turn, clock.nowMs())
@@ -158,8 +158,4 @@ function timeToGo({ wakeUps }: Turn, { object, engine }: StoredObject, nowMs: nu
   if (now.length === 0 && engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
   const atMs = now.length > 0 ? Math.min(...now.map(({ notBeforeMs = 0 }) => notBeforeMs)) : dueAtMs(engine)
   return Math.max(0, (atMs ?? Infinity) - nowMs)
-}
-
-function isPaused({ object }: StoredObject): boolean {
-  return object.metadata.annotations?.[pausedAnnotation] === 'true'
 }

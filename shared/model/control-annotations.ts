@@ -41,6 +41,11 @@ export function ownResyncMs({ metadata: { annotations } }: ApiObject): number | 
   return ms === undefined || ms === 0 ? ms : Math.max(resyncMsMin, ms)
 }
 
+/** Whether a person has said that nothing is to be done for the object. */
+export function isPaused({ metadata: { annotations } }: ApiObject): boolean {
+  return annotations?.[pausedAnnotation] === 'true'
+}
+
 type Annotations = Readonly<Record<string, string>>
 
 /**

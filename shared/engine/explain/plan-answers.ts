@@ -56,6 +56,7 @@ export function requeue(facts: Facts): readonly string[] {
     nextRun(facts),
     ...(wakeAtMs === undefined ? [] : [`Something else has asked for a run: ${until(wakeAtMs, nowMs)}.`]),
     resync(facts),
+    ...unreadResync(facts),
     'Sooner than all that, it runs when it is changed, or a child of it, or what it refers to. An edit of the spec forgets its failures.',
   ]
 }
@@ -102,6 +103,12 @@ function resync({ controller, stored, nowMs }: Facts): string {
     return `Once that wait is over, the resync runs it ${every}.`
   const passMs = nextPassMs(object.metadata.uid, nowMs, periodMs)
   return `Whatever happens, the resync runs it ${every}: next ${until(passMs, nowMs)}.`
+}
+
+function unreadResync({ stored: { object } }: Facts): readonly string[] {
+  const given = object.metadata.annotations?.[resyncAnnotation]
+  if (given === undefined || ownResyncMs(object) !== undefined) return []
+  return [`Its annotation ${resyncAnnotation} is "${given}", which is no duration such as 5m, and counts for nothing.`]
 }
 
 const byAnnotation = `by its own annotation ${resyncAnnotation}`

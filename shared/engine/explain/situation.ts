@@ -1,5 +1,5 @@
 import { conditionOf } from '../../model/conditions.ts'
-import { pausedAnnotation } from '../../model/control-annotations.ts'
+import { isPaused } from '../../model/control-annotations.ts'
 import { isObserved } from '../../model/convergence.ts'
 import { isDeleting } from '../../model/object.ts'
 import type { StoredObject, Waiting } from '../../model/stored-object.ts'
@@ -23,7 +23,7 @@ export type Situation =
 export function situationOf({ controller, stored }: Pick<Facts, 'controller' | 'stored'>): Situation {
   const { object } = stored
   if (controller === undefined) return isDeleting(object) ? 'held' : 'unattended'
-  if (object.metadata.annotations?.[pausedAnnotation] === 'true') return 'paused'
+  if (isPaused(object)) return 'paused'
   const isOurs = object.metadata.finalizers?.includes(controller.finalizer ?? '') === true
   if (isDeleting(object) && !isOurs) return 'held'
   const trouble = troubles[currentWait(stored) ?? '']

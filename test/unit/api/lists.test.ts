@@ -245,6 +245,15 @@ describe('a table', () => {
     })
   })
 
+  it('tells that an object is paused', async () => {
+    await harness.send(`PATCH ${widgets}/a`, {
+      type: 'application/merge-patch+json',
+      body: { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } },
+    })
+    const { body } = await harness.send(`GET ${widgets}/a`, { accept: table })
+    expect(body.rows[0].cells.slice(5)).toEqual(['Paused', null, null, null])
+  })
+
   const carried = [
     { query: '', object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } } },
     { query: '?includeObject=Metadata', object: { kind: 'PartialObjectMetadata' } },
