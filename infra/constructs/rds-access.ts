@@ -16,6 +16,7 @@ export function allowRds(worker: ControlFunction): void {
   const resources = ['db:sp-*', 'og:*', 'pg:*', 'snapshot:*', 'subgrp:*'].map(rds)
   worker.allow(named('rds', changes), resources)
   worker.allow(named('rds', groupChanges), [rds('pg:sp-*')])
+  worker.allow(['rds:RemoveTagsFromResource'], ['db:sp-*', 'pg:sp-*'].map(rds))
   worker.addToRolePolicy(
     new iam.PolicyStatement({
       actions: ['iam:CreateServiceLinkedRole'],
@@ -60,7 +61,6 @@ const changes = [
   'DeleteDBInstance',
   'ModifyDBInstance',
   'RebootDBInstance',
-  'RemoveTagsFromResource',
 ]
 
 const groupChanges = [

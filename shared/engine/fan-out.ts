@@ -36,18 +36,25 @@ export function createFanOut(store: ObjectStore): TurnRunner {
   return async (turn) => {
     const atMs = Math.min(...turn.wakeUps.flatMap(({ timerAtMs }) => timerAtMs ?? []))
     let stored = await store.get(turn.key)
-    while (stored !== undefined && !((stored.engine.wakeAtMs ?? Infinity) <= atMs)) stored = await write(stored, atMs)
+    for (let tries = 1; isLater(stored, atMs); tries++) stored = await write(stored, atMs, tries)
     await turn.settle()
 
     /** Undefined once it is written, or gone; the newest state if another write came first. */
-    async function write(live: StoredObject, wakeAtMs: number): Promise<StoredObject | undefined> {
+    async function write(live: StoredObject, wakeAtMs: number, tries: number): Promise<StoredObject | undefined> {
       try {
         await store.replace({ ...live, engine: { ...live.engine, wakeAtMs } }, ['engine'])
         return undefined
       } catch (error) {
-        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
+        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
         return store.get(turn.key)
       }
     }
   }
+}
+
+/** An object that is written so often is left to the queue for a while. */
+const triesMax = 10
+
+function isLater(stored: StoredObject | undefined, atMs: number): stored is StoredObject {
+  return stored !== undefined && (stored.engine.wakeAtMs ?? Infinity) > atMs
 }

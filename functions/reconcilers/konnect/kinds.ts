@@ -18,6 +18,8 @@ const columns: readonly PrinterColumn[] = [
   { name: 'Last Sync', type: 'date', jsonPath: '.status.reconcile.lastSyncTime', priority: 1 },
 ]
 
+const secure = /^(https:\/\/.+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/.*)?)$/
+
 export const KonnectControlPlane = defineKind({
   ...common,
   kind: 'KonnectControlPlane',
@@ -28,8 +30,11 @@ export const KonnectControlPlane = defineKind({
     serverURL: z
       .url()
       .max(256)
+      .regex(secure)
       .default('https://us.api.konghq.com')
-      .describe('The API of the region, such as https://eu.api.konghq.com.'),
+      .describe(
+        'The API of the region, such as https://eu.api.konghq.com. Without TLS only on this machine: a token goes there.',
+      ),
     name: z.string().min(2).max(256).optional().describe('Default: the name of the object.'),
     description: z.string().max(2_048).optional(),
     clusterType: z
