@@ -58,7 +58,8 @@ export function scenarioOf(seed: number): Scenario {
   return {
     seed,
     climate: isPoisoned ? { ...climate, page: clearSky.page } : climate,
-    resyncMinutes: isHerd ? oneOf(random, [0, 20]) : resyncMinutes,
+    // Never less than the steps were drawn for: what is changed by hand outside is found by the resync only.
+    resyncMinutes: isHerd ? Math.max(resyncMinutes, oneOf(random, [0, 20])) : resyncMinutes,
     steps,
     herd: isHerd ? (climate.page < 100 ? 101 : oneOf(random, [101, 150, 300])) : 0,
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { clearOutside, clearSky } from './climate.ts'
 import { runTwice } from './run-seed.ts'
-import type { Scenario } from './scenario.ts'
+import { scenarioOf, type Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
 import { parseRegression } from './shrink.ts'
 import { simulate } from './simulate.ts'
@@ -40,6 +40,15 @@ describe('the control plane on simulated AWS', () => {
     expect(violations).toEqual([])
     expect(runs).toBeGreaterThan(10_000)
   }, 120_000)
+
+  it('lets nobody change what is outside, and loses no record of the stream, where no resync finds it', () => {
+    const seedsDrawn = [...Array.from({ length: 5_000 }, (_, i) => i + 1), 230_176, 307_872]
+    const needsResync = ({ steps, climate }: Scenario): boolean =>
+      steps.some(({ act }) => act === 'tamper') || climate.streamRetriesMax < 100
+    const scenarios = seedsDrawn.map(scenarioOf).filter(needsResync)
+    expect(scenarios.length).toBeGreaterThan(100)
+    expect(scenarios.filter(({ resyncMinutes }) => resyncMinutes === 0).map(({ seed }) => seed)).toEqual([])
+  })
 
   const folder = join(import.meta.dirname, 'regressions')
   it.each(readdirSync(folder))(
