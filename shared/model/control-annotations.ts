@@ -46,6 +46,12 @@ export function isPaused({ metadata: { annotations } }: ApiObject): boolean {
   return annotations?.[pausedAnnotation] === 'true'
 }
 
+/** What was said of a pause that is neither `true` nor `false`, and so counts for nothing. */
+export function unreadPause({ metadata: { annotations } }: ApiObject): string | undefined {
+  const given = annotations?.[pausedAnnotation]
+  return given === 'true' || given === 'false' ? undefined : given
+}
+
 type Annotations = Readonly<Record<string, string>>
 
 /**

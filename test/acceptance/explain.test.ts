@@ -125,6 +125,18 @@ describe('explain', () => {
   })
 
   it.each([
+    { paused: 'yes', says: /widget runs its reconcile function[^]*paused is "yes", not "true", .*: it is not paused/ },
+    { paused: '', says: /paused is "", not "true"/ },
+    { paused: 'false', says: /^(?![^]*paused)/ },
+    { paused: 'true', says: /None while it is paused\.\n$/ },
+  ])('D31 action: a pause that is understood, or not, $paused', async ({ paused, says }) => {
+    await makeWidget()
+    await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/paused': paused } } })
+    await env.settle()
+    expect((await explained()).answers['ACTION']).toMatch(says)
+  })
+
+  it.each([
     { resync: '5m', says: /the resync runs it every 5m, by its own annotation setpoint.dev\/resync: next in \d+[ms]/ },
     { resync: '0', says: /There is no resync: by its own annotation/ },
     { resync: 'often', says: /every 60m: next in [^]*resync is "often", which is no duration such as 5m/ },

@@ -1,5 +1,11 @@
 import { conditionsOf } from '../../model/conditions.ts'
-import { deletionPolicyAnnotation, ownResyncMs, resyncAnnotation } from '../../model/control-annotations.ts'
+import {
+  deletionPolicyAnnotation,
+  ownResyncMs,
+  pausedAnnotation,
+  resyncAnnotation,
+  unreadPause,
+} from '../../model/control-annotations.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import { nextPassMs } from '../../model/wheel.ts'
@@ -10,7 +16,13 @@ import { agoText, section, until, withMessage } from './words.ts'
 /** The questions about what follows: what is done, when it runs next, and what it says of itself. */
 
 export function action(facts: Facts): readonly string[] {
-  return [work(facts), ...finalizers(facts)]
+  return [work(facts), ...notPaused(facts), ...finalizers(facts)]
+}
+
+function notPaused({ controller, stored: { object } }: Facts): readonly string[] {
+  const given = unreadPause(object)
+  if (controller === undefined || given === undefined) return []
+  return [`Its annotation ${pausedAnnotation} is "${given}", not "true", and counts for nothing: it is not paused.`]
 }
 
 function work(facts: Facts): string {
