@@ -5,14 +5,17 @@ import { enableCompileCache } from 'node:module'
 // Halves the time of every start but the first; what is imported before it is not cached.
 enableCompileCache()
 const { runLocalProcess } = await import('../shared/runtime/local-process.ts')
-const { backupReconcilers } = await import('./reconcilers/backup/reconcilers.ts')
-const { konnectReconcilers } = await import('./reconcilers/konnect/reconcilers.ts')
-const { ownReconcilers } = await import('./reconcilers/own.ts')
-const { postgresReconcilers } = await import('./reconcilers/postgres/reconcilers.ts')
 
-await runLocalProcess((dataDirectory) => [
-  ...postgresReconcilers(dataDirectory),
-  ...backupReconcilers(`${dataDirectory}/backups`),
-  ...konnectReconcilers(),
-  ...ownReconcilers,
-])
+// Loaded in there, a definition that cannot work is told as one.
+await runLocalProcess(async (dataDirectory) => {
+  const { backupReconcilers } = await import('./reconcilers/backup/reconcilers.ts')
+  const { konnectReconcilers } = await import('./reconcilers/konnect/reconcilers.ts')
+  const { ownReconcilers } = await import('./reconcilers/own.ts')
+  const { postgresReconcilers } = await import('./reconcilers/postgres/reconcilers.ts')
+  return [
+    ...postgresReconcilers(dataDirectory),
+    ...backupReconcilers(`${dataDirectory}/backups`),
+    ...konnectReconcilers(),
+    ...ownReconcilers,
+  ]
+})

@@ -1,3 +1,4 @@
+import { DefinitionError } from '../model/errors.ts'
 import type { KindName } from '../ports/object-index.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import { eventKind } from '../resources/built-in-kinds.ts'
@@ -113,7 +114,7 @@ export function allControllers(
   const all = [...options.controllers, namespaceController(options), definitionController(options)]
   for (const [kind, same] of Map.groupBy(all, (controller) => `${controller.kind.kind}.${controller.kind.group}`)) {
     if (same.length > 1)
-      throw new TypeError(
+      throw new DefinitionError(
         `${same.map(({ name }) => name).join(' and ')} are both for ${kind}: a kind has one controller`,
       )
   }

@@ -1,3 +1,4 @@
+import { DefinitionError } from '../model/errors.ts'
 import * as z from 'zod'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
@@ -71,7 +72,7 @@ function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema 
     properties: { spec, status: withConditions(status) },
   }
   const [error] = checkStructural(schema)
-  if (error !== undefined) throw new TypeError(`${options.kind}: ${error.field}: ${error.message}`)
+  if (error !== undefined) throw new DefinitionError(`${options.kind}: ${error.field}: ${error.message}`)
   return schema
 }
 
@@ -84,7 +85,7 @@ function structural({ kind }: { readonly kind: string }, field: string, type: z.
     readonly path: readonly (string | number)[]
     readonly message: string
   }) => {
-    throw new TypeError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
+    throw new DefinitionError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
   }
   return tidied(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', unrepresentable }) as JsonObject)
 }

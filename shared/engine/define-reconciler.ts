@@ -1,3 +1,4 @@
+import { DefinitionError } from '../model/errors.ts'
 import { durationMs, type Duration } from '../model/duration.ts'
 import type { ApiObject } from '../model/object.ts'
 import { isQualifiedName } from '../resources/metadata.ts'
@@ -70,15 +71,15 @@ export function defineReconciler<Read, Body>(
 ): Controller {
   const { name = kind.kind.toLowerCase(), concurrency = 10, reconcile, cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new TypeError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
+    throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   if (options.onRemoved !== undefined && cleanup !== undefined)
-    throw new TypeError(
+    throw new DefinitionError(
       `${name}: with onRemoved the finalizers are its own affair: it can have no cleanup, nor a workflow's`,
     )
   if (options.finalizer !== undefined && cleanup === undefined)
-    throw new TypeError(`${name}: a finalizer without cleanup would never be removed`)
+    throw new DefinitionError(`${name}: a finalizer without cleanup would never be removed`)
   if (options.deletionPolicy !== undefined && cleanup === undefined)
-    throw new TypeError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
+    throw new DefinitionError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
   return Object.freeze({
     name,
     kind: kind as Kind,
@@ -122,5 +123,5 @@ function wokenBy<Read>(kind: Kind, { when, owns = [], watches = [] }: WokenBy<Re
 function finalizerOf({ group }: Kind<unknown, unknown>, name: string, given?: string): string {
   const finalizer = given ?? `${group || 'setpoint.dev'}/${name}`
   if (isQualifiedName(finalizer)) return finalizer
-  throw new TypeError(`${name}: ${finalizer} is no name for a finalizer; give one such as example.com/${name}`)
+  throw new DefinitionError(`${name}: ${finalizer} is no name for a finalizer; give one such as example.com/${name}`)
 }

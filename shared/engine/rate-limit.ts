@@ -1,3 +1,4 @@
+import { DefinitionError } from '../model/errors.ts'
 import { durationMs, type Duration } from '../model/duration.ts'
 import type { EngineState, RunWindow } from '../model/stored-object.ts'
 
@@ -26,7 +27,7 @@ export function objectLimit(name: string, given: RateLimit['object']): ObjectLim
   if (given === undefined) return undefined
   const limit = { runs: given.runs, withinMs: durationMs(given.within) }
   if (!Number.isInteger(limit.runs) || limit.runs < 1 || limit.withinMs <= 0)
-    throw new TypeError(`${name}: rateLimit.object must allow at least one run within a time above 0`)
+    throw new DefinitionError(`${name}: rateLimit.object must allow at least one run within a time above 0`)
   return limit
 }
 
@@ -35,7 +36,7 @@ export function controllerLimit(name: string, given: RateLimit['controller']): C
   if (given === undefined) return undefined
   const { perSecond, burst = Math.max(1, Math.ceil(perSecond)) } = given
   if (!(perSecond > 0) || burst < 1)
-    throw new TypeError(`${name}: rateLimit.controller must allow at least a burst of one and a rate above 0`)
+    throw new DefinitionError(`${name}: rateLimit.controller must allow at least a burst of one and a rate above 0`)
   return { perSecond, burst }
 }
 

@@ -67,6 +67,14 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   return error instanceof OperatingError && codes.includes(error.code)
 }
 
+/**
+ * What the user's program says of kinds and reconcilers cannot work, and the message says what to mend: no bug of ours, and its stack
+ * tells nothing more. Part of the public contract only as the TypeError that it is.
+ */
+export class DefinitionError extends TypeError {
+  override readonly name = 'DefinitionError'
+}
+
 /** A broken belief of ours: never caught below the process edge, never retried in place. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'

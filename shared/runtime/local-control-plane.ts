@@ -18,8 +18,8 @@ export interface LocalControlPlaneOptions {
   readonly dataDirectory: string
   /** Default info. */
   readonly logLevel?: LogLevel
-  /** The reconcilers, told where they may keep what is theirs. */
-  readonly controllers: (dataDirectory: string) => readonly Controller[]
+  /** The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be loaded then. */
+  readonly controllers: (dataDirectory: string) => readonly Controller[] | Promise<readonly Controller[]>
 }
 
 /** The control plane in one process: the API, the engine and the reconcilers over one SQLite file. */
@@ -52,7 +52,7 @@ export async function startLocalControlPlane({
   })
   const core = await startLocalCore({
     ports,
-    controllers: controllers(directory),
+    controllers: await controllers(directory),
     authenticate: createTokenAuthenticator(credentials.token, localAdministrator),
     clock: systemClock,
     random: systemRandom,

@@ -1,12 +1,13 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { logLevels, type LogLevel } from '../adapters/local/json-logger.ts'
-import { OperatingError } from '../model/errors.ts'
+import { DefinitionError, OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
 /**
  * Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. What a person can
- * mend (a word of the command line, a port that is taken, a directory that is in use) is one line on stderr and exit code 1.
+ * mend (a word of the command line, a port that is taken, a directory that is in use, a definition that cannot work) is one line on
+ * stderr and exit code 1; a bug keeps its stack.
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
@@ -18,7 +19,7 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
     await plane.stop(stopMs)
     process.exit(0)
   } catch (error) {
-    if (!(error instanceof OperatingError)) throw error
+    if (!(error instanceof OperatingError || error instanceof DefinitionError)) throw error
     process.stderr.write(`setpoint: ${error.message}\n`)
     process.exit(1)
   }

@@ -12,6 +12,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const map = (name: string) => ({ metadata: { name }, data: { a: '1' } })
 const maps = '/api/v1/namespaces/default/configmaps'
 
+const wrongProgram = join(root, 'test/e2e/wrong-definitions.ts')
 const slowProgram = join(root, 'test/e2e/slow-control-plane.ts')
 const gadget = { apiVersion: 'test.setpoint.dev/v1', kind: 'Gadget', metadata: { name: 'slow' }, spec: {} }
 const gadgets = '/apis/test.setpoint.dev/v1/namespaces/default/gadgets'
@@ -209,6 +210,23 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(/^setpoint: .*--prot/),
+      })
+    })
+
+    it.each([
+      { WRONG: 'twice', says: 'one and other are both for Gadget.test.setpoint.dev: a kind has one controller' },
+      { WRONG: 'concurrency', says: 'one: concurrency must be a whole number from 1, not 0' },
+    ])('for definitions that cannot work: $WRONG', async ({ WRONG, says }) => {
+      const dataDirectory = fresh(`wrong-${WRONG}`)
+      expect(await refused({ dataDirectory, program: wrongProgram, env: { WRONG } })).toBe(`setpoint: ${says}\n`)
+    })
+
+    it('and a bug with its stack', async () => {
+      const options = { dataDirectory: fresh('bug'), program: wrongProgram, env: { WRONG: 'bug' } }
+      await using program = await startLocalProgram(options)
+      expect(await program.ended).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/TypeError: nobody has thought of this\n {4}at .*wrong-definitions/),
       })
     })
 

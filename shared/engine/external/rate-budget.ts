@@ -1,3 +1,5 @@
+import { DefinitionError } from '../../model/errors.ts'
+
 /**
  * What an account may call per second, shared by all objects and kinds that use it. It adapts: rate and burst are halved when the
  * far side says 429, and grow back within a minute; and nobody calls before the moment that the far side named. A share of it is
@@ -33,7 +35,7 @@ const slowest = 1 / 32
 /** Throws a TypeError for a budget by which nothing could ever be called. */
 export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: RateBudgetOptions): RateBudget {
   if (!(full > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
-    throw new TypeError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
+    throw new DefinitionError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
   const nextSlotMs = { user: 0, sync: 0 }
   let level = burst
   let filledMs = -Infinity

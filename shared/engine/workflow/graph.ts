@@ -1,3 +1,5 @@
+import { DefinitionError } from '../../model/errors.ts'
+
 /** Which node of a workflow comes after which. */
 export interface Graph {
   /** In an order in which every node comes after those it depends on. */
@@ -12,8 +14,9 @@ export function createGraph(dependsOn: Readonly<Record<string, readonly string[]
   const visit = (name: string, path: readonly string[]): void => {
     if (names.includes(name)) return
     const dependencies = dependsOn[name]
-    if (dependencies === undefined) throw new TypeError(`${path.at(-1)} depends on ${name}, which is not there`)
-    if (path.includes(name)) throw new TypeError(`a circle: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`)
+    if (dependencies === undefined) throw new DefinitionError(`${path.at(-1)} depends on ${name}, which is not there`)
+    if (path.includes(name))
+      throw new DefinitionError(`a circle: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`)
     for (const dependency of dependencies) visit(dependency, [...path, name])
     names.push(name)
   }

@@ -1,3 +1,4 @@
+import { DefinitionError } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import type { Kind, ObjectOf } from '../kind.ts'
 import { again, done, waiting, type Again, type Done, type NotReady } from '../outcome.ts'
@@ -76,7 +77,9 @@ function dependenciesIn<Primary>(
 ): Readonly<Record<string, readonly string[]>> {
   for (const name in dependents)
     if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i.test(name))
-      throw new TypeError(`workflow of ${kind}: ${name} is no name for a node: letters, digits and dashes, 63 at most`)
+      throw new DefinitionError(
+        `workflow of ${kind}: ${name} is no name for a node: letters, digits and dashes, 63 at most`,
+      )
   return Object.fromEntries(Object.entries(dependents).map(([name, { dependsOn = [] }]) => [name, dependsOn]))
 }
 
