@@ -1,11 +1,13 @@
 /**
- * `npm run test:wire`: the tests of test/wire against servers that nobody here wrote. Fetches each in its pinned version into a cache
+ * `npm run test:wire`: the tests of test/wire against servers that nobody here wrote, and those that a public document is held
+ * against. Fetches each in its pinned version into a cache
  * outside the tree, starts it on 127.0.0.1, runs the tests, and stops it. What cannot be had here is said, and its tests are skipped.
  * Exits 1 if a test failed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { elasticmq } from './elasticmq.ts'
+import { konnectDocument } from './konnect-document.ts'
 import { localstack } from './localstack.ts'
 import { moto, motoOfQueues } from './moto.ts'
 import type { Peer, RunningPeer } from './peer.ts'
@@ -32,8 +34,8 @@ async function reach(peer: Peer): Promise<Reached | undefined> {
   }
 }
 
-async function runTests(env: Readonly<Record<string, string>>): Promise<number> {
-  const child = spawn(process.execPath, ['test/run.ts', 'test/wire'], {
+async function runTests(files: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+  const child = spawn(process.execPath, ['test/run.ts', ...files], {
     stdio: 'inherit',
     // One file at a time: the servers are on the same machine, and tests in real time fail where it does not keep up.
     env: { ...process.env, ...env, VITEST_MAX_WORKERS: '1' },
@@ -43,12 +45,13 @@ async function runTests(env: Readonly<Record<string, string>>): Promise<number> 
 }
 
 const startMs = performance.now()
-const peers = [moto, motoOfQueues, elasticmq, localstack]
+const peers = [moto, motoOfQueues, elasticmq, localstack, konnectDocument]
 const reached = (await Promise.all(peers.map(reach))).filter((one) => one !== undefined)
 for (const { peer, endpoint } of reached) console.log(`runs: ${peer.name} ${peer.version} on ${endpoint}`)
 
 const endpoints = Object.fromEntries(reached.map(({ peer, endpoint }) => [peer.variable, endpoint]))
-const code = reached.length === 0 ? 0 : await runTests(endpoints)
+const files = ['test/wire', ...reached.flatMap(({ peer }) => peer.tests ?? [])]
+const code = reached.length === 0 ? 0 : await runTests(files, endpoints)
 for (const { running } of reached) await running?.[Symbol.asyncDispose]()
 
 const names = reached.map(({ peer }) => `${peer.name} ${peer.version}`).join(', ')

@@ -11,6 +11,8 @@ export interface Peer {
   readonly version: string
   /** The variable that tells the tests its endpoint; a person may set it to a server of their own. */
   readonly variable: string
+  /** Tests outside of test/wire that it is for. */
+  readonly tests?: readonly string[]
   /** Puts it into the cache unless it is there. Rejects where that cannot be, with what was tried. */
   fetch(): Promise<void>
   /** It ends with this process at the latest. */

@@ -4,22 +4,32 @@ import { operations, type Schema } from './schemas.ts'
 
 /** Our schemas say nothing that Konnect's public document does not say, and leave out no field that it requires. */
 
-const reason = 'SETPOINT_KONNECT_OPENAPI names no copy of the public document'
+const reason =
+  'SETPOINT_KONNECT_OPENAPI names no copy of the public document in the version that they were written after'
+const writtenAfter = '3.15.0'
 
-it.skipIf(!hasDocument)('our schemas and the public document agree', { meta: { skipped: reason } }, () => {
-  const document = readDocument()
-  const described = Object.entries(operations).flatMap(([operation, { request, responses }]) => [
-    { operation, status: undefined, schema: request },
-    ...Object.entries(responses).map(([status, schema]) => ({ operation, status: Number(status), schema })),
-  ])
-  const found = described.flatMap(({ operation, status, schema }) =>
-    schema === undefined
-      ? []
-      : disagreements(document, schema, documentedSchema(document, operation, status), `${operation} ${status}:`),
-  )
-  expect(found).toEqual([])
-  expect(described.length).toBeGreaterThan(50)
-})
+it.skipIf(!hasDocument || versionOf(readDocument()) !== writtenAfter)(
+  'our schemas and the public document agree',
+  { meta: { skipped: reason } },
+  () => {
+    const document = readDocument()
+    const described = Object.entries(operations).flatMap(([operation, { request, responses }]) => [
+      { operation, status: undefined, schema: request },
+      ...Object.entries(responses).map(([status, schema]) => ({ operation, status: Number(status), schema })),
+    ])
+    const found = described.flatMap(({ operation, status, schema }) =>
+      schema === undefined
+        ? []
+        : disagreements(document, schema, documentedSchema(document, operation, status), `${operation} ${status}:`),
+    )
+    expect(found).toEqual([])
+    expect(described.length).toBeGreaterThan(50)
+  },
+)
+
+function versionOf({ info }: Schema): unknown {
+  return (info as Schema)['version']
+}
 
 /** Where ours says something else. `oneOf` and `allOf` of theirs: one of them, or all together. */
 function disagreements(document: Schema, ours: Schema, given: Schema | undefined, path = ''): readonly string[] {

@@ -70,11 +70,18 @@ const documentId = 'konnect'
 /** The schema that the document has for a request (no status) or an answer. */
 export function documentedSchema(document: Schema, operation: string, status: number | undefined): Schema | undefined {
   const [method = '', path = ''] = operation.split(' ')
-  const described = at(document, ['paths', path, method.toLowerCase()])
+  const described = at(pathItem(document, path), [method.toLowerCase()])
   const message = status === undefined ? described?.['requestBody'] : at(described, ['responses', String(status)])
   const content = resolved(document, message as Schema | undefined)?.['content'] as Schema | undefined
   const media = (content?.['application/json'] ?? content?.['application/problem+json']) as Schema | undefined
   return media?.['schema'] as Schema | undefined
+}
+
+/** Versions of the document call the parameters of a path by other names. */
+function pathItem({ paths }: Schema, path: string): Schema | undefined {
+  const shape = (of: string): string => of.replaceAll(/{[^}]*}/g, '{}')
+  const [, item] = Object.entries(paths as Schema).find(([known]) => shape(known) === shape(path)) ?? []
+  return item as Schema | undefined
 }
 
 /** What a reference stands for. */
