@@ -13,7 +13,9 @@ const subdomainRule =
 
 /** A name that labels, annotations and finalizers may have: `example.com/name`, or `name` alone. */
 export function isQualifiedName(name: string): boolean {
-  return name.length <= 317 && (name.split('/').at(-1) ?? '').length <= 63 && qualifiedName.test(name)
+  const [last = ''] = name.split('/').slice(-1)
+  const prefixLength = name.length - last.length - 1
+  return last.length <= nameLengthMax && prefixLength <= prefixLengthMax && qualifiedName.test(name)
 }
 
 /** The parts of metadata that a writer decides; everything else is the server's. Ill-typed parts throw BAD_REQUEST. */
@@ -94,16 +96,21 @@ const labelRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, 63 characters at most"
 
 function checkLabelKey(field: string, key: string): readonly FieldError[] {
-  return isQualifiedName(key.toLowerCase())
-    ? []
-    : [
-        invalid(
-          field,
-          key,
-          "name part must consist of alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'",
-        ),
-      ]
+  if (isQualifiedName(key.toLowerCase())) return []
+  const name = key.split('/').at(-1) ?? ''
+  return [
+    ...(name.length > nameLengthMax ? [invalid(field, key, nameLengthRule)] : []),
+    ...(key.length - name.length - 1 > prefixLengthMax ? [invalid(field, key, prefixLengthRule)] : []),
+    ...(qualifiedName.test(key.toLowerCase()) ? [] : [invalid(field, key, nameRule)]),
+  ]
 }
+
+const nameLengthMax = 63
+const prefixLengthMax = 253
+const nameLengthRule = `name part must be no more than ${nameLengthMax} characters`
+const prefixLengthRule = `prefix part must be no more than ${prefixLengthMax} characters`
+const nameRule =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'"
 
 function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly FieldError[] {
   const errors: FieldError[] = []
