@@ -1,6 +1,6 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { createAuthorizer } from '../shared/runtime/aws-authorizer.ts'
+import { createAuthorizer, refusalOf } from '../shared/runtime/aws-authorizer.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
 import { telling } from './middleware/telling.ts'
 
@@ -11,7 +11,7 @@ export function authorizerFunction(
 ): MiddyfiedHandler<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult> {
   const authorize = createAuthorizer(boundary, ask)
   return middy<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult>()
-    .use(telling(createSeeing(boundary)))
+    .use(telling(createSeeing(boundary), refusalOf))
     .handler((event) => authorize(event))
 }
 

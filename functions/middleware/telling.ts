@@ -1,12 +1,20 @@
 import type middy from '@middy/core'
 import type { Seeing } from '../../shared/runtime/aws-boundary.ts'
 
-/** Writes down the numbers of an invocation at its end, and why it failed if it did; the failure goes on to Lambda. */
-export function telling<Event, Result>({ logger, telemetry }: Seeing): middy.MiddlewareObj<Event, Result> {
+/**
+ * Writes down the numbers of an invocation at its end, and why it failed if it did; the failure goes on to Lambda. One that is the
+ * caller's, as `refusal` says by giving the reason, is no error of ours.
+ */
+export function telling<Event, Result>(
+  { logger, telemetry }: Seeing,
+  refusal: (error: unknown) => string | undefined = () => undefined,
+): middy.MiddlewareObj<Event, Result> {
   return {
     after: () => telemetry.flush(),
     onError: ({ error }) => {
-      logger.error('invocation failed', { error: error?.stack ?? String(error) })
+      const reason = refusal(error)
+      if (reason === undefined) logger.error('invocation failed', { error: error?.stack ?? String(error) })
+      else logger.info('refused', { reason })
       telemetry.flush()
     },
   }

@@ -54,6 +54,11 @@ function asAnswer(error: unknown): never {
   throw error
 }
 
+/** Why a token was not taken, if that is what the error of an `Authorize` says. */
+export function refusalOf(error: unknown): string | undefined {
+  return error instanceof Error && hasCode(error.cause, 'UNAUTHORIZED') ? error.cause.message : undefined
+}
+
 /** The ARN of an assumed role does not tell the role's path, and within an account its name is enough. */
 function withoutPath(principal: string): string {
   return principal.replace(/^(arn:[^:]+:iam::\d+:role\/)(?:[^/]+\/)+/, '$1')

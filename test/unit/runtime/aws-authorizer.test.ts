@@ -1,5 +1,8 @@
+import type { Context } from 'aws-lambda'
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { authorizerFunction } from '../../../functions/authorizer.ts'
+import { lambdaBoundary } from '../../../shared/runtime/aws-boundary.ts'
 import { createAuthorize, type Authorize } from '../../../shared/runtime/aws-authorizer.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
 
@@ -303,3 +306,23 @@ it.each([undefined, '', 'Basic eDp5', 'Bearer', 'Bearer a b'])(
     expect(asked).toEqual([])
   },
 )
+
+it.each([
+  { why: 'a token that proves nothing', issuers: '[]', level: 'info', says: 'the token is not taken' },
+  { why: 'a failure of ours', issuers: 'no JSON', level: 'error', says: 'is not JSON' },
+])('the log has $why as $level', async ({ issuers, level, says }) => {
+  const lines: string[] = []
+  const environment = {
+    SETPOINT_ADMINS: '[]',
+    SETPOINT_ISSUERS: issuers,
+    SETPOINT_CLUSTER_ID: clusterId,
+    SETPOINT_LOG: 'info',
+    SETPOINT_METRICS: 'Setpoint',
+  }
+  const write = (line: string): void => void lines.push(line)
+  const authorizer = authorizerFunction({ ...lambdaBoundary, environment, clock, write })
+  const event = { type: 'TOKEN', authorizationToken: 'Bearer a.b.c', methodArn } as const
+  await expect(authorizer(event, {} as Context)).rejects.toThrow()
+  const told = lines.filter((line) => line.includes(says)).map((line) => (JSON.parse(line) as { level: string }).level)
+  expect(told).toEqual([level])
+})
