@@ -46,7 +46,7 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
     const told = await Promise.all(objects.map(tellInOrder))
     const sends = told.flatMap((one) => one.sends)
     const byQueue = Map.groupBy(sends, ({ name }) => name)
-    await Promise.all([...byQueue].map(([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
+    await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
     // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
     await endHolds(sends)
     await Promise.all(told.map(({ forget }) => forget()))

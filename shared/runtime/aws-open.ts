@@ -15,7 +15,7 @@ export interface FunctionOptions {
 export function openEngineServices({ boundary, seeing, controllers }: FunctionOptions): QueueServices & AwsQueues {
   const ports = openAwsTable(boundary, patienceMs)
   const services = createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 300_000, ...seeing })
-  return { ...services, ...openAwsQueues(boundary) }
+  return { ...services, ...openAwsQueues(boundary, controllers) }
 }
 
 /** Less than a function has left when it writes down how its runs went. */

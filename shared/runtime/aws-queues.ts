@@ -1,5 +1,6 @@
 import { createSqsClient, queueDepth } from '../adapters/aws/sqs-depth.ts'
 import { createSqsWorkQueue } from '../adapters/aws/sqs-work-queue.ts'
+import { OperatingError } from '../model/errors.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import type { AwsBoundary } from './aws-boundary.ts'
 import { queueUrlsOf } from './aws-environment.ts'
@@ -11,13 +12,26 @@ export interface AwsQueues {
   readonly depthOf: (loop: { readonly name: string }) => Promise<number>
 }
 
-export function openAwsQueues({ environment, sqs, clock, random }: AwsBoundary): AwsQueues {
+/**
+ * Loops without a queue of their own share that of the `system`, whose function runs the engine's. So a user's controller shares it
+ * only where all do. Throws UNAVAILABLE for one that has none yet: while it is being deployed, the variables may come after the code,
+ * and in the queue of the system its wake-ups would be dead letters in the end.
+ */
+export function openAwsQueues(
+  { environment, sqs, clock, random }: AwsBoundary,
+  controllers: readonly { readonly name: string }[],
+): AwsQueues {
   const client = createSqsClient(sqs)
   const urls = queueUrlsOf(environment)
+  const isShared = [...urls.keys()].every((name) => name === 'system')
+  const users = new Set(isShared ? [] : controllers.map(({ name }) => name))
   const queues = new Map<string, WorkQueue>()
 
   function urlOf(name: string): string {
-    const url = urls.get(name) ?? urls.get('system')
+    const own = urls.get(name)
+    if (own === undefined && users.has(name))
+      throw new OperatingError('UNAVAILABLE', `SETPOINT_QUEUES has no queue for ${name} yet`)
+    const url = own ?? urls.get('system')
     if (url === undefined) throw new TypeError(`SETPOINT_QUEUES has neither ${name} nor system`)
     return url
   }
@@ -30,6 +44,6 @@ export function openAwsQueues({ environment, sqs, clock, random }: AwsBoundary):
 
   return {
     queueOf: ({ name }) => queues.get(name) ?? open(name),
-    depthOf: ({ name }) => queueDepth(client, urlOf(name)),
+    depthOf: async ({ name }) => queueDepth(client, urlOf(name)),
   }
 }
