@@ -1,8 +1,8 @@
-import { conditionsOf } from '../model/conditions.ts'
+import { conditionOf, conditionsOf } from '../model/conditions.ts'
 import { changedFields } from '../model/changed-fields.ts'
 import { keyOf, keyText } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { StoredObject } from '../model/stored-object.ts'
+import type { EngineState, StoredObject } from '../model/stored-object.ts'
 import type { WakeUp } from '../ports/work-queue.ts'
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
 
@@ -11,8 +11,8 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
  * loop is open: only one run every 30 s is let through, to see whether it is over. It is once 30 s have passed in which
  * nothing but that probe wanted to run. A new generation always runs, unless the controller made it itself.
  *
- * Kept in memory, and only for objects that ran within the last minutes: nothing grows with the objects there are. A
- * restart forgets an open loop; it opens again after the next burst.
+ * Runs are counted in memory, and only for objects that ran within the last minutes: nothing grows with the objects there are. That
+ * the loop is open is written in the object, by its wait: a process that has just begun, or another one, goes on with probes.
  */
 export interface HotLoops {
   /** Undefined: run. Else: not before then, for this reason. */
@@ -82,6 +82,7 @@ export function createHotLoops(controller: string): HotLoops {
   return {
     blocked: ({ object, engine }, wakeUps, nowMs) => {
       const loop = loopOf(object, nowMs)
+      if (engine.waiting === 'HotLoop' && !loop.isOpen) open(loop, engine, nowMs)
       loop.wokenBy = engine.waiting === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
       const isNew = object.metadata.generation !== loop.generation
       loop.generation = object.metadata.generation
@@ -89,7 +90,7 @@ export function createHotLoops(controller: string): HotLoops {
       const isProbe = nowMs - loop.lastRunMs >= probeMs
       if (loop.isOpen && isProbe && !loop.isWanted && wakeUps.every(({ origin }) => origin === 'timer')) close(loop)
       const mayRun = loop.isOpen ? isProbe : loop.bucket.take(nowMs)
-      return mayRun ? undefined : block(loop)
+      return mayRun ? undefined : block(loop, object)
     },
 
     ran: (before, { againMs = Infinity, after }, nowMs) => {
@@ -121,10 +122,24 @@ function begin({ metadata: { generation } }: ApiObject, nowMs: number): Loop {
   }
 }
 
-function block(loop: Loop): Blocked {
+/** As it was left by a process that knew more. What a user has changed since is new to this one, too. */
+function open(loop: Loop, { generation = loop.generation, nextRunAtMs = 0 }: EngineState, nowMs: number): void {
   loop.isOpen = true
   loop.isWanted = true
-  return { untilMs: loop.lastRunMs + probeMs, ...explained(loop) }
+  loop.generation = generation
+  loop.lastRunMs = Math.max(nextRunAtMs, nowMs) - probeMs
+}
+
+function block(loop: Loop, object: ApiObject): Blocked {
+  loop.isOpen = true
+  loop.isWanted = true
+  return { untilMs: loop.lastRunMs + probeMs, ...(toldBy(object) ?? explained(loop)) }
+}
+
+/** Whoever opened the loop saw the runs before it; a probe alone tells less. */
+function toldBy(object: ApiObject): Pick<Blocked, 'reason' | 'message'> | undefined {
+  const told = conditionOf(object, 'HotLoop')
+  return told?.status === 'True' ? { reason: told.reason, message: told.message } : undefined
 }
 
 function close(loop: Loop): undefined {

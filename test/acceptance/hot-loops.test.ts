@@ -92,6 +92,33 @@ describe('a tight requeue', () => {
     expect(timesOf(runs).slice(100)).toEqual([30_000, 60_000])
   })
 
+  it('is not forgotten with the process: the object says that it is in a loop, and why', async () => {
+    let spins = true
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => (spins ? again(0) : done()))] })
+    await create()
+    await env.settle()
+    const told = await conditionOfWidget(env, 'HotLoop')
+    for (let crashes = 0; crashes < 5; crashes++) {
+      await env.crash()
+      await env.advance('30s')
+    }
+    expect(runs.length).toBeLessThanOrEqual(110)
+    expect(await conditionOfWidget(env, 'HotLoop')).toEqual(told)
+
+    await env.crash()
+    await env.patch(Widget, 'w', { spec: { size: 5 } })
+    await env.settle()
+    expect(runs.at(-1)).toMatchObject({ size: 5 })
+
+    spins = false
+    await env.crash()
+    await env.advance('2m')
+    expect(await conditionOfWidget(env, 'HotLoop')).toBeUndefined()
+    const healed = runs.length
+    await env.advance('1h')
+    expect(runs).toHaveLength(healed)
+  })
+
   it('B16 does not keep other keys waiting', async () => {
     const order: string[] = []
     env = await createTestEnv({

@@ -235,8 +235,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a hot loop goes on',
     file: 'shared/engine/hot-loops.ts',
-    find: 'return mayRun ? undefined : block(loop)',
-    replace: 'return mayRun || loop.isOpen ? undefined : block(loop)',
+    find: 'return mayRun ? undefined : block(loop, object)',
+    replace: 'return undefined',
   },
   {
     bug: 'a process is not ended with a function that goes on in it',
