@@ -1,9 +1,6 @@
 import { fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { loadLocalCredentials } from '../../shared/adapters/local/local-credentials.ts'
 import { startNodeHttpServer } from '../../shared/adapters/local/node-http-server.ts'
 import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
@@ -15,6 +12,7 @@ import type { ServedKind } from '../../shared/model/served-kind.ts'
 import type { HttpHandler, HttpRequest } from '../../shared/ports/http-handler.ts'
 import type { Logger } from '../../shared/ports/logger.ts'
 import type { Resources } from '../../shared/resources/resources.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /**
  * What the API costs on top of a bare HTTPS server that parses the same JSON and sends it back: CPU of the server process
@@ -249,7 +247,8 @@ else await compare()
 
 /** Both servers take turns, so that what else the machine does falls on both; the medians of the rounds are shown. */
 async function compare(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'setpoint-bench-'))
+  using temporary = temporaryDirectory('bench')
+  const directory = temporary.path
   const [echo, full] = [await start('echo', directory), await start('api', directory)]
   console.log('request       echo CPU µs   API CPU µs   on top µs   handler alone µs')
   for (const one of cases) {
@@ -269,7 +268,6 @@ async function compare(): Promise<void> {
     )
   }
   for (const subject of [echo, full]) subject.end()
-  rmSync(directory, { recursive: true })
 }
 
 function median(values: readonly number[]): number {

@@ -4,7 +4,7 @@ import { startBullMq } from './peers/bullmq.ts'
 import { startEtcd } from './peers/etcd.ts'
 import type { Peer, PeerResult } from './peers/peer.ts'
 import { startRestate } from './peers/restate.ts'
-import { startGenerator, startServer, temporaryDirectory, type Generator } from './processes.ts'
+import { startGenerator, startServer, benchDirectory, type Generator } from './processes.ts'
 import { openSqliteWrites } from './sqlite-writes.ts'
 
 /** The whole loop from a change to its status, beside what the same machine can do at the best: all of it in turn, `reps` times. */
@@ -39,7 +39,7 @@ const changesMs = 1_500
 const limitMs = 1_000
 
 export async function measureLoop({ reps, clients, peers: wanted }: LoopOptions): Promise<LoopResult> {
-  const directory = temporaryDirectory()
+  const directory = benchDirectory()
   const skipped: string[] = []
   const peers = wanted ? await startPeers(directory.path, skipped) : []
   const samples: LoopSample[] = []
@@ -50,7 +50,7 @@ export async function measureLoop({ reps, clients, peers: wanted }: LoopOptions)
     }
   } finally {
     await Promise.all(peers.map((peer) => peer.end()))
-    directory.remove()
+    directory[Symbol.dispose]()
   }
   return { samples, peers: peers.map(({ name, unit, version }) => ({ name, unit, version })), skipped }
 }

@@ -1,7 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { temporaryDirectory, type TemporaryDirectory } from '../support/temporary-directory.ts'
 import type { Cell, CellResult, Order, Ready } from './messages.ts'
 
 /** A child process of ours. Ending it twice does nothing. */
@@ -20,9 +18,8 @@ export interface Generator extends Running {
 }
 
 /** An empty directory, on a disk that fsync reaches: `BENCH_DIR` if `/tmp` is memory on your machine. */
-export function temporaryDirectory(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'setpoint-bench-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+export function benchDirectory(): TemporaryDirectory {
+  return temporaryDirectory('bench', process.env['BENCH_DIR'])
 }
 
 /** Starts a server under test and waits until it takes requests. */

@@ -7,7 +7,7 @@ import { openLocalPorts } from '../../shared/runtime/local-ports.ts'
 import { connect, requestText } from './connection.ts'
 import { gadgetText } from './gadget.ts'
 import { cpuMs } from './process-cpu.ts'
-import { startServer, temporaryDirectory, type Server } from './processes.ts'
+import { startServer, benchDirectory, type Server } from './processes.ts'
 
 /** A process with so many objects at rest, beside one with none. */
 export interface RestFigures {
@@ -43,7 +43,7 @@ const resyncMs = 36_000_000
  * them that has reconciled them all; then the control plane is started over it as `npm start` does.
  */
 export async function measureRest(objects: number): Promise<RestFigures> {
-  const directory = temporaryDirectory()
+  const directory = benchDirectory()
   try {
     const emptyPath = join(directory.path, 'empty')
     await lifeOf(emptyPath)
@@ -61,7 +61,7 @@ export async function measureRest(objects: number): Promise<RestFigures> {
       dueRuns: due(objects, turnedMs, endMs),
     }
   } finally {
-    directory.remove()
+    directory[Symbol.dispose]()
   }
 }
 

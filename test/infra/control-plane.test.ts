@@ -1,4 +1,4 @@
-import { App, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { RemovalPolicy, Stack } from 'aws-cdk-lib'
 import { Match } from 'aws-cdk-lib/assertions'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
@@ -8,7 +8,15 @@ import { describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb-stream.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb-table.ts'
-import { admin, deployed, expectProperties, expectResource, fixtures, resourcesOf } from './synthesized.ts'
+import {
+  admin,
+  deployed,
+  expectProperties,
+  expectResource,
+  fixtures,
+  resourcesOf,
+  unbundledApp,
+} from './synthesized.ts'
 
 const { template, controlPlane } = deployed()
 const synthesized = template()
@@ -43,7 +51,7 @@ describe('the table', () => {
   })
 
   it("is encrypted with a customer's key, which the functions may use through DynamoDB only", () => {
-    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const stack = new Stack(unbundledApp(), 'Test')
     const withKey = deployed({ encryptionKey: new Key(stack, 'Key') }, {}, stack).template()
     expectProperties(withKey, 'AWS::DynamoDB::Table', {
       SSESpecification: { SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId: Match.anyValue() },
@@ -119,7 +127,7 @@ describe('the API', () => {
   })
 
   it('stands behind a firewall and under a name of its own if told so', () => {
-    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const stack = new Stack(unbundledApp(), 'Test')
     const certificate = Certificate.fromCertificateArn(stack, 'Certificate', 'arn:aws:acm:eu-west-1:1:certificate/a')
     const named = deployed(
       { webAclArn: 'arn:aws:wafv2:eu-west-1:1:regional/webacl/a', domainName: 'api.example.dev', certificate },
@@ -139,7 +147,7 @@ describe('the API', () => {
   })
 
   it('is private behind VPC endpoints, and refuses who comes another way', () => {
-    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const stack = new Stack(unbundledApp(), 'Test')
     const endpoint = InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(stack, 'Endpoint', {
       vpcEndpointId: 'vpce-1',
       port: 443,
@@ -271,7 +279,7 @@ describe('every function', () => {
 
 describe('a control plane', () => {
   it('has a Controller for each reconciler of its list, or is not synthesized', () => {
-    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const stack = new Stack(unbundledApp(), 'Test')
     const alone = new ControlPlane(stack, 'ControlPlane', { reconcilers: fixtures, adminPrincipals: [admin] })
     expect(alone.node.validate()).toEqual([
       expect.stringContaining('the reconciler shelf'),

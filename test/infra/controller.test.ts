@@ -1,9 +1,9 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2'
-import { App, Stack } from 'aws-cdk-lib'
+import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
 import { Controller } from '../../infra/constructs/controller.ts'
-import { deployed, expectProperties, fixtures, resourcesOf } from './synthesized.ts'
+import { deployed, expectProperties, fixtures, resourcesOf, unbundledApp } from './synthesized.ts'
 
 const { template, controllers, controlPlane, stack } = deployed()
 const synthesized = template()
@@ -99,7 +99,7 @@ describe('the function of a controller', () => {
   })
 
   it('runs in a VPC if it is to', () => {
-    const other = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test')
+    const other = new Stack(unbundledApp(), 'Test')
     // CDK's own class misses its interface by a property that may be undefined.
     const vpc = new Vpc(other, 'Vpc') as IVpc
     const inVpc = deployed({}, { vpc }, other).template()

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { DumpArchive } from '../../infra/constructs/dump-archive.ts'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { deployed, expectProperties, expectResource, resourcesOf } from './synthesized.ts'
+import { deployed, expectProperties, expectResource, resourcesOf, unbundledApp } from './synthesized.ts'
 
 interface Statement {
   readonly Action: string | readonly string[]
@@ -13,7 +13,7 @@ interface Statement {
 }
 
 function synthesized(): SetpointStack {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const app = unbundledApp()
   return new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: true })
 }
 

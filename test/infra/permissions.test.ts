@@ -1,17 +1,17 @@
-import { App, Stack } from 'aws-cdk-lib'
+import { Stack } from 'aws-cdk-lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { plainClient } from './lambda/runtime-clients.ts'
 import { everything } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 import { functionNames, type FunctionName } from './lambda/synthesized-code.ts'
 import { permissionsOf } from './policies.ts'
-import { deployed } from './synthesized.ts'
+import { deployed, unbundledApp } from './synthesized.ts'
 
 /**
  * Each function may do what it does, and nothing else. What it does is what its bundle was seen to ask of DynamoDB, SQS and EventBridge in
  * a day that has everything in it; what it may is what stands in its policies.
  */
-const all = deployed({}, {}, new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test'))
+const all = deployed({}, {}, new Stack(unbundledApp(), 'Test'))
 const workers: readonly FunctionName[] = ['system', 'shelf', 'lamp']
 
 /** What Lambda does in a function's name, so that no request of the function itself shows it. */

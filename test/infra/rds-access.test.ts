@@ -1,10 +1,10 @@
-import { App, Stack } from 'aws-cdk-lib'
+import { Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { allowRds } from '../../infra/constructs/rds-access.ts'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
-import { deployed } from './synthesized.ts'
+import { deployed, unbundledApp } from './synthesized.ts'
 
 interface Statement {
   readonly Action: string | readonly string[]
@@ -77,7 +77,7 @@ describe('a function that keeps databases', () => {
 })
 
 it('the stack lets the reconciler of PostgresClusters do that, and says where they are', () => {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const app = unbundledApp()
   const databases = { subnetGroup: 'private', securityGroups: ['sg-1', 'sg-2'] }
   const stack = new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: false, databases })
   const template = Template.fromStack(Stack.of(stack))

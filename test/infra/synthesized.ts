@@ -1,8 +1,11 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import { App, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { Controller, type ControllerProps } from '../../infra/constructs/controller.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Widget } from './preview/svg.ts'
 
 /** A stack with a control plane and a Controller for each reconciler of the fixtures. */
@@ -16,11 +19,19 @@ export interface Deployed {
 export const fixtures = 'test/infra/fixtures/reconcilers.ts'
 export const admin = 'arn:aws:iam::123456789012:role/Admin'
 
-/** In a template that is only looked at, nothing is bundled. */
+/** An app whose templates are only looked at: nothing is bundled. What it writes goes with this process. */
+export function unbundledApp(): App {
+  written ??= temporaryDirectory('synthesized').path
+  const outdir = mkdtempSync(join(written, 'app-'))
+  return new App({ context: { 'aws:cdk:bundling-stacks': [] }, outdir })
+}
+
+let written: string | undefined
+
 export function deployed(
   props: Partial<ControlPlaneProps> = {},
   ofShelves: Partial<ControllerProps> = {},
-  stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test'),
+  stack = new Stack(unbundledApp(), 'Test'),
 ): Deployed {
   const controlPlane = new ControlPlane(stack, 'ControlPlane', {
     reconcilers: fixtures,

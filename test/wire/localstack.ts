@@ -1,6 +1,4 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { freePort, startPeer, type Peer } from './peer.ts'
 import { fetchPython, pythonOf } from './python.ts'
 
@@ -19,8 +17,9 @@ export const localstack: Peer = {
   fetch: () => fetchPython(home, [`localstack-core[base-runtime]==${version}`, ...older]),
   start: async () => {
     const port = await freePort()
-    const directory = mkdtempSync(join(tmpdir(), 'setpoint-localstack-'))
-    const places = { HOME: directory, FILESYSTEM_ROOT: directory, TMPDIR: directory }
+    const directory = temporaryDirectory('localstack')
+    const { path } = directory
+    const places = { HOME: path, FILESYSTEM_ROOT: path, TMPDIR: path }
     const alone = { DISABLE_EVENTS: '1', SKIP_SSL_CERT_DOWNLOAD: '1', DNS_ADDRESS: '0' }
     const env = {
       ...places,
@@ -31,6 +30,13 @@ export const localstack: Peer = {
       GATEWAY_LISTEN: `127.0.0.1:${port}`,
     }
     const command = [pythonOf(home), '-m', 'localstack.runtime.main']
-    return startPeer(command, { env, says: /^Ready\.$/m, endpoint: `http://127.0.0.1:${port}` })
+    const peer = await startPeer(command, { env, says: /^Ready\.$/m, endpoint: `http://127.0.0.1:${port}` })
+    return {
+      ...peer,
+      [Symbol.asyncDispose]: async () => {
+        await peer[Symbol.asyncDispose]()
+        directory[Symbol.dispose]()
+      },
+    }
   },
 }
