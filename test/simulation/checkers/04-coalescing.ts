@@ -1,6 +1,8 @@
 import { controllerOf } from '../../../shared/model/object.ts'
 import { dueAtMs, touches, type StoredObject } from '../../../shared/model/stored-object.ts'
 import type { TableWrite } from '../aws/sim-table.ts'
+import type { KindName } from '../scenario.ts'
+import { textOf } from '../users.ts'
 import { isClear, isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /**
@@ -14,19 +16,27 @@ export function createCoalescing({ scenario, table, report }: Scene): Checker {
   const causes = new Map<string, number>()
   const runs = new Map<string, number>()
 
-  const cause = (kind: string, name: string): void =>
-    void causes.set(`${kind} ${name}`, (causes.get(`${kind} ${name}`) ?? 0) + 1)
+  const cause = (kind: string, name: string, runsMost = 1): void =>
+    void causes.set(`${kind} ${name}`, (causes.get(`${kind} ${name}`) ?? 0) + runsMost)
+
+  /**
+   * A change of what waits lets the message go that is held as its timer. Where a batch is one message, the change's own comes behind it
+   * and alone: a run more.
+   */
+  const runsOf = (woken: StoredObject | undefined): number =>
+    woken?.engine.hold !== undefined && scenario.climate.queueBatch === 1 ? 2 : 1
 
   /** Its own desired state; its timer; its owner's child; what it refers to. */
   const count = ({ before, after, touched, type }: TableWrite): void => {
     const { object } = after
     const { name } = object.metadata
     if (touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete') || type === 'removed')
-      cause(object.kind, name)
+      cause(object.kind, name, runsOf(before))
     if (hasNewTimer(before, after)) cause(object.kind, name)
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
     const owner = controllerOf(object)
-    if (owner !== undefined) cause(owner.kind, owner.name)
+    if (owner !== undefined)
+      cause(owner.kind, owner.name, runsOf(table.items.get(textOf(owner.kind as KindName, owner.name))))
     if (object.kind !== 'ConfigMap') return
     for (const { object: link } of table.items.values()) if (link.kind === 'Link') cause('Link', link.metadata.name)
   }
