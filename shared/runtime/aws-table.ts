@@ -8,8 +8,8 @@ import { tableOf } from './aws-environment.ts'
 import type { TablePorts } from './aws-services.ts'
 
 /** What is kept in the table. A request that is throttled, or gets no answer, is tried again for `patienceMs`. */
-export function openAwsTable({ environment, dynamodb, clock }: AwsBoundary, patienceMs: number): TablePorts {
-  const options = { client: createDynamodbClient(dynamodb), table: tableOf(environment), clock, patienceMs }
+export function openAwsTable({ environment, dynamodb, clock, random }: AwsBoundary, patienceMs: number): TablePorts {
+  const options = { client: createDynamodbClient(dynamodb), table: tableOf(environment), clock, random, patienceMs }
   return {
     store: createDynamodbStore(options),
     index: createDynamodbIndex(options),

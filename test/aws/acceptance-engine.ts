@@ -10,6 +10,7 @@ import { createTokenBucket } from '../../shared/engine/token-bucket.ts'
 import { wheelSlot } from '../../shared/model/wheel.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { Random } from '../../shared/ports/random.ts'
+import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import type { Delivery, WorkQueue } from '../../shared/ports/work-queue.ts'
 import { createAwsApi } from '../../shared/runtime/aws-api.ts'
 import { createReconcileBatch, reserveMs } from '../../shared/runtime/aws-reconcile.ts'
@@ -28,7 +29,7 @@ import { bytesOf, startDynalite, testClient, type TestStreamRecord, type Transpo
 async function openAwsEngine(clock: Clock): Promise<TestEngine> {
   const dynalite = await startDynalite('setpoint')
   const traffic = watched(dynalite.transport)
-  const options = { client: testClient(traffic.transport), table: 'setpoint', clock }
+  const options = { client: testClient(traffic.transport), table: 'setpoint', clock, random: createSeededRandom(1) }
   const checkpoint = (name: string) => createDynamodbCheckpoint({ ...options, name })
   const stream: TestStreamRecord[] = []
   const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), queues: new Map(), inHand: new Map() }

@@ -7,6 +7,7 @@ import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
 import { requestFailure } from '../../shared/adapters/aws/dynamodb-failures.ts'
 import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { systemRandom } from '../../shared/adapters/local/system-random.ts'
 import { testCredentials } from '../support/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget } from '../support/stored-object.ts'
@@ -64,7 +65,13 @@ describe('the client of DynamoDB', () => {
 
   it('reports a connection that is reset as a write of unknown fate', async () => {
     const { client, requests } = await clientOf((reply) => reply.destroy())
-    const store = createDynamodbStore({ client, table: 'table', clock: systemClock, patienceMs: 200 })
+    const store = createDynamodbStore({
+      client,
+      table: 'table',
+      clock: systemClock,
+      random: systemRandom,
+      patienceMs: 200,
+    })
     await expectCode(store.create(storedWidget('a')), 'WRITE_UNKNOWN')
     expect(requests()).toBeGreaterThan(1)
   })
@@ -73,7 +80,13 @@ describe('the client of DynamoDB', () => {
     const { client } = await clientOf(() => {})
     server.close()
     await once(server, 'close')
-    const store = createDynamodbStore({ client, table: 'table', clock: systemClock, patienceMs: 200 })
+    const store = createDynamodbStore({
+      client,
+      table: 'table',
+      clock: systemClock,
+      random: systemRandom,
+      patienceMs: 200,
+    })
     await expectCode(store.create(storedWidget('a')), 'UNAVAILABLE')
   })
 })

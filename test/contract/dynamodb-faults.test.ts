@@ -36,6 +36,8 @@ function hastyClock(skewMs = 0): HastyClock {
 const dynalite = await startDynalite()
 afterAll(dynalite.close)
 
+/** Of the pauses between tries. */
+const random = createSeededRandom(1)
 let table: string
 let clock: HastyClock
 let sound: ObjectStore
@@ -44,16 +46,26 @@ beforeEach(async () => {
   table = `faults-${randomUUID()}`
   clock = hastyClock()
   await createTestTable(dynalite.client, table)
-  sound = createDynamodbStore({ client: dynalite.client, table, clock })
+  sound = createDynamodbStore({ client: dynalite.client, table, random, clock })
 })
 
 function options(faults: Faults, shared: HastyClock = clock) {
-  return { client: testClient(faultyTransport(dynalite.transport, faults)), table, clock: shared }
+  return { client: testClient(faultyTransport(dynalite.transport, faults)), table, random, clock: shared }
 }
 
 function storeWith(faults: Faults): ObjectStore {
   return createDynamodbStore(options(faults))
 }
+
+it('chance has a part in the pauses between tries, and nothing else', async () => {
+  const half = { ...random, next: () => 0.5 }
+  await expectCode(
+    createDynamodbStore({ ...options(always('throttle')), random: half }).get(keyOf(storedWidget('a').object)),
+    'THROTTLED',
+  )
+  // Half of 50, 100, 200, 400, 800 and then of 1,000 ms each, as long as it is within 5 s.
+  expect(clock.sleptMs).toBe(25 + 50 + 100 + 200 + 400 + 8 * 500)
+})
 
 const none: Faults = () => void 0
 
@@ -112,9 +124,9 @@ async function firstBatch(given: ReturnType<typeof options>, live: StoredObject)
 /** A table with something of each sort, the object that the acts are about among it. */
 async function prepared(): Promise<StoredObject> {
   const live = await sound.create({ ...child('live'), engine: { nextRunAtMs: 5 } })
-  const index = createDynamodbIndex({ client: dynalite.client, table, clock })
+  const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
   await index.setReferences(keyOf(live.object), [{ ...keyOf(live.object), name: 'other' }])
-  await createDynamodbCheckpoint({ client: dynalite.client, table, clock, name: 'x' }).save('4')
+  await createDynamodbCheckpoint({ client: dynalite.client, table, random, clock, name: 'x' }).save('4')
   return live
 }
 
@@ -184,7 +196,7 @@ function idOf({ Key, Item, ExpressionAttributeValues, IndexName, RequestItems }:
 async function freshTable(): Promise<StoredObject> {
   table = `faults-${randomUUID()}`
   await createTestTable(dynalite.client, table)
-  sound = createDynamodbStore({ client: dynalite.client, table, clock })
+  sound = createDynamodbStore({ client: dynalite.client, table, random, clock })
   return prepared()
 }
 
@@ -270,7 +282,7 @@ describe('a write whose answer is lost', () => {
         },
       } as never,
     })
-    return createDynamodbStore({ client, table, clock })
+    return createDynamodbStore({ client, table, random, clock })
   }
 
   it('is WRITE_UNKNOWN when somebody has written since: it may have been done before', async () => {
@@ -324,7 +336,7 @@ describe('a write whose answer is lost', () => {
 describe('what a write does besides', () => {
   it('notes owners before the object, so that no child is missed', async () => {
     let noted: readonly unknown[] = []
-    const index = createDynamodbIndex({ client: dynalite.client, table, clock })
+    const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
     const transport = {
       handle: async (request: Parameters<typeof dynalite.transport.handle>[0]) => {
         const isObject = bytesOf(request.body).toString().includes('"doc"')
@@ -332,12 +344,12 @@ describe('what a write does besides', () => {
         return dynalite.transport.handle(request)
       },
     }
-    await createDynamodbStore({ client: testClient(transport), table, clock }).create(child('a'))
+    await createDynamodbStore({ client: testClient(transport), table, random, clock }).create(child('a'))
     expect(noted).toHaveLength(1)
   })
 
   it('keeps the entry of an owner that a later write has named again', async () => {
-    const index = createDynamodbIndex({ client: dynalite.client, table, clock })
+    const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
     const live = await sound.create(child('a'))
     let adopted: StoredObject | undefined
     const slow = {
@@ -349,14 +361,14 @@ describe('what a write does besides', () => {
         return dynalite.transport.handle(request)
       },
     }
-    const store = createDynamodbStore({ client: testClient(slow), table, clock })
+    const store = createDynamodbStore({ client: testClient(slow), table, random, clock })
     await store.replace(withMetadata(live, { ownerReferences: [] }), ['meta'])
     expect(adopted).toBeDefined()
     expect(await index.ownedBy('owner-1')).toEqual([keyOf(live.object)])
   })
 
   it('keeps the entry of a later write though an earlier one comes late and fails', async () => {
-    const entries = createOwnerEntries({ client: dynalite.client, table, clock })
+    const entries = createOwnerEntries({ client: dynalite.client, table, random, clock })
     const { object } = child('a')
     await entries.add(object, 20)
     await entries.add(object, 10)
@@ -377,7 +389,7 @@ describe('what a write does besides', () => {
     await sound.remove(await sound.create(withSpec(storedWidget('a', { uid: 'first' }), { size: 7 })))
     await sound.create(storedWidget('a', { uid: 'second' }))
     const { signal } = new AbortController()
-    const feed = createDynamodbChangeFeed({ client: dynalite.client, table, clock })
+    const feed = createDynamodbChangeFeed({ client: dynalite.client, table, random, clock })
     for await (const { changes } of feed.follow({ after, of: widgetKind, signal })) {
       expect(changes).toMatchObject([
         { type: 'removed', stored: { object: { spec: { size: 7 } } } },
@@ -396,7 +408,7 @@ describe('batches', () => {
     const partial: Faults = (operation) => (operation.startsWith('Batch') && batches++ < 5 ? 'unprocessed' : undefined)
     await createDynamodbIndex(options(partial)).setReferences(keyOf(object), targets)
     expect(batches).toBeGreaterThan(2)
-    const index = createDynamodbIndex({ client: dynalite.client, table, clock })
+    const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
     for (const target of targets) expect(await index.referrers(target)).toEqual([keyOf(object)])
   })
 
@@ -412,7 +424,7 @@ describe('batches', () => {
 describe('clocks that are five seconds apart', () => {
   it('lose no write, and versions grow whoever writes', async () => {
     const stores = [-5_000, 0, 5_000].map((skewMs) =>
-      createDynamodbStore({ client: dynalite.client, table, clock: hastyClock(skewMs) }),
+      createDynamodbStore({ client: dynalite.client, table, random, clock: hastyClock(skewMs) }),
     )
     let live = await sound.create(withSpec(storedWidget('a'), { writes: 0 }))
     for (let i = 1; i <= 30; i++) {
@@ -425,18 +437,18 @@ describe('clocks that are five seconds apart', () => {
   })
 
   it('let a name be taken again, under a higher version', async () => {
-    const ahead = createDynamodbStore({ client: dynalite.client, table, clock: hastyClock(5_000) })
-    const behind = createDynamodbStore({ client: dynalite.client, table, clock: hastyClock(-5_000) })
+    const ahead = createDynamodbStore({ client: dynalite.client, table, random, clock: hastyClock(5_000) })
+    const behind = createDynamodbStore({ client: dynalite.client, table, random, clock: hastyClock(-5_000) })
     const removed = await ahead.remove(await ahead.create(child('a')))
     const second = await behind.create(withMetadata(child('a'), { uid: 'second' }))
     expect(versionOf(second)).toBeGreaterThan(versionOf(removed))
-    const index = createDynamodbIndex({ client: dynalite.client, table, clock })
+    const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
     expect(await index.ownedBy('owner-1')).toEqual([keyOf(second.object)])
   })
 
   it('hide no write from whoever has followed for a while', async () => {
     const stop = new AbortController()
-    const feed = createDynamodbChangeFeed({ client: dynalite.client, table, clock })
+    const feed = createDynamodbChangeFeed({ client: dynalite.client, table, random, clock })
     const names: string[] = []
     let looks = 0
     const paced: Clock = {
@@ -447,7 +459,7 @@ describe('clocks that are five seconds apart', () => {
         if (looks === 10) {
           for (const skewMs of [-5_000, 5_000]) {
             const skewed = hastyClock(skewMs + clock.sleptMs)
-            await createDynamodbStore({ client: dynalite.client, table, clock: skewed }).create(
+            await createDynamodbStore({ client: dynalite.client, table, random, clock: skewed }).create(
               storedWidget(`w${skewMs}`),
             )
           }
@@ -455,7 +467,7 @@ describe('clocks that are five seconds apart', () => {
         if (looks === 20) stop.abort()
       },
     }
-    const follower = createDynamodbChangeFeed({ client: dynalite.client, table, clock: paced })
+    const follower = createDynamodbChangeFeed({ client: dynalite.client, table, random, clock: paced })
     for await (const { changes } of follower.follow({
       after: await feed.latest(),
       of: widgetKind,
@@ -480,8 +492,8 @@ describe('writers of one object that race, while requests go wrong', () => {
   ]
 
   it.each([1, 2, 3, 4, 5])('write what they were told they wrote, once, and nothing else: seed %i', async (seed) => {
-    const random = createSeededRandom(seed)
-    const faults: Faults = () => (random.next() < 0.2 ? kinds[Math.floor(random.next() * kinds.length)] : undefined)
+    const chance = createSeededRandom(seed)
+    const faults: Faults = () => (chance.next() < 0.2 ? kinds[Math.floor(chance.next() * kinds.length)] : undefined)
     const { object } = await sound.create(withSpec(storedWidget('a'), { log: [] }))
     const told = { written: new Set<string>(), refused: new Set<string>(), unknown: new Set<string>() }
 

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb-checkpoint.ts'
+import type { DynamodbOptions } from '../../shared/adapters/aws/dynamodb-requests.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
 import type { ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
+import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { createTestTable, startDynalite, testClient, type Transport } from '../support/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
@@ -16,13 +18,13 @@ afterAll(dynalite.close)
 const { signal } = new AbortController()
 
 let clock: VirtualClock
-let options: { readonly client: typeof dynalite.client; readonly table: string; readonly clock: VirtualClock }
+let options: DynamodbOptions & { readonly clock: VirtualClock }
 let store: ObjectStore
 let feed: ChangeFeed
 
 beforeEach(async () => {
   clock = createVirtualClock()
-  options = { client: dynalite.client, table: `reach-${randomUUID()}`, clock }
+  options = { client: dynalite.client, table: `reach-${randomUUID()}`, clock, random: createSeededRandom(1) }
   await createTestTable(dynalite.client, options.table)
   store = createDynamodbStore(options)
   feed = createDynamodbChangeFeed(options)

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb-checkpoint.ts'
 import { changeOf, relayedWrites } from '../../shared/adapters/aws/dynamodb-stream.ts'
 import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { systemRandom } from '../../shared/adapters/local/system-random.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
 import type { Part, StoredObject } from '../../shared/model/stored-object.ts'
 import { startDynalite, type TestStreamRecord } from '../support/dynalite.ts'
@@ -73,7 +74,7 @@ describe('a record of the stream', () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Owner', name: 'any', uid: 'u1' }]
     const live = await opened.store.create(storedWidget('a', { ownerReferences }))
     await opened.index.setReferences(keyOf(live.object), [{ ...keyOf(live.object), name: 'b' }])
-    const options = { client: dynalite.client, table: opened.table, clock: systemClock }
+    const options = { client: dynalite.client, table: opened.table, clock: systemClock, random: systemRandom }
     await createDynamodbCheckpoint({ ...options, name: randomUUID() }).save('5')
     const all = await stream()
     expect(all.length).toBeGreaterThan(3)

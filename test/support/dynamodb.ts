@@ -4,6 +4,7 @@ import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-cha
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
 import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { systemRandom } from '../../shared/adapters/local/system-random.ts'
 import type { ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { ObjectIndex } from '../../shared/ports/object-index.ts'
@@ -28,7 +29,7 @@ export async function openDynamodb(
 ): Promise<OpenDynamodb> {
   const table = `setpoint-${randomUUID()}`
   await createTestTable(client, table)
-  const options = { client, table, clock }
+  const options = { client, table, clock, random: systemRandom }
   const kinds = () => Promise.resolve([widgetKind, { ...widgetKind, kind: 'Gadget' }])
   return {
     table,

@@ -1,6 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { OperatingError } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
 import { requestFailure, wasRepeated, type RequestFailure } from './dynamodb-failures.ts'
 
 /** The table that `tableDefinition` describes, and how it is reached. */
@@ -9,6 +10,8 @@ export interface DynamodbOptions {
   readonly client: DynamoDBClient
   readonly table: string
   readonly clock: Clock
+  /** Of the pauses between tries. */
+  readonly random: Random
   /** How long a request is tried again when it is throttled or gets no answer. Default 5 s. */
   readonly patienceMs?: number
 }
@@ -32,7 +35,7 @@ const defaultPatienceMs = 5_000
 const pauseMsFirst = 50
 const pauseMsMax = 1_000
 
-export function createRequests({ clock, patienceMs = defaultPatienceMs }: DynamodbOptions): Requests {
+export function createRequests({ clock, random, patienceMs = defaultPatienceMs }: DynamodbOptions): Requests {
   async function repeat<T>(
     what: string,
     attempt: (isUncertain: boolean) => Promise<T>,
@@ -47,7 +50,7 @@ export function createRequests({ clock, patienceMs = defaultPatienceMs }: Dynamo
         const failure = requestFailure(error)
         if (failure === undefined) throw error
         isUncertain ||= failure === 'unknown' || wasRepeated(error)
-        const pauseMs = Math.random() * Math.min(pauseMsFirst * 2 ** failures, pauseMsMax)
+        const pauseMs = random.next() * Math.min(pauseMsFirst * 2 ** failures, pauseMsMax)
         if (failure === 'refused' || clock.nowMs() + pauseMs > endMs) return timeUp(failure, isUncertain, error)
         await clock.sleep(pauseMs)
       }
