@@ -7,12 +7,12 @@ import type { Seeing } from '../../shared/runtime/aws-boundary.ts'
  */
 export function telling<Event, Result>(
   { logger, telemetry }: Seeing,
-  refusal: (error: unknown) => string | undefined = () => undefined,
+  refusal?: (error: unknown) => string | undefined,
 ): middy.MiddlewareObj<Event, Result> {
   return {
     after: () => telemetry.flush(),
     onError: ({ error }) => {
-      const reason = refusal(error)
+      const reason = refusal?.(error)
       if (reason === undefined) logger.error('invocation failed', { error: error?.stack ?? String(error) })
       else logger.info('refused', { reason })
       telemetry.flush()

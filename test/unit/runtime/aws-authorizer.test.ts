@@ -308,9 +308,15 @@ it.each([undefined, '', 'Basic eDp5', 'Bearer', 'Bearer a b'])(
 )
 
 it.each([
-  { why: 'a token that proves nothing', issuers: '[]', level: 'info', says: 'the token is not taken' },
-  { why: 'a failure of ours', issuers: 'no JSON', level: 'error', says: 'is not JSON' },
-])('the log has $why as $level', async ({ issuers, level, says }) => {
+  {
+    why: 'a token that proves nothing',
+    issuers: '[]',
+    level: 'info',
+    says: 'the token is not taken',
+    thrown: /^Unauthorized$/,
+  },
+  { why: 'a failure of ours', issuers: 'no JSON', level: 'error', says: 'is not JSON', thrown: 'SETPOINT_ISSUERS' },
+])('the log has $why as $level', async ({ issuers, level, says, thrown }) => {
   const lines: string[] = []
   const environment = {
     SETPOINT_ADMINS: '[]',
@@ -322,7 +328,7 @@ it.each([
   const write = (line: string): void => void lines.push(line)
   const authorizer = authorizerFunction({ ...lambdaBoundary, environment, clock, write })
   const event = { type: 'TOKEN', authorizationToken: 'Bearer a.b.c', methodArn } as const
-  await expect(authorizer(event, {} as Context)).rejects.toThrow()
+  await expect(authorizer(event, {} as Context)).rejects.toThrow(thrown)
   const told = lines.filter((line) => line.includes(says)).map((line) => (JSON.parse(line) as { level: string }).level)
   expect(told).toEqual([level])
 })
