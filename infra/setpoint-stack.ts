@@ -1,14 +1,13 @@
-import { fileURLToPath } from 'node:url'
 import { Annotations, CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
-import { describeReconcilers } from './bundling/reconciler-modules.ts'
 import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane, type TokenIssuer } from './constructs/control-plane.ts'
 import { Controller } from './constructs/controller.ts'
 import { DumpArchive } from './constructs/dump-archive.ts'
 import { allowRds } from './constructs/rds-access.ts'
 import { dashboardUrl } from './dashboards/dashboard.ts'
+import { shippedEntryOf, shippedReconcilers } from './shipped-reconcilers.ts'
 
 export interface SetpointStackProps extends StackProps {
   readonly adminPrincipals: readonly string[]
@@ -36,10 +35,8 @@ export class SetpointStack extends Stack {
 
   constructor(scope: Construct, id: string, props: SetpointStackProps) {
     super(scope, id, props)
-    const all = moduleFile('reconcilers.ts')
-    const modules = shippedModules.map(moduleFile).map((entry) => ({ entry, reconcilers: describeReconcilers(entry) }))
     this.controlPlane = new ControlPlane(this, 'ControlPlane', {
-      reconcilers: all,
+      reconcilers: shippedReconcilers,
       adminPrincipals: props.adminPrincipals,
       issuers: props.issuers,
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
@@ -55,7 +52,7 @@ export class SetpointStack extends Stack {
       const { function: worker } = new Controller(this, pascalCase(name), {
         controlPlane: this.controlPlane,
         reconciler: name,
-        entry: modules.find(({ reconcilers }) => reconcilers.some((one) => one.name === name))?.entry ?? all,
+        entry: shippedEntryOf(name),
         environment: environments[kind] ?? {},
         alarms: props.frugal !== true,
         dashboard: props.frugal !== true,
@@ -81,17 +78,6 @@ export class SetpointStack extends Stack {
     }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
   }
-}
-
-/** Each has some of the reconcilers, and so the functions of those hold no others' code. */
-const shippedModules = [
-  'reconcilers/postgres/aws-reconcilers.ts',
-  'reconcilers/backup/deployed.ts',
-  'reconcilers/konnect/deployed.ts',
-]
-
-function moduleFile(path: string): string {
-  return fileURLToPath(new URL(`../functions/${path}`, import.meta.url))
 }
 
 const nobody =
