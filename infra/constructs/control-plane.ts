@@ -383,12 +383,12 @@ const noReconcilers = 'export const reconcilers = []\n'
 const modest = { memorySize: 512, timeout: Duration.seconds(30) }
 
 /** What any write may take, with the entries for owners and references that go with it. */
-const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'] as const
+const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const
 
 /** What each function does with the objects; `test/infra/permissions.test.ts` holds it against what they really ask. */
 const access = {
   api: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['changes'] },
-  relay: { actions: readAndWrite, indexes: [] },
+  relay: { actions: [...readAndWrite, 'BatchWriteItem'], indexes: [] },
   resync: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: ['due', 'wheel'] },
   deadLetters: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: [] },
   reconcile: { actions: readAndWrite, indexes: [] },

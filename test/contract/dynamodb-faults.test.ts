@@ -12,7 +12,15 @@ import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
-import { bytesOf, createTestTable, startDynalite, testClient, testCredentials } from '../support/dynalite.ts'
+import {
+  bytesOf,
+  createTestTable,
+  startDynalite,
+  testClient,
+  testCredentials,
+  type Transport,
+  type TransportRequest,
+} from '../support/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { faultyTransport, type Fault, type Faults } from '../support/faulty-transport.ts'
 import { storedWidget, versionOf, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
@@ -565,4 +573,34 @@ describe('a list while writes go on', () => {
     isOver = true
     await churning
   })
+})
+
+it('references are not taken away by requests for an older state that come late', async () => {
+  const key = keyOf((await prepared()).object)
+  const [first, second] = [
+    { ...key, name: 'first' },
+    { ...key, name: 'second' },
+  ]
+  const sent: TransportRequest[] = []
+  const noting: Transport = {
+    handle: (request) => {
+      if (/PutItem|DeleteItem|BatchWriteItem/.test(request.headers['x-amz-target'] ?? '')) sent.push(request)
+      return dynalite.transport.handle(request)
+    },
+  }
+  const index = createDynamodbIndex({ ...options(none), client: testClient(noting) })
+  await index.setReferences(key, [first])
+  sent.length = 0
+  await index.setReferences(key, [second])
+  const late = [...sent]
+  await index.setReferences(key, [first])
+  for (const request of late) await dynalite.transport.handle(request)
+  expect((await index.references(key)).map(({ name }) => name)).toEqual(['first'])
+  await index.setReferences(key, [first])
+  expect(await index.referrers(first)).toEqual([key])
+
+  await index.setReferences(key, [])
+  for (const request of late) await dynalite.transport.handle(request)
+  await index.setReferences(key, [first])
+  expect(await index.referrers(first)).toEqual([key])
 })

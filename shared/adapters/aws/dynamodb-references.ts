@@ -1,14 +1,22 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb'
-import { hasCode } from '../../model/errors.ts'
+import { hasCode, OperatingError } from '../../model/errors.ts'
 import { keyText, parseKeyText, type ObjectKey } from '../../model/object-key.ts'
+import { batchesOf } from './batches.ts'
 import { createBatchWrite } from './dynamodb-batches.ts'
-import { itemKey, type ItemKey } from './dynamodb-keys.ts'
+import { isConditionFailure } from './dynamodb-failures.ts'
+import { nextVersion } from './dynamodb-items.ts'
+import { itemKey, type Item, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
 import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
  * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>` with all that
  * it refers to. The second is written last, so that whoever is interrupted finds the same difference again.
+ *
+ * A request whose answer was lost may be done much later, when the referrer refers to something else. So the second item has a version
+ * that only grows, and is written over in the version that was read; an entry carries the version it was written under, and is
+ * deleted only if that is no later than what was read. What comes too late so does nothing, or leaves an entry too many, which
+ * wakes a key that need not run.
  */
 export interface ReferenceEntries {
   referrers(target: ObjectKey): Promise<readonly ObjectKey[]>
@@ -19,38 +27,76 @@ export interface ReferenceEntries {
 }
 
 export function createReferenceEntries(options: DynamodbOptions): ReferenceEntries {
-  const { client, table } = options
+  const { client, table, clock } = options
   const requests = createRequests(options)
   const writeAll = createBatchWrite(options)
 
-  const recorded = async (referrer: ObjectKey): Promise<readonly string[]> => {
+  const recorded = async (referrer: ObjectKey): Promise<Recorded> => {
     const get = new GetItemCommand({ TableName: table, Key: ofReferrer(referrer), ConsistentRead: true })
     const { Item } = await requests.repeat(`read the references of ${keyText(referrer)}`, () => client.send(get))
-    return Item?.['targets']?.SS ?? []
+    return { version: Number(Item?.['version']?.N ?? 0), targets: Item?.['targets']?.SS ?? [] }
   }
 
-  const record = async (referrer: ObjectKey, targets: readonly string[]): Promise<void> => {
-    const Key = ofReferrer(referrer)
+  /** An empty one stays for an hour: its version keeps what is late away. */
+  const itemOf = (referrer: ObjectKey, { version, targets }: Recorded): Item => ({
+    ...ofReferrer(referrer),
+    version: { N: String(version) },
+    ...(targets.length > 0
+      ? { targets: { SS: [...targets] } }
+      : { expires: { N: String(Math.ceil(clock.nowMs() / 1_000) + emptyKeptS) } }),
+  })
+
+  const record = async (referrer: ObjectKey, before: Recorded, next: Recorded): Promise<void> => {
+    const put = new PutItemCommand({
+      TableName: table,
+      Item: itemOf(referrer, next),
+      ConditionExpression: before.version === 0 ? 'attribute_not_exists(pk)' : '#version = :before',
+      ...(before.version > 0 && {
+        ExpressionAttributeNames: { '#version': 'version' },
+        ExpressionAttributeValues: { ':before': { N: String(before.version) } },
+      }),
+    })
     const what = `note the references of ${keyText(referrer)}`
-    if (targets.length === 0) {
-      const remove = new DeleteItemCommand({ TableName: table, Key })
-      await requests.repeat(what, () => client.send(remove))
-    } else {
-      const put = new PutItemCommand({ TableName: table, Item: { ...Key, targets: { SS: [...targets] } } })
-      await requests.repeat(what, () => client.send(put))
-    }
+    await requests.repeat(what, async () => {
+      try {
+        await client.send(put)
+      } catch (error) {
+        // An attempt whose answer was lost may have been this one.
+        if (!isConditionFailure(error) || (await recorded(referrer)).version !== next.version)
+          throw overtaken(what, error)
+      }
+    })
+  }
+
+  const forget = async (referrer: ObjectKey, target: string, version: number): Promise<void> => {
+    const remove = new DeleteItemCommand({
+      TableName: table,
+      Key: entryKey(target, referrer),
+      ConditionExpression: '#of <= :of',
+      ExpressionAttributeNames: { '#of': 'of' },
+      ExpressionAttributeValues: { ':of': { N: String(version) } },
+    })
+    await requests.repeat(`forget that ${keyText(referrer)} refers to ${target}`, async () => {
+      await client.send(remove).catch((error: unknown) => {
+        if (!isConditionFailure(error)) throw error
+      })
+    })
   }
 
   const set: ReferenceEntries['set'] = async (referrer, targets) => {
     const wanted = [...new Set(targets.map(keyText))]
     const before = await recorded(referrer)
-    const writes: readonly WriteRequest[] = [
-      ...without(wanted, before).map((target) => ({ PutRequest: { Item: entry(target, referrer) } })),
-      ...without(before, wanted).map((target) => ({ DeleteRequest: { Key: entry(target, referrer) } })),
-    ]
-    if (writes.length === 0) return
-    await writeAll(`note who ${keyText(referrer)} refers to`, writes)
-    await record(referrer, wanted)
+    const added = without(wanted, before.targets)
+    const gone = without(before.targets, wanted)
+    if (added.length + gone.length === 0) return
+    const version = nextVersion(clock, before.version)
+    const puts: readonly WriteRequest[] = added.map((target) => ({
+      PutRequest: { Item: { ...entryKey(target, referrer), of: { N: String(version) } } },
+    }))
+    await writeAll(`note who ${keyText(referrer)} refers to`, puts)
+    for (const some of batchesOf(gone, deletesAtOnce))
+      await Promise.all(some.map((target) => forget(referrer, target, before.version)))
+    await record(referrer, before, { version, targets: wanted })
   }
 
   return {
@@ -62,7 +108,7 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
       })
       return items.map(({ sk }) => parseKeyText(sk?.S ?? ''))
     },
-    targets: async (referrer) => (await recorded(referrer)).map(parseKeyText),
+    targets: async (referrer) => (await recorded(referrer)).targets.map(parseKeyText),
     set,
     drop: (referrer) =>
       set(referrer, []).catch((error: unknown) => {
@@ -70,6 +116,21 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
         if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
       }),
   }
+}
+
+/** What a referrer refers to, under a version that only grows; 0 if that was never noted. */
+interface Recorded {
+  readonly version: number
+  readonly targets: readonly string[]
+}
+
+const emptyKeptS = 3_600
+const deletesAtOnce = 25
+
+/** Somebody else notes the same referrer: the one of the two that is not dead comes again. */
+function overtaken(what: string, error: unknown): unknown {
+  if (!isConditionFailure(error)) return error
+  return new OperatingError('UNAVAILABLE', `cannot ${what}: somebody else did so meanwhile`, { cause: error })
 }
 
 function ofReferrer(referrer: ObjectKey): ItemKey {
@@ -80,7 +141,7 @@ function partition(target: string): string {
   return `ref#${target}`
 }
 
-function entry(target: string, referrer: ObjectKey): ItemKey {
+function entryKey(target: string, referrer: ObjectKey): ItemKey {
   return itemKey(partition(target), keyText(referrer))
 }
 
