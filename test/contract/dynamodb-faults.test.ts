@@ -604,3 +604,12 @@ it('references are not taken away by requests for an older state that come late'
   await index.setReferences(key, [first])
   expect(await index.referrers(first)).toEqual([key])
 })
+
+it('what refers to ten thousand others fits into an item', async () => {
+  const key = keyOf((await prepared()).object)
+  const targets = Array.from({ length: 10_000 }, (_, i) => ({ ...key, name: `a-target-with-a-name-of-its-own-${i}` }))
+  const index = createDynamodbIndex(options(none))
+  await index.setReferences(key, targets)
+  expect(await index.references(key)).toHaveLength(10_000)
+  expect(await index.referrers(targets[9_999] ?? key)).toEqual([key])
+}, 60_000)
