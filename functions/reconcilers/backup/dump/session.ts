@@ -1,8 +1,7 @@
-import { addAbortListener } from 'node:events'
-import { Client, type QueryResultRow } from 'pg'
+import type { Client, QueryResultRow } from 'pg'
 import { driverFailure } from '../../postgres/failure.ts'
+import { withClient } from '../../postgres/sql/client.ts'
 import type { Endpoint } from '../../postgres/sql/connection.ts'
-import { needsTls } from '../../postgres/sql/transport.ts'
 import { CopyIn, CopyOut } from './copy.ts'
 
 /** A connection for long work: statements may take as long as the signal lets them, and rows come and go by COPY. */
@@ -29,24 +28,12 @@ export async function withSession<T>(
   { endpoint, purpose, signal }: SessionOptions,
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
-  signal.throwIfAborted()
-  const client = new Client({ ...endpoint, ...clientOptions, ssl: needsTls(endpoint.host) })
-  // A connection that breaks between two statements says so here; the next statement fails and reports it.
-  client.on('error', () => {})
-  const aborted = addAbortListener(signal, () => void client.end())
   const failed = (error: unknown): never => {
     throw driverFailure(error, `${purpose} "${endpoint.database}"`)
   }
-  try {
-    await client.connect().catch(failed)
-    return await use(sessionOver(client, failed))
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  } finally {
-    aborted[Symbol.dispose]()
-    await client.end()
-  }
+  return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected: failed }, (client) =>
+    use(sessionOver(client, failed)),
+  )
 }
 
 // As pg_dump sets them: text that reads the same everywhere, no name found by chance, an error where row security would

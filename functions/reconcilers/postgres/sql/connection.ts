@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { addAbortListener } from 'node:events'
-import { Client, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg'
+import { type Client, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg'
 import { PostgresFailure, driverFailure } from '../failure.ts'
-import { needsTls } from './transport.ts'
+import { withClient } from './client.ts'
 
 /** Where and as whom to connect. */
 export interface Endpoint {
@@ -34,27 +33,16 @@ export async function withConnection<T>(
   signal: AbortSignal,
   use: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  signal.throwIfAborted()
-  const client = new Client({ ...endpoint, ...clientOptions, ssl: needsTls(endpoint.host) })
-  // A connection that breaks between two statements says so here; the next statement fails and reports it.
-  client.on('error', () => {})
-  const aborted = addAbortListener(signal, () => void client.end())
-  try {
-    await client.connect().catch((error: unknown) => {
-      throw driverFailure(error, `connect to database "${endpoint.database}" as "${endpoint.user}"`)
-    })
-    return await use(sqlOver(client, endpoint.database))
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  } finally {
-    aborted[Symbol.dispose]()
-    await client.end()
+  const notConnected = (error: unknown): never => {
+    throw driverFailure(error, `connect to database "${endpoint.database}" as "${endpoint.user}"`)
   }
+  return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected }, (client) =>
+    use(sqlOver(client, endpoint.database)),
+  )
 }
 
 // Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
-// our rights. Whether it is TLS is said, too, since the driver would otherwise follow PGSSLMODE.
+// our rights.
 const clientOptions = {
   application_name: 'setpoint',
   connectionTimeoutMillis: connectMs,
