@@ -6,9 +6,9 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 export function mergePatch(target: Json | undefined, patch: Json | undefined): Json | undefined {
   if (!isObject(patch)) return patch
   const merged: JsonObject = isObject(target) ? { ...target } : {}
-  for (const field in patch) {
-    if (patch[field] === null) delete merged[field]
-    else merged[field] = mergePatch(merged[field], patch[field])
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field]
+    else merged[field] = mergePatch(merged[field], value)
   }
   return merged
 }
