@@ -173,13 +173,16 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     },
     postponed: async (stored, turn, { postponement, facts }) => {
       const nowMs = clock.nowMs()
-      await write(stored, (live) => changed(live, postponed(live, postponement, { ...facts, nowMs })))
-      // No handle is recorded: whoever wakes the key could not make it run sooner.
       const isShort = postponement.waiting === 'RateLimited' && postponement.untilMs - nowMs <= shortWaitMsMax
-      await (isShort ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
+      const timer: Touched = isShort && turn.isWorn ? ['timer'] : []
+      await write(stored, (live) => changed(live, postponed(live, postponement, { ...facts, nowMs }), timer))
+      // No handle is recorded: whoever wakes the key could not make it run sooner.
+      await (isShort && !turn.isWorn ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
     },
     early: async (stored, turn, untilMs) => {
-      const isRecorded = await recordHold({ turn, stored, live: stored, untilMs }, (live) => live)
+      // Whoever wakes it could not make it run sooner.
+      const isLimited = stored.engine.waiting === 'RateLimited'
+      const isRecorded = isLimited || (await recordHold({ turn, stored, live: stored, untilMs }, (live) => live))
       await hide({ turn, untilMs, isRecorded })
     },
   }

@@ -8,8 +8,12 @@ import type { Turn } from './turn.ts'
 
 /** Whether an object may run now: its rate limit, and the breaker for hot loops. */
 export interface Gate {
-  /** Undefined: it may, and has begun. */
-  postponement(stored: StoredObject, turn: Turn, nowMs: number): Postponement | undefined
+  /** Undefined: it may, and has begun. `isPassed`: it was let through before, and has waited for its reservation since. */
+  postponement(
+    stored: StoredObject,
+    turn: Turn,
+    how: { readonly nowMs: number; readonly isPassed: boolean },
+  ): Postponement | undefined
   /** Notes the end of a run; what it means for the next. */
   ended(stored: StoredObject, run: EndedRun, nowMs: number): Pick<RunFacts, 'window' | 'probeAtMs'>
 }
@@ -18,10 +22,10 @@ export function createGate({ name, objectLimit }: Controller): Gate {
   const hotLoops = createHotLoops(name)
 
   return {
-    postponement: (stored, { wakeUps }, nowMs) => {
+    postponement: (stored, { wakeUps }, { nowMs, isPassed }) => {
       const limitedMs = objectLimit && limitedUntilMs(objectLimit, stored.engine, nowMs)
       if (limitedMs !== undefined) return { waiting: 'RateLimited', untilMs: limitedMs }
-      const hot = hotLoops.blocked(stored, wakeUps, nowMs)
+      const hot = isPassed ? undefined : hotLoops.blocked(stored, wakeUps, nowMs)
       return hot && postponedBy(hot)
     },
 

@@ -6,6 +6,8 @@ import type { Conclusion, RunFacts } from './conclusion.ts'
 export interface Postponement {
   readonly waiting: 'RateLimited' | 'HotLoop'
   readonly untilMs: number
+  /** When its reservation is for, if it has one. */
+  readonly reservedMs?: number
   /** What people are told of a hot loop. */
   readonly hotLoop?: ConditionPatch
 }
@@ -13,7 +15,7 @@ export interface Postponement {
 /** The next state of an object whose run is put off: what it knew stays, failures of its generation included. */
 export function postponed(
   live: StoredObject,
-  { waiting, untilMs, hotLoop }: Postponement,
+  { waiting, untilMs, reservedMs, hotLoop }: Postponement,
   facts: RunFacts,
 ): Conclusion {
   const conditions = hotLoop && patchConditions(conditionsOf(live.object), { HotLoop: hotLoop }, facts)
@@ -22,7 +24,13 @@ export function postponed(
       ? { ...live.object, status: { ...live.object.status, conditions: asJson(conditions) } }
       : live.object
   const { generation } = facts
-  return { object, engine: { ...known(live.engine, generation), generation, waiting, nextRunAtMs: untilMs } }
+  const wait = { generation, waiting, nextRunAtMs: untilMs, ...(reservedMs === undefined ? {} : { reservedMs }) }
+  return { object, engine: { ...known(granted(live.engine, untilMs), generation), ...wait } }
+}
+
+/** A wish for an earlier run cannot be met: as a timer that is due it would be found again and again until then. */
+function granted({ wakeAtMs, ...engine }: EngineState, untilMs: number): EngineState {
+  return wakeAtMs === undefined || wakeAtMs <= untilMs ? engine : { ...engine, wakeAtMs }
 }
 
 function known({ hold: _, ...engine }: EngineState, generation: number): EngineState {

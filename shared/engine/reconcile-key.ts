@@ -9,17 +9,21 @@ import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
+import type { Reserve } from '../ports/reservations.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 import { createAdvice } from './advice.ts'
+import { backoffMs } from './backoff.ts'
 import { createCommit } from './commit.ts'
 import { conclude, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { createGate } from './gate.ts'
+import type { Postponement } from './postponement.ts'
 import { createRunAdvice } from './run-advice.ts'
-import { runWithDeadline } from './run.ts'
+import { givenUp, runWithDeadline } from './run.ts'
+import { createSharedPace, type Pass, type SharedPace } from './shared-pace.ts'
 import { createRunObserver } from './telemetry/run-observer.ts'
 import type { OutsideCounts } from './telemetry/run-effects.ts'
 import type { TokenBucket } from './token-bucket.ts'
@@ -41,6 +45,8 @@ export interface EngineOptions {
   readonly events: EventRecorder
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: TokenBucket
+  /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
+  readonly reserve?: Reserve
   /** Told of what a run does outside of this control plane; given for each run. */
   readonly outside?: OutsideCounts
 }
@@ -53,10 +59,25 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   const commit = createCommit(engine)
   const observe = createRunObserver(controller, engine)
   const gate = createGate(controller)
+  const pace = createSharedPace(controller, engine)
   const advise = createAdvice(controller.name, { ...engine, nowMs: () => clock.nowMs() })
   const adviseOn = createRunAdvice(controller, advise)
 
-  return async function reconcileKey(turn, signal): Promise<void> {
+  return pace === undefined ? (turn, signal) => reconcileKey({ turn, signal }) : inPace(pace)
+
+  function inPace({ enter }: SharedPace): TurnRunner {
+    return async (turn, signal) => {
+      const pass = enter()
+      try {
+        await reconcileKey({ turn, signal, pass })
+      } finally {
+        pass.leave()
+      }
+    }
+  }
+
+  async function reconcileKey(given: Given): Promise<void> {
+    const { turn, signal, pass } = given
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
     const stored = await store.get(turn.key)
     if (stored === undefined) return turn.settle()
@@ -67,12 +88,35 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     if (isPaused(stored.object)) return commit.paused(stored, turn, kind)
     const seesAll = controller.onRemoved === 'reconcile'
     if (isDeleting(stored.object) && !holdsFinalizer(stored) && !seesAll) return commit.resting(stored, turn)
-    const postponement = gate.postponement(stored, turn, clock.nowMs())
+    const isPassed = pass?.isGiven(stored) ?? false
+    const blocked = gate.postponement(stored, turn, { nowMs: clock.nowMs(), isPassed })
+    const postponement = blocked ?? (pass && (await paced(stored, turn, pass)))
     if (postponement?.hotLoop !== undefined) advise('HotLoop', keyText(turn.key))
     if (postponement !== undefined)
       return commit.postponed(stored, turn, { postponement, facts: factsOf(stored, kind) })
-    const ready = isDeleting(stored.object) ? stored : await withFinalizer(stored)
-    return ready === undefined ? reconcileKey(turn, signal) : run(ready, kind, { turn, signal })
+    // What was read before the wait is old.
+    if (pass !== undefined && (await waited(stored, pass, signal))) return reconcileKey(given)
+    const ready = await begun(stored)
+    return ready === undefined ? reconcileKey(given) : run(ready, kind, given)
+  }
+
+  /** The limit of the whole controller. Where nobody can ask for its reservations just now, many others do. */
+  async function paced(stored: StoredObject, turn: Turn, pass: Pass): Promise<Postponement | undefined> {
+    try {
+      const atMs = await pass.runAtMs(stored)
+      return atMs - clock.nowMs() > patienceMs ? { waiting: 'RateLimited', untilMs: atMs, reservedMs: atMs } : undefined
+    } catch (error) {
+      if (!hasCode(error, 'THROTTLED')) throw error
+      return { waiting: 'RateLimited', untilMs: clock.nowMs() + backoffMs(turn.receiveCount, engine.random.next()) }
+    }
+  }
+
+  async function waited(stored: StoredObject, pass: Pass, signal: AbortSignal): Promise<boolean> {
+    const waitMs = (await pass.runAtMs(stored)) - clock.nowMs()
+    if (waitMs <= 0) return false
+    await clock.sleep(waitMs, signal)
+    if (signal.aborted) throw givenUp()
+    return true
   }
 
   /** Its definition is newer than what this process knows of kinds, or gone with its objects: a few looks tell which. */
@@ -80,22 +124,27 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     return turn.receiveCount < looksMax ? turn.hold(lookMs) : turn.settle()
   }
 
-  /** The finalizer is there before anything outside is. Undefined if the object changed just now. */
-  async function withFinalizer(stored: StoredObject): Promise<StoredObject | undefined> {
-    const { finalizer } = controller
-    if (finalizer === undefined || holdsFinalizer(stored)) return stored
-    const { metadata } = stored.object
-    const finalizers = [...(metadata.finalizers ?? []), finalizer]
+  /** Before anything outside is, the finalizer is there and the reservation is used. Undefined if the object changed just now. */
+  async function begun(stored: StoredObject): Promise<StoredObject | undefined> {
+    const next = withFinalizer(unreserved(stored))
+    if (next === stored) return stored
     try {
-      const object = { ...stored.object, metadata: { ...metadata, finalizers } }
-      return await store.replace({ ...stored, object }, ['engine'])
+      return await store.replace(next, ['engine'])
     } catch (error) {
       if (hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) return undefined
       throw error
     }
   }
 
-  async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Run): Promise<void> {
+  function withFinalizer(stored: StoredObject): StoredObject {
+    const { finalizer } = controller
+    if (finalizer === undefined || isDeleting(stored.object) || holdsFinalizer(stored)) return stored
+    const { metadata } = stored.object
+    const finalizers = [...(metadata.finalizers ?? []), finalizer]
+    return { ...stored, object: { ...stored.object, metadata: { ...metadata, finalizers } } }
+  }
+
+  async function run(stored: StoredObject, kind: ServedKind, { turn, signal }: Given): Promise<void> {
     const seen = observe(stored, turn)
     const startMs = clock.nowMs()
     const phase = isDeleting(stored.object) && holdsFinalizer(stored) ? 'cleanup' : 'reconcile'
@@ -142,9 +191,20 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
 const lookMs = 2_000
 const looksMax = 5
 
-interface Run {
+/** A wait for a reservation that is not worth letting go of the key. */
+const patienceMs = 1_000
+
+interface Given {
   readonly turn: Turn
   readonly signal: AbortSignal
+  /** Left out where no limit is shared. */
+  readonly pass?: Pass
+}
+
+function unreserved(stored: StoredObject): StoredObject {
+  if (stored.engine.reservedMs === undefined) return stored
+  const { reservedMs: _, ...rest } = stored.engine
+  return { ...stored, engine: rest }
 }
 
 /**

@@ -106,6 +106,6 @@ function tooLong({ name, timeoutMs }: Controller): Verdict {
   return { kind: 'failed', reason: 'DeadlineExceeded', message, quiet: false }
 }
 
-function givenUp(): OperatingError {
+export function givenUp(): OperatingError {
   return new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again')
 }

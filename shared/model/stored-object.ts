@@ -31,6 +31,8 @@ export type EngineState = {
   readonly syncedAtMs?: number
   /** Runs within the time of the controller's rate limit. */
   readonly window?: RunWindow
+  /** When its run may begin by the rate limit of the whole controller; struck out before it does. */
+  readonly reservedMs?: number
   /** Why it waits. */
   readonly waiting?: Waiting
   /** Message of the last failure, without times and ids, so that equal failures stay equal. */

@@ -6,6 +6,7 @@ import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Reserve } from '../ports/reservations.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import { createResources } from '../resources/create-resources.ts'
@@ -19,11 +20,14 @@ export interface TablePorts {
   readonly store: ObjectStore
   readonly index: ObjectIndex
   readonly feed: ChangeFeed
+  readonly reserve: Reserve
   checkpoint(name: string): Checkpoint
 }
 
 /** What the functions of one control plane work with: made once per process, and used by all its invocations. */
-export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {}
+export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {
+  readonly reserve: Reserve
+}
 
 export interface AwsServicesOptions {
   readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>

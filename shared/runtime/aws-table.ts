@@ -2,6 +2,7 @@ import { createDynamodbChangeFeed } from '../adapters/aws/dynamodb-change-feed.t
 import { createDynamodbCheckpoint } from '../adapters/aws/dynamodb-checkpoint.ts'
 import { createDynamodbClient } from '../adapters/aws/dynamodb-client.ts'
 import { createDynamodbIndex } from '../adapters/aws/dynamodb-index.ts'
+import { createDynamodbReservations } from '../adapters/aws/dynamodb-reservations.ts'
 import { createDynamodbStore } from '../adapters/aws/dynamodb-store.ts'
 import type { AwsBoundary } from './aws-boundary.ts'
 import { tableOf } from './aws-environment.ts'
@@ -14,6 +15,7 @@ export function openAwsTable({ environment, dynamodb, clock, random }: AwsBounda
     store: createDynamodbStore(options),
     index: createDynamodbIndex(options),
     feed: createDynamodbChangeFeed(options),
+    reserve: createDynamodbReservations(options),
     checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),
   }
 }

@@ -3,6 +3,7 @@ import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheu
 import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb-checkpoint.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb-index.ts'
+import { createDynamodbReservations } from '../../shared/adapters/aws/dynamodb-reservations.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts'
 import { changeOf } from '../../shared/adapters/aws/dynamodb-stream.ts'
 import { createControlLoops, type ControlLoop } from '../../shared/engine/control-loops.ts'
@@ -10,6 +11,7 @@ import { createTokenBucket } from '../../shared/engine/token-bucket.ts'
 import { wheelSlot } from '../../shared/model/wheel.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { Random } from '../../shared/ports/random.ts'
+import type { Reserve } from '../../shared/ports/reservations.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import type { Delivery, WorkQueue } from '../../shared/ports/work-queue.ts'
 import { createAwsApi } from '../../shared/runtime/aws-api.ts'
@@ -47,7 +49,7 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
       introduced: checkpoint('introduced'),
       close: () => void dynalite.close(),
     },
-    start: (given) => startAwsCore(given, state),
+    start: (given) => startAwsCore(given, createDynamodbReservations(options), state),
     isQuiet: traffic.isQuiet,
   }
 }
@@ -86,7 +88,10 @@ function watched(transport: Transport): { readonly transport: Transport; isQuiet
         } finally {
           running--
           const body = bytesOf(request.body).toString()
-          if (/(Put|Update|Delete)/.test(request.headers['x-amz-target'] ?? '') && !body.includes('"checkpoint#'))
+          if (
+            /(Put|Update|Delete)/.test(request.headers['x-amz-target'] ?? '') &&
+            !/"(checkpoint|reservations)#/.test(body)
+          )
             wroteMs = performance.now()
         }
       },
@@ -111,12 +116,12 @@ function lateOnTheWheel(random: Random): Random {
   }
 }
 
-async function startAwsCore(options: LocalCoreOptions, state: Durable): Promise<LocalCore> {
+async function startAwsCore(options: LocalCoreOptions, reserve: Reserve, state: Durable): Promise<LocalCore> {
   const { clock, logger, controllers, ports, wrapQueue = (queue) => queue } = options
   const random = lateOnTheWheel(options.random)
   const telemetry = createPrometheusTelemetry()
   const boundary = { clock, random, retire: () => {} }
-  const tablePorts = { ...ports, checkpoint: () => ports.turned }
+  const tablePorts = { ...ports, reserve, checkpoint: () => ports.turned }
   const services = createAwsServices({
     boundary,
     ports: tablePorts,

@@ -21,8 +21,6 @@ const reasons: Readonly<Record<string, string>> = {
   'many come a little at a time, and all of them': slices(),
   'the next slice waits for the one before': slices(),
   'with a new controller looks at many objects a little at a time': slices(),
-  'D13 D25 per controller spares what it calls':
-    'a rate limit of a controller is not kept there: functions of one controller do not know of each other',
   'D16 are there at 0': gauges(),
   'D16 time runs, and say what runs now': gauges(),
   'D16 tell a queue that grows': gauges(),

@@ -22,7 +22,13 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     ...catalog,
     byKind: async (group, kind) => (group === records.group ? records : catalog.byKind(group, kind)),
   }
-  const runRecord = createReconcileKey(seeingOff(controller, engine), { ...engine, catalog: withRecords })
+  const { reserve } = engine
+  const runRecord = createReconcileKey(seeingOff(controller, engine), {
+    ...engine,
+    catalog: withRecords,
+    // One limit for both.
+    ...(reserve && { reserve: (_, ...how) => reserve(controller.name, ...how) }),
+  })
 
   return async (turn, signal) => {
     const record = await openRecord(recordKey(turn.key))

@@ -303,6 +303,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       index: see(table.index, 'index', 'setReferences'),
       feed: unwatched,
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
+      reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },
     controllers: options.controllers(life, network).filter(({ name }) => own === undefined || name === own),
     kindsMaxAgeMs: 300_000,

@@ -1,11 +1,13 @@
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
+import { movedEndUs, reservedMs } from '../../../shared/model/reservations.ts'
 import { dueAtMs, type StoredObject, type Touched } from '../../../shared/model/stored-object.ts'
 import { wheelSlot } from '../../../shared/model/wheel.ts'
 import type { Change } from '../../../shared/ports/change-feed.ts'
 import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { KindName, ObjectIndex } from '../../../shared/ports/object-index.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
+import type { Reserve } from '../../../shared/ports/reservations.ts'
 import type { Climate } from '../climate.ts'
 import type { Life } from '../life.ts'
 import { below, type World } from '../world.ts'
@@ -21,6 +23,8 @@ export interface SimTable {
   readonly index: ObjectIndex
   readonly stream: SimStream
   checkpoint(name: string): Checkpoint
+  /** Reservations as one process makes them: what has passed is so by its clock. */
+  reserveBy(life: Life): Reserve
   /** For checkers: what is there now. */
   readonly items: ReadonlyMap<string, StoredObject>
   /** Puts an object there that has been there for long: nobody is told. */
@@ -46,6 +50,7 @@ export interface SimTableOptions {
 export function createSimTable({ world, climate, onWrite }: SimTableOptions): SimTable {
   const items = new Map<string, StoredObject>()
   const checkpoints = new Map<string, string>()
+  const lines = new Map<string, number>()
   const stream = createSimStream({ world, lagMsMax: climate.streamLagMsMax })
   const lagging = createLaggingIndex(world, climate, items)
 
@@ -109,6 +114,12 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
       load: async () => checkpoints.get(name),
       save: async (value) => void checkpoints.set(name, value),
     }),
+    reserveBy: (life) => async (line, count, rate) => {
+      const nowMs = life.clock.nowMs()
+      const endUs = movedEndUs(lines.get(line) ?? 0, count, rate, nowMs)
+      lines.set(line, endUs)
+      return reservedMs(endUs, count, rate, nowMs)
+    },
     items,
     place: (stored) => {
       items.set(keyText(keyOf(stored.object)), stored)

@@ -38,6 +38,7 @@ async function open(...controllers: readonly Controller[]): Promise<ReconcileBat
     ports: {
       ...opened,
       store: { ...opened.store, get },
+      reserve: async () => [],
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers,

@@ -41,7 +41,7 @@ function process(controllers: readonly Controller[] = [widgets([], () => done(),
   const checkpoint: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
   const services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => {} },
-    ports: { ...opened, index: watched(opened.index), checkpoint: () => checkpoint },
+    ports: { ...opened, index: watched(opened.index), reserve: async () => [], checkpoint: () => checkpoint },
     controllers,
     kindsMaxAgeMs: 0,
     logger,

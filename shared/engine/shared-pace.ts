@@ -1,0 +1,104 @@
+import type { StoredObject } from '../model/stored-object.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Reserve } from '../ports/reservations.ts'
+import type { Controller } from './controller.ts'
+
+/**
+ * The rate limit of a controller that many processes run: each run needs a reservation. One that lies ahead is written into its object,
+ * so that it is the object's whoever takes it up then, and is struck out before its run begins: no crash uses one twice.
+ * The keys of a batch, which begin together, share a request.
+ */
+export interface SharedPace {
+  enter(): Pass
+}
+
+/** One turn's way through. */
+export interface Pass {
+  /** When the object may run. A turn makes one reservation at most. */
+  runAtMs(stored: StoredObject): Promise<number>
+  /** Whether it has asked for the object already, in this turn or an earlier one. */
+  isGiven(stored: StoredObject): boolean
+  /** The turn is over, or will not ask any more: others of its batch need not wait for it. */
+  leave(): void
+}
+
+/**
+ * How late a reservation is good. It makes bursts: of those that are late together, no more than this time's may be used at once.
+ * Clocks that differ by as much find each other's reservations good.
+ */
+const lateMsMax = 10_000
+
+/** The object's own reservation, unless it is too late for it. */
+function reservationOf({ engine: { reservedMs } }: StoredObject, nowMs: number): number | undefined {
+  return reservedMs !== undefined && nowMs - reservedMs <= lateMsMax ? reservedMs : undefined
+}
+
+export interface SharedPaceOptions {
+  readonly clock: Clock
+  /** Left out where whoever takes the keys keeps the limit. */
+  readonly reserve?: Reserve
+}
+
+/** Undefined where there is no limit to keep. */
+export function createSharedPace(
+  { name, controllerLimit: limit }: Pick<Controller, 'name' | 'controllerLimit'>,
+  { clock, reserve }: SharedPaceOptions,
+): SharedPace | undefined {
+  if (limit === undefined || reserve === undefined) return undefined
+  const together = gathered((count) => reserve(name, count, limit))
+  return {
+    enter: () => {
+      const place = together.enter()
+      let taken: Promise<number> | undefined
+      const ownOf = (stored: StoredObject): number | undefined => reservationOf(stored, clock.nowMs())
+      return {
+        runAtMs: async (stored) => taken ?? ownOf(stored) ?? (taken = place.ask()),
+        isGiven: (stored) => taken !== undefined || ownOf(stored) !== undefined,
+        leave: place.leave,
+      }
+    },
+  }
+}
+
+interface Place {
+  ask(): Promise<number>
+  leave(): void
+}
+
+/** Asks once for all, when everybody who has entered has asked or left. */
+function gathered(reserve: (count: number) => Promise<readonly number[]>): { enter(): Place } {
+  let undecided = 0
+  let asking: PromiseWithResolvers<number>[] = []
+
+  async function decided(): Promise<void> {
+    if (--undecided > 0 || asking.length === 0) return
+    const all = asking
+    asking = []
+    try {
+      const timesMs = await reserve(all.length)
+      for (const [i, { resolve }] of all.entries()) resolve(timesMs[i] ?? 0)
+    } catch (error) {
+      for (const { reject } of all) reject(error)
+    }
+  }
+
+  return {
+    enter: () => {
+      undecided++
+      let isDecided = false
+      const decide = (): void => {
+        if (!isDecided) void decided()
+        isDecided = true
+      }
+      return {
+        ask: () => {
+          const asked = Promise.withResolvers<number>()
+          asking.push(asked)
+          decide()
+          return asked.promise
+        },
+        leave: decide,
+      }
+    },
+  }
+}
