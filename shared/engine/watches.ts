@@ -83,14 +83,23 @@ export function mappedWatch(primaryKind: Kind, { primaries, watched: { kind, whe
   return { kind, when, primaries: (object) => keysOf(primaryKind, object, primaries(object)) }
 }
 
+/** Names come from what users write: what no object can be called is no reference. */
 function keysOf(kind: Kind, { metadata }: ApiObject, references: References): readonly ObjectKey[] {
-  return listed(references).map(({ name, namespace = metadata.namespace ?? '' }) => ({
-    group: kind.group,
-    kind: kind.kind,
-    namespace: kind.namespaced ? namespace : '',
-    name,
-  }))
+  return listed(references)
+    .map(({ name, namespace = metadata.namespace ?? '' }) => ({
+      group: kind.group,
+      kind: kind.kind,
+      namespace: kind.namespaced ? namespace : '',
+      name,
+    }))
+    .filter(({ name, namespace }) => canBeName(name) && (namespace === '' || canBeName(namespace)))
 }
+
+function canBeName(name: unknown): boolean {
+  return typeof name === 'string' && name !== '' && name.length <= nameLengthMax && !name.includes('/')
+}
+
+const nameLengthMax = 253
 
 function listed(found: References): readonly Reference[] {
   if (found === undefined) return []

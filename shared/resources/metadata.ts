@@ -1,7 +1,7 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
-import { duplicate, forbidden, invalid, required, type FieldError } from '../model/schema/field-error.ts'
+import { duplicate, forbidden, invalid, required, tooLong, type FieldError } from '../model/schema/field-error.ts'
 
 /** Rules for `metadata`: what a writer may say, and what is carried over whatever the writer says. */
 
@@ -68,7 +68,23 @@ function ownerReferences(given: JsonObject): JsonObject {
   if (!Array.isArray(value) || !value.every(isObject)) {
     throw new OperatingError('BAD_REQUEST', 'metadata.ownerReferences: must be a list of objects')
   }
+  for (const [i, owner] of value.entries()) checkOwnerTypes(owner, `metadata.ownerReferences[${i}]`)
   return value.length === 0 ? {} : { ownerReferences: value }
+}
+
+/** How long the texts of an owner reference may be: they become parts of keys. */
+const ownerLengthMax = { apiVersion: 317, kind: 63, name: 253, uid: 128 } as const
+const ownerTexts = Object.keys(ownerLengthMax) as readonly (keyof typeof ownerLengthMax)[]
+const ownerFlags = ['controller', 'blockOwnerDeletion'] as const
+
+/** Whoever follows the change takes them for what they are to be. */
+function checkOwnerTypes(owner: JsonObject, path: string): void {
+  const checkType = (field: string, type: 'string' | 'boolean'): void => {
+    if (owner[field] !== undefined && owner[field] !== null && typeof owner[field] !== type)
+      throw new OperatingError('BAD_REQUEST', `${path}.${field}: must be a ${type}`)
+  }
+  for (const field of ownerTexts) checkType(field, 'string')
+  for (const field of ownerFlags) checkType(field, 'boolean')
 }
 
 /** Everything about metadata that is not a matter of types. */
@@ -115,8 +131,10 @@ const nameRule =
 function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly FieldError[] {
   const errors: FieldError[] = []
   for (const [i, owner] of owners.entries()) {
-    for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if (!owner[field]) errors.push(required(`metadata.ownerReferences[${i}].${field}`, ''))
+    for (const field of ownerTexts) {
+      const path = `metadata.ownerReferences[${i}].${field}`
+      if (!owner[field]) errors.push(required(path, ''))
+      else if (owner[field].length > ownerLengthMax[field]) errors.push(tooLong(path, ownerLengthMax[field]))
     }
   }
   const controllers = owners.filter((owner) => owner.controller === true)
