@@ -89,6 +89,10 @@ function reasonOf(test: TestCase): string | undefined {
 }
 
 const filters = process.argv.slice(2)
+if (filters.some((filter) => filter.startsWith('-'))) {
+  console.log('usage: npm test -- [path …]')
+  process.exit(filters.includes('--help') ? 0 : 1)
+}
 const failedChecks = filters.length > 0 ? 0 : checks.filter((one) => !check(one)).length
 const tests = await runTests(filters).catch((error: unknown): Tally => {
   console.error(error)

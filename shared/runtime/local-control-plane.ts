@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { startHttpThread } from '../adapters/local/http-thread.ts'
 import { createJsonLogger, type LogLevel } from '../adapters/local/json-logger.ts'
@@ -8,7 +7,7 @@ import { systemClock } from '../adapters/local/system-clock.ts'
 import { systemRandom } from '../adapters/local/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../adapters/local/token-authenticator.ts'
 import type { Controller } from '../engine/controller.ts'
-import { OperatingError } from '../model/errors.ts'
+import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './local-core.ts'
 import { openLocalPorts } from './local-ports.ts'
 
@@ -42,7 +41,7 @@ export async function startLocalControlPlane({
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
-  makeDirectory(directory, 0o711)
+  makeDataDirectory(directory, 0o711)
   const ports = openLocalPorts(join(directory, 'setpoint.db'), systemClock)
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger({
@@ -69,13 +68,5 @@ export async function startLocalControlPlane({
       await core.stop(graceMs / 2)
       ports.close()
     },
-  }
-}
-
-function makeDirectory(directory: string, mode: number): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode })
-  } catch (cause) {
-    throw new OperatingError('UNAVAILABLE', `cannot make the data directory: ${(cause as Error).message}`, { cause })
   }
 }

@@ -5,9 +5,9 @@ import { DefinitionError, OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
 /**
- * Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. What a person can
- * mend (a word of the command line, a port that is taken, a directory that is in use, a definition that cannot work) is one line on
- * stderr and exit code 1; a bug keeps its stack.
+ * Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. `--help` prints the
+ * usage and exits with 0. What a person can mend (a word of the command line, a port that is taken, a directory that is in use, a
+ * definition that cannot work) is one line on stderr and exit code 1; a bug keeps its stack.
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
@@ -26,27 +26,31 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
 }
 
 function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
-  const dataDirectory = process.env['SETPOINT_DATA_DIR'] ?? '.setpoint'
+  const dataDirectory = process.env['SETPOINT_DATA_DIR'] || '.setpoint'
   const options = {
     port: { type: 'string', default: '8443' },
     'data-dir': { type: 'string', default: dataDirectory },
+    help: { type: 'boolean', short: 'h', default: false },
   } as const
   try {
     const { values } = parseArgs({ options })
+    if (values.help) {
+      process.stdout.write(`${usage}\n`)
+      process.exit(0)
+    }
     return {
       port: portOf(values.port),
-      dataDirectory: values['data-dir'],
+      dataDirectory: dataDirectoryOf(values['data-dir']),
       logLevel: logLevelOf(process.env['SETPOINT_LOG'] || 'info'),
     }
   } catch (error) {
-    if (error instanceof TypeError)
-      throw new OperatingError(
-        'BAD_REQUEST',
-        `${error.message}\nusage: npm start -- [--port 8443] [--data-dir .setpoint]`,
-      )
+    if (error instanceof TypeError) throw new OperatingError('BAD_REQUEST', `${error.message}\n${usage}`)
     throw error
   }
 }
+
+const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint]
+environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')})`
 
 /** Within the ten seconds that most supervisors give. */
 const stopMs = 8_000
@@ -57,6 +61,12 @@ function portOf(text: string): number {
     'BAD_REQUEST',
     `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
   )
+}
+
+/** Nothing at all would be the working directory: a variable that is empty, most likely. */
+function dataDirectoryOf(path: string): string {
+  if (path !== '') return path
+  throw new OperatingError('BAD_REQUEST', '--data-dir: no directory is named; leave it out for .setpoint')
 }
 
 function logLevelOf(text: string): LogLevel {

@@ -10,6 +10,7 @@
 import { fileURLToPath } from 'node:url'
 import { startVitest, type TestCase } from 'vitest/node'
 import { applies, elsewhere } from '../aws/elsewhere.ts'
+import { optionsOf } from '../support/command-line.ts'
 
 /** How many lines each list of the acceptance document has. */
 const lists = { K: 32, A: 37, B: 19, J: 47, D: 33 } as const
@@ -27,7 +28,9 @@ function numbersOf(name: string): readonly string[] {
   return beginning.match(/[A-Z]\d+/g) ?? []
 }
 
-const isAws = process.argv.includes('--aws')
+const { aws: isAws } = optionsOf('npm run acceptance --', {
+  options: { aws: { type: 'boolean', default: false } },
+}).values
 
 async function runAcceptance(): Promise<readonly TestCase[]> {
   const vitest = await startVitest(['test/acceptance/'], {

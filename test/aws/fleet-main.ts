@@ -2,14 +2,14 @@
  * `npm run fleet -- --ships 1000 --changes 100 --faults 0.05 --seed 1`: a fleet under change on the whole path, with faults in every so many
  * requests. Prints what happened; exits 1 unless every ship is on its last heading in the end and no ship was steered twice at once.
  */
-import { parseArgs } from 'node:util'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
+import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'
 import { calm, stormy } from '../support/lambda-life.ts'
 import { pause } from '../support/lambda-driver.ts'
 import { headings, launch, newShipLog, shipReconciler, steer } from './fleet.ts'
 import { startWholePath } from './whole-path.ts'
 
-const { values } = parseArgs({
+const { values } = optionsOf('npm run fleet --', {
   options: {
     ships: { type: 'string', default: '1000' },
     changes: { type: 'string', default: '100' },
@@ -17,8 +17,12 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
-const [shipCount, changes, faults] = [Number(values.ships), Number(values.changes), Number(values.faults)]
-const { next } = createSeededRandom(Number(values.seed))
+const shipCount = wholeNumber('--ships', values.ships, 1)
+const changes = wholeNumber('--changes', values.changes)
+const faults = Number(values.faults)
+if (values.faults === '' || !(faults >= 0 && faults <= 1))
+  refuse(`--faults: "${values.faults}" is no number from 0 to 1`)
+const { next } = createSeededRandom(wholeNumber('--seed', values.seed))
 const log = newShipLog()
 const startMs = performance.now()
 const ended: Record<string, number> = {}

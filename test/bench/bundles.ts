@@ -15,8 +15,10 @@ import {
   type ReconcilerDescription,
 } from '../../infra/bundling/reconciler-modules.ts'
 import { shippedEntryOf, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
+import { optionsOf } from '../support/command-line.ts'
 import { median } from './quantiles.ts'
 
+optionsOf('npm run bundles', {})
 const budget = 2.5
 const rounds = 7
 const root = resolve(import.meta.dirname, '../..')

@@ -14,7 +14,7 @@ import { measureRest, restTable } from './rest.ts'
  *     npm run bench -- --engine [--json]      what the engine alone adds to each reconcile
  *     npm run bench -- --rest [N] [--json]    what N objects at rest cost the process, 1,000,000 if not said
  */
-const { values, positionals } = optionsOf({
+const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', {
   allowPositionals: true,
   options: {
     engine: { type: 'boolean', default: false },

@@ -1,11 +1,11 @@
-import { optionsOf, wholeNumber } from '../support/command-line.ts'
+import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'
 import { runChaos, type Trouble } from './chaos.ts'
 import { canFillDisk } from './shaken.ts'
 
 /**
  * `npm run chaos -- --seed 1 --rounds 50 [--troubles 'kill,full disk,clock jump']`: exits 1 if anything happened that should not have.
  */
-const { values } = optionsOf({
+const { values } = optionsOf('npm run chaos --', {
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     rounds: { type: 'string', default: '50' },
@@ -15,17 +15,18 @@ const { values } = optionsOf({
 })
 const seed = wholeNumber('--seed', values.seed)
 const rounds = wholeNumber('--rounds', values.rounds, 1)
+const troubles = values.troubles.split(',').map((text) => troubleOf(text.trim()))
 const appliesMin = wholeNumber('--applies', values.applies)
+
+function troubleOf(text: string): Trouble {
+  const known: readonly Trouble[] = ['kill', 'full disk', 'clock jump']
+  return known.find((one) => one === text) ?? refuse(`--troubles: "${text}" is none of ${known.join(', ')}`)
+}
 
 console.log(
   `npm run chaos -- --seed ${seed} --rounds ${rounds} --applies ${appliesMin} --troubles '${values.troubles}'`,
 )
-const { faults, ...counts } = await runChaos({
-  seed,
-  rounds,
-  appliesMin,
-  troubles: values.troubles.split(',') as readonly Trouble[],
-})
+const { faults, ...counts } = await runChaos({ seed, rounds, appliesMin, troubles })
 console.log(JSON.stringify(counts))
 for (const fault of faults) console.error(fault)
 console.log(faults.length === 0 ? 'nothing was lost, nothing ran twice at once' : `${faults.length} faults`)

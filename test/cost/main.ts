@@ -8,7 +8,7 @@ import { assumed, billOf, type Bill, type Use } from './bill.ts'
 import { measure, type Measured } from './measure.ts'
 import { prices, pricesFrom } from './prices.ts'
 
-const { values } = optionsOf({
+const { values } = optionsOf('npm run cost --', {
   options: {
     objects: { type: 'string', default: '1000' },
     'changes-per-day': { type: 'string', default: '1000' },

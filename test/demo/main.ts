@@ -13,7 +13,7 @@ import { openWorld } from './world.ts'
  * kills the control plane once, and says how each was healed and when. Exits with 1 if anything was not. With `--quick` what is
  * found by looking is looked at every three seconds, not every minute. What takes longer than `--limit` seconds is not healed.
  */
-const { values } = optionsOf({
+const { values } = optionsOf('npm run demo --', {
   options: { quick: { type: 'boolean', default: false }, limit: { type: 'string', default: '90' } },
 })
 const startMs = performance.now()

@@ -159,6 +159,15 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     })
   })
 
+  it('says how it is used, and ends with 0', async () => {
+    const program = await startProgram(process.execPath, [localProgram, '--help'])
+    expect(await program.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^usage: npm start -- \[--port 8443\] \[--data-dir \.setpoint\]\n/),
+      stderr: '',
+    })
+  })
+
   describe('is refused with a clear message and 1', { concurrent: true }, () => {
     const refused = async (options: Parameters<typeof startLocalProgram>[0]): Promise<string> => {
       const program = await startLocalProgram(options)
@@ -184,7 +193,7 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       const { port } = server.address() as AddressInfo
       try {
         expect(await refused({ dataDirectory: fresh('port'), port })).toBe(
-          `setpoint: cannot listen on 127.0.0.1:${port}: the port is in use\n`,
+          `setpoint: cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another\n`,
         )
       } finally {
         server.close()
@@ -209,8 +218,35 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       expect(await program.ended).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/^setpoint: .*--prot/),
+        stderr: expect.stringMatching(/^setpoint: .*--prot.*\nusage: npm start -- \[--port 8443\]/),
       })
+    })
+
+    it('for a data directory that is named by nothing', async () => {
+      const program = await startProgram(process.execPath, [localProgram, '--port=0', '--data-dir='])
+      expect(await program.ended).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: 'setpoint: --data-dir: no directory is named; leave it out for .setpoint\n',
+      })
+    })
+
+    it.skipIf(!existsSync('/proc/self'))(
+      'for a data directory where the system lets nobody make one',
+      { meta: { skipped: 'this system has no /proc' } },
+      async () => {
+        expect(await refused({ dataDirectory: '/proc/setpoint/data' })).toBe(
+          "setpoint: cannot make the data directory: ENOENT: no such file or directory, mkdir '/proc/setpoint'\n",
+        )
+      },
+    )
+
+    it.each(['token', 'kubeconfig', 'authority.pem'])('where %s is a directory', async (name) => {
+      const dataDirectory = fresh(`odd-${name}`)
+      mkdirSync(join(dataDirectory, name), { recursive: true })
+      expect(await refused({ dataDirectory })).toMatch(
+        new RegExp(`^setpoint: cannot read .*/${name}: EISDIR: illegal operation on a directory, read\n$`),
+      )
     })
 
     it.each([

@@ -15,7 +15,7 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
  * if a promise was broken. `--trace` prints what happened (one seed or a file), `--threads` is how many cores it takes (default:
  * all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and writes them to `regressions`.
  */
-const { values } = optionsOf({
+const { values } = optionsOf('npm run sim --', {
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },

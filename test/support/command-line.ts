@@ -1,13 +1,33 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-/** What the command line of a program of ours says. What a person can mend there is one line on stderr, and exit code 1. */
-export function optionsOf<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+/**
+ * What the command line of a program of ours says. `--help` prints the usage and ends it with 0; what a person can mend there is told
+ * with the usage, and exit code 1.
+ */
+export function optionsOf<const T extends ParseArgsConfig>(
+  program: string,
+  config: T,
+): ReturnType<typeof parseArgs<T>> {
+  const usage = usageOf(program, config)
+  const asksForHelp = process.argv.slice(2).some((arg) => arg === '--help' || arg === '-h')
+  if (asksForHelp) {
+    console.log(usage)
+    process.exit(0)
+  }
   try {
     return parseArgs(config)
   } catch (error) {
-    const names = Object.keys(config.options ?? {}).map((name) => `--${name}`)
-    return refuse(`${(error as Error).message}\noptions: ${names.join(', ')}`)
+    // Node goes on about positional arguments that begin with a dash.
+    const [what = ''] = (error as Error).message.split('. To specify')
+    return refuse(`${what}\n${usage}`)
   }
+}
+
+function usageOf(program: string, { options = {} }: ParseArgsConfig): string {
+  const words = Object.entries(options).map(([name, { type, default: value }]) =>
+    type === 'boolean' ? `[--${name}]` : `[--${name} ${value === undefined || value === '' ? '…' : String(value)}]`,
+  )
+  return ['usage:', program, ...words].join(' ')
 }
 
 /** A whole number of at least so much. What is none would run nothing, and look as if all were well. */

@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { optionsOf } from '../support/command-line.ts'
 import { elasticmq } from './elasticmq.ts'
 import { konnectDocument } from './konnect-document.ts'
 import { localstack } from './localstack.ts'
@@ -44,6 +45,7 @@ async function runTests(files: readonly string[], env: Readonly<Record<string, s
   return code ?? 1
 }
 
+optionsOf('npm run test:wire', {})
 const startMs = performance.now()
 const peers = [moto, motoOfQueues, elasticmq, localstack, konnectDocument]
 const reached = (await Promise.all(peers.map(reach))).filter((one) => one !== undefined)

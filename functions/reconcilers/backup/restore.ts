@@ -9,44 +9,73 @@ import { ScriptError } from './dump/script.ts'
 /**
  * `npm run restore -- DUMP [--to URL]`: restores a dump, a file or `s3://bucket/key`, into an empty database, all of it or
  * nothing. The database is named by its URL, or by DATABASE_URL, which no list of processes shows. Exits with 1 and one line
- * on stderr if it did not.
+ * on stderr if it did not; `--help` prints the usage.
  */
-async function restore(): Promise<void> {
-  const { dump, url } = commandLine()
-  const [, location = dirname(dump), name = basename(dump)] = /^(s3:\/\/[^/]+)\/(.+)$/.exec(dump) ?? []
+const usage = `usage: npm run restore -- DUMP [--to postgresql://user:password@host:port/database]
+DUMP is a file or s3://bucket/key; without --to the database is that of DATABASE_URL`
+
+interface CommandLine {
+  readonly dump: string
+  readonly database: Endpoint
+}
+
+async function restore({ dump, database: endpoint }: CommandLine): Promise<void> {
   const over = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'])
     process.once(signal, () => over.abort(new ScriptError(`stopped by ${signal}: nothing was restored`)))
-  const content = await archiveAt(location).read(name, over.signal)
-  const { database, takenAt, leftOut } = await restoreDump(content, endpointOf(url), over.signal)
+  const { database, takenAt, leftOut } = await restoreDump(contentOf(dump, over.signal), endpoint, over.signal)
   console.log(`restored ${database} as it was at ${takenAt}`)
   for (const what of leftOut) console.log(`not in the dump: ${what}`)
 }
 
-function commandLine(): { readonly dump: string; readonly url: string } {
-  const options = { to: { type: 'string', default: process.env['DATABASE_URL'] ?? '' } } as const
-  const { values, positionals } = parseArgs({ options, allowPositionals: true })
-  const [dump, ...more] = positionals
-  if (dump !== undefined && more.length === 0 && values.to !== '') return { dump, url: values.to }
-  throw new TypeError(`usage: npm run restore -- DUMP --to postgresql://user:password@host:port/database`)
+/** What keeps it from being read (no such file, no right, no region of S3) is for who asked to mend. */
+async function* contentOf(dump: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const [, location = dirname(dump), name = basename(dump)] = /^(s3:\/\/[^/]+)\/(.+)$/.exec(dump) ?? []
+  try {
+    yield* await archiveAt(location).read(name, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new ScriptError(`cannot read ${dump}: ${(cause as Error).message}`, { cause })
+  }
 }
 
+/** `undefined` if it asks for the usage. Throws a TypeError for what it should not say. */
+function commandLine(): CommandLine | undefined {
+  const options = {
+    to: { type: 'string', default: process.env['DATABASE_URL'] ?? '' },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const
+  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  if (values.help) return undefined
+  const [dump = '', ...more] = positionals
+  if (dump === '' || more.length > 0) throw new TypeError(`one dump must be named\n${usage}`)
+  if (values.to === '') throw new TypeError(`no database is named\n${usage}`)
+  return { dump, database: endpointOf(values.to) }
+}
+
+/** No message repeats the URL: it may hold a password. */
 function endpointOf(text: string): Endpoint {
-  const url = new URL(text)
+  const url = URL.parse(text)
+  const database = url?.pathname.slice(1) ?? ''
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || database === '')
+    throw new TypeError(`the URL of the database is none of PostgreSQL, or names no database\n${usage}`)
   return {
     host: url.hostname,
     port: Number(url.port || 5432),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
+    database: decodeURIComponent(database),
   }
 }
 
 try {
-  await restore()
+  const asked = commandLine()
+  if (asked === undefined) console.log(usage)
+  else await restore(asked)
 } catch (error) {
-  const isExpected = error instanceof ScriptError || error instanceof PostgresFailure || error instanceof TypeError
-  if (!isExpected && (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  console.error(`restore: ${(error as Error).message}`)
+  const isExpected = [ScriptError, PostgresFailure, TypeError, URIError].some((sort) => error instanceof sort)
+  if (!isExpected || !(error instanceof Error)) throw error
+  const [what = ''] = error.message.split('. To specify')
+  console.error(`restore: ${what}`)
   process.exitCode = 1
 }

@@ -17,7 +17,8 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-const usage = 'usage: npm run new -- <group>/<version>/<Kind>, for example npm run new -- example.dev/v1/DnsRecord'
+export const usage =
+  'usage: npm run new -- <group>/<version>/<Kind>, for example npm run new -- example.dev/v1/DnsRecord'
 
 /** Reads `group/version/Kind`. Throws a UsageError for what Kubernetes would not take, or TypeScript could not hold. */
 export function readNames(args: readonly string[]): Names {
@@ -31,7 +32,7 @@ export function readNames(args: readonly string[]): Names {
   expect(versionPattern.test(version), `version "${version}" is none: it must be v1, v2beta1, v1alpha3 …`)
   expect(
     kindPattern.test(kind),
-    `kind "${kind}" is none: it begins with a capital, and has letters and digits, at most 63`,
+    `kind "${kind}" is none: it must begin with a capital, and have letters and digits only, at most 63`,
   )
   expect(
     !taken.has(kind) && !(kind in globalThis),

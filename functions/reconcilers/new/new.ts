@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readNames, UsageError, type Names } from './names.ts'
+import { readNames, usage, UsageError, type Names } from './names.ts'
 import { addedToList, filesOf } from './templates.ts'
 
 /**
  * `npm run new -- <group>/<version>/<Kind>`: writes a reconciler with its kind, its test and an example, and puts it into the
  * list of those that run. What it writes passes `npm test` as it is. Nothing that is there is written over: it refuses before
- * it has written anything, with one line on stderr and exit code 1.
+ * it has written anything, with one line on stderr and exit code 1. `--help` prints the usage.
  */
 const root = join(import.meta.dirname, '../../..')
 const list = join(root, 'functions/reconcilers/own.ts')
@@ -60,7 +60,9 @@ docs/guide.md goes on from here, to make a ${kind} what it is to be.`
 }
 
 try {
-  writeNew(readNames(process.argv.slice(2)))
+  const args = process.argv.slice(2)
+  if (args.includes('--help') || args.includes('-h')) console.log(usage)
+  else writeNew(readNames(args))
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
   console.error(error.message)

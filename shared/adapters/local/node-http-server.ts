@@ -68,7 +68,8 @@ function urlOf({ address, family, port }: AddressInfo): string {
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const refused = (cause: NodeJS.ErrnoException): void => {
-      const why = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message
+      const why =
+        cause.code === 'EADDRINUSE' ? 'the port is in use; stop what has it, or choose another' : cause.message
       reject(new OperatingError('UNAVAILABLE', `cannot listen on ${host}:${port}: ${why}`, { cause }))
     }
     server.once('error', refused)

@@ -3,6 +3,7 @@
  * functions' bundles wrote in a minute of work on this machine. What AWS itself measures is left empty.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { optionsOf, wholeNumber } from '../../support/command-line.ts'
 import { plainClient } from '../lambda/runtime-clients.ts'
 import { applyFirstShelf, shelf, tick } from '../lambda/script.ts'
 import { openStage, type Stage } from '../lambda/stage.ts'
@@ -11,7 +12,8 @@ import { deployed, widgetsOf } from '../synthesized.ts'
 import { pointsOf } from './recorded.ts'
 import { drawn } from './svg.ts'
 
-const seconds = Number(process.argv[2] ?? 60)
+const [given = '60'] = optionsOf('npm run preview -- [seconds]', { allowPositionals: true }).positionals
+const seconds = wholeNumber('seconds', given, 1)
 const objects = '/apis/example.dev/v1/namespaces/default'
 
 await using stage = await openStage(plainClient)

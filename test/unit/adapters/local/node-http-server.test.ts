@@ -165,7 +165,7 @@ describe.each([
       const server = await serve(async () => ok('x'))
       const port = Number(new URL(server.url).port)
       await expect(serve(async () => ok('x'), port)).rejects.toThrow(
-        `cannot listen on 127.0.0.1:${port}: the port is in use`,
+        `cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another`,
       )
     })
   })
