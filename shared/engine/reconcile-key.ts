@@ -97,7 +97,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     // What was read before the wait is old.
     if (pass !== undefined && (await waited(stored, pass, signal))) return reconcileKey(given)
     const ready = await begun(stored)
-    return ready === undefined ? reconcileKey(given) : run(ready, kind, given)
+    return ready === undefined || pass?.isLate() === true ? reconcileKey(given) : run(ready, kind, given)
   }
 
   /** The limit of the whole controller. Where nobody can ask for its reservations just now, many others do. */

@@ -14,10 +14,12 @@ export interface SharedPace {
 
 /** One turn's way through. */
 export interface Pass {
-  /** When the object may run. A turn makes one reservation at most. */
+  /** When the object may run. A turn makes one reservation, unless it is late for it. */
   runAtMs(stored: StoredObject): Promise<number>
   /** Whether it has asked for the object already, in this turn or an earlier one. */
   isGiven(stored: StoredObject): boolean
+  /** What it was told is too long ago by now. */
+  isLate(): boolean
   /** The turn is over, or will not ask any more: others of its batch need not wait for it. */
   leave(): void
 }
@@ -27,11 +29,6 @@ export interface Pass {
  * Clocks that differ by as much find each other's reservations good.
  */
 const lateMsMax = 10_000
-
-/** The object's own reservation, unless it is too late for it. */
-function reservationOf({ engine: { reservedMs } }: StoredObject, nowMs: number): number | undefined {
-  return reservedMs !== undefined && nowMs - reservedMs <= lateMsMax ? reservedMs : undefined
-}
 
 export interface SharedPaceOptions {
   readonly clock: Clock
@@ -46,14 +43,17 @@ export function createSharedPace(
 ): SharedPace | undefined {
   if (limit === undefined || reserve === undefined) return undefined
   const together = gathered((count) => reserve(name, count, limit))
+  const isGood = (atMs: number | undefined): atMs is number => atMs !== undefined && clock.nowMs() - atMs <= lateMsMax
   return {
     enter: () => {
       const place = together.enter()
-      let taken: Promise<number> | undefined
-      const ownOf = (stored: StoredObject): number | undefined => reservationOf(stored, clock.nowMs())
+      let toldMs: number | undefined
+      const knownMs = ({ engine: { reservedMs } }: StoredObject): number | undefined =>
+        [toldMs, reservedMs].find(isGood)
       return {
-        runAtMs: async (stored) => taken ?? ownOf(stored) ?? (taken = place.ask()),
-        isGiven: (stored) => taken !== undefined || ownOf(stored) !== undefined,
+        runAtMs: async (stored) => (toldMs = knownMs(stored) ?? (await place.ask())),
+        isGiven: (stored) => knownMs(stored) !== undefined,
+        isLate: () => !isGood(toldMs),
         leave: place.leave,
       }
     },
@@ -85,13 +85,15 @@ function gathered(reserve: (count: number) => Promise<readonly number[]>): { ent
   return {
     enter: () => {
       undecided++
-      let isDecided = false
+      let isUndecided = true
       const decide = (): void => {
-        if (!isDecided) void decided()
-        isDecided = true
+        if (isUndecided) void decided()
+        isUndecided = false
       }
       return {
         ask: () => {
+          if (!isUndecided) undecided++
+          isUndecided = true
           const asked = Promise.withResolvers<number>()
           asking.push(asked)
           decide()

@@ -1,4 +1,5 @@
 import { again, defineKind, defineReconciler, done, type Controller, type Duration } from '../../shared/index.ts'
+import type { RateLimit } from '../../shared/engine/rate-limit.ts'
 import * as z from 'zod'
 import { currentLife, type Life } from '../support/lambda-life.ts'
 import type { WholePath } from './whole-path.ts'
@@ -28,17 +29,19 @@ export interface ShipOptions {
   /** Done at the beginning of each run. */
   readonly first?: (name: string) => Promise<void> | void
   readonly resync?: Duration
+  readonly rateLimit?: RateLimit
 }
 
 /** Brings each ship on its heading; notes runs of one ship that overlap. */
 export function shipReconciler(
   log: ShipLog,
-  { runMs = () => 0, fails = () => false, first = () => {}, resync = '0s' }: ShipOptions = {},
+  { runMs = () => 0, fails = () => false, first = () => {}, resync = '0s', rateLimit }: ShipOptions = {},
 ): Controller {
   const running = new Map<string, Life | undefined>()
   return defineReconciler(Ship, {
     timeout: '20s',
     resync,
+    ...(rateLimit && { rateLimit }),
     async reconcile({ metadata: { name }, spec }) {
       const other = running.get(name)
       if (running.has(name) && other?.isDead() !== true) log.overlaps++

@@ -75,3 +75,26 @@ it('a short wait: besides, one call to hold the message', async () => {
     'reconcile ChangeMessageVisibilityBatch': 1,
   })
 })
+
+it('the rate limit of a controller: besides, one write for each batch', async () => {
+  const log = newShipLog()
+  const rateLimit = { controller: { perSecond: 1_000, burst: 100 } }
+  const names = Array.from({ length: 10 }, (_, i) => `ship-${i}`)
+  let batches = 0
+  plane = await startWholePath({
+    controllers: [shipReconciler(log, { rateLimit })],
+    queue: { concurrency: 1, onInvocation: () => void batches++ },
+    stream: { lateMs: () => 100 },
+    services: await startServices(undefined, 1),
+  })
+  for (const name of names) await launch(plane, name, { heading: 1 })
+  for (const name of names) await arrive(name, 1)
+  await pause(200)
+  batches = 0
+  const requests = await requestsOf(async () => {
+    await Promise.all(names.map((name) => steer(plane, name, 2)))
+  })
+  for (const name of names) await arrive(name, 2)
+  expect(requests).toMatchObject({ 'reconcile GetItem': 10, 'reconcile UpdateItem': 10 + batches })
+  expect(batches).toBeLessThan(5)
+})
