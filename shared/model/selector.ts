@@ -24,14 +24,14 @@ function labelRequirement(text: string): LabelTest {
   if (groups === undefined)
     throw new OperatingError('BAD_REQUEST', `unable to parse requirement: ${JSON.stringify(text)}`)
   const { gone, key = '', op, value = '', set, values = '' } = groups
-  if (gone !== undefined) return (labels) => labels[gone] === undefined
+  if (gone !== undefined) return (labels) => !Object.hasOwn(labels, gone)
   if (set !== undefined)
     return membership(
       key,
       set === 'in',
       values.split(',').map((v) => v.trim()),
     )
-  if (op === undefined) return (labels) => labels[key] !== undefined
+  if (op === undefined) return (labels) => Object.hasOwn(labels, key)
   return op === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value
 }
 

@@ -10,8 +10,9 @@ import { withAcceptedChange } from './accepted-change.ts'
 import { admit, checkType, refuse } from './admission.ts'
 import { createConditionalWrites, keyIn, type ChangePlan, type Planned } from './conditional-writes.ts'
 import { applied, sentManagedFields, withManagedFields, withOwnership, type Writer } from './field-ownership.ts'
+import { jsonPatch } from './json-patch.ts'
 import { listObjects } from './listing.ts'
-import { jsonPatch, mergePatch } from './patching.ts'
+import { mergePatch } from './merge-patch.ts'
 import { checkPreconditions } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { checkDeletion, firstState, prepared } from './states.ts'
@@ -33,16 +34,17 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   }
   const { find, insert, change, erase } = createConditionalWrites({ store, surroundings })
 
+  /** `owned`: the new object with the managedFields that the body says. */
   const create = async (
     kind: ServedKind,
     body: JsonObject,
-    how: WriteOptions & Pick<Written, 'warnings'>,
+    how: WriteOptions & Pick<Written, 'warnings'> & { readonly owned: typeof withManagedFields },
   ): Promise<Written> => {
     const around = await surroundings(kind)
     const namespace = kind.namespaced ? namespaceOf(body) : ''
     const { nowMs } = around
     const object = born(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
-    const state = firstState(kind, withManagedFields(object, body), around)
+    const state = firstState(kind, how.owned(object, body), around)
     const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
     if (kind.namespaced) await requireNamespace(store, namespace)
     return {
@@ -88,7 +90,8 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     const config = atPlace(kind, takenIn(kind, given.body), at)
     if (how.subresource === undefined && (await store.get(keyIn(kind, at))) === undefined) {
       try {
-        return await create(kind, applied(undefined, config, given.force, writer(kind, how)), { ...how, warnings: [] })
+        const body = applied(undefined, config, given.force, writer(kind, how))
+        return await create(kind, body, { ...how, warnings: [], owned: withManagedFields })
       } catch (error) {
         if (!hasCode(error, 'ALREADY_EXISTS')) throw error
       }
@@ -117,7 +120,9 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
 
     create: async (kind, given, how) => {
       const { body, warnings } = admit(kind, given, how)
-      return shown(kind, await create(kind, body, { ...how, warnings }))
+      const owned: typeof withManagedFields = (object, sent) =>
+        withOwnership(object, object, sentManagedFields(sent), writer(kind, how))
+      return shown(kind, await create(kind, body, { ...how, warnings, owned }))
     },
 
     update: async (kind, given, how) => shown(kind, await update(kind, given, how)),

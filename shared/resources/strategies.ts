@@ -95,7 +95,8 @@ function withStringData(body: JsonObject): JsonObject {
 }
 
 function base64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+  // Not as arguments of one call: a long text has more bytes than a call may have arguments.
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }
 
 function checkSecretType(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {

@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 /** Pure libraries that read or match text: all that the pure layers may import from outside. */
-const parsers = ['re2js', 'rfc6902', 'yaml', 'zod']
+const parsers = ['re2js', 'yaml', 'zod']
 const pureLayers = ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine', 'shared/api']
 
 /** A folder inside a layer that is a layer of its own follows it, and a name that is no folder is a single file. */

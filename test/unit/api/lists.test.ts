@@ -31,6 +31,8 @@ describe('a list', () => {
     { path: widgets, names: ['default/a', 'default/b'], because: 'of one namespace' },
     { path: all, names: ['default/a', 'default/b', 'other/a'], because: 'of all namespaces' },
     { path: `${all}?labelSelector=app%3Dx`, names: ['default/a'], because: 'a label is equal' },
+    { path: `${all}?labelSelector=constructor`, names: [], because: 'what all objects inherit is no label' },
+    { path: `${all}?labelSelector=app%3Dx,!toString`, names: ['default/a'], because: 'and nothing has it' },
     { path: `${all}?labelSelector=app%20in%20(x,y),!tier`, names: ['default/b'], because: 'two requirements hold' },
     {
       path: `${all}?fieldSelector=metadata.name%3Da`,

@@ -95,6 +95,38 @@ describe('POST', () => {
     expect([ignored.status, ignored.headers['warning']]).toEqual([201, undefined])
   })
 
+  const fieldsV1 = { 'f:spec': { 'f:color': {} } }
+  const entry = {
+    manager: 'backup',
+    operation: 'Apply',
+    apiVersion: 'example.com/v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+  }
+  it('keeps managedFields that were saved with the object', async () => {
+    const { status, body } = await harness.send(`POST ${widgets}`, {
+      body: widget('w1', { color: 'red' }, { managedFields: [entry] }),
+    })
+    expect([status, body.metadata.managedFields]).toEqual([201, [entry]])
+  })
+
+  it.each(['text', {}, [], [{}], [null], [{ ...entry, manager: 7 }], [{ ...entry, fieldsV1: 'all' }]])(
+    'takes managedFields that cannot be read, %j, for none',
+    async (managedFields) => {
+      const { status, body } = await harness.send(`POST ${widgets}`, {
+        body: widget('w1', { color: 'red' }, { managedFields }),
+      })
+      expect([status, body.metadata.managedFields]).toEqual([201, undefined])
+    },
+  )
+
+  it('takes stringData as long as an object may be', async () => {
+    const { status, body } = await harness.send('POST /api/v1/namespaces/default/secrets', {
+      body: { metadata: { name: 's' }, stringData: { long: 'ä'.repeat(100_000) } },
+    })
+    expect([status, Buffer.from(body.data.long, 'base64').toString()]).toEqual([201, 'ä'.repeat(100_000)])
+  })
+
   it('shows another version as that version', async () => {
     await harness.send(`POST ${widgets}`, { body: widget('w1') })
     const { body } = await harness.send('GET /apis/example.com/v1beta1/namespaces/default/widgets/w1')
@@ -238,6 +270,12 @@ describe('PATCH', () => {
       message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
     },
     { type: merge, body: [], status: 400, message: 'the body of a merge patch must be an object' },
+    {
+      type: jsonPatch,
+      body: [{ op: 'add', path: 7, value: 1 }],
+      status: 422,
+      message: 'the JSON patch does not fit the object: operation 0, add 7',
+    },
     { type: jsonPatch, body: {}, status: 400, message: 'the body of a JSON patch must be a list of operations' },
     {
       type: jsonPatch,

@@ -1,0 +1,131 @@
+import { OperatingError } from '../model/errors.ts'
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
+
+/** Kubernetes' own limit: a list of copies doubles what there is with each of them. */
+const copiedLengthMax = 3 * 1024 * 1024
+/** Everything that walks an object recursively is safe below it. */
+const depthMax = 200
+
+/**
+ * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where operations copy too
+ * much. The target is not changed.
+ */
+export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
+  const document: Root = { root: structuredClone(target) }
+  let copied = 0
+  for (const [i, operation] of operations.entries()) {
+    copied += copiedLength(document, operation)
+    if (copied > copiedLengthMax) throw new OperatingError('TOO_LARGE', 'the JSON patch copies more than 3 MiB')
+    if (!patchOnce(document, operation)) throw misfit(i, operation)
+  }
+  if (isObject(document.root)) return document.root
+  throw new OperatingError('INVALID', 'the JSON patch leaves no object')
+}
+
+/** The document as a field of something, so that the whole of it can be replaced like any part. */
+type Root = { root?: Json }
+
+/** From the root to a place. */
+type Path = readonly string[]
+
+function misfit(i: number, { op, path }: JsonObject): OperatingError {
+  const what = `operation ${i}, ${String(op)} ${String(path)}`
+  return new OperatingError('INVALID', `the JSON patch does not fit the object: ${what}`)
+}
+
+function copiedLength(document: Root, { op, from }: JsonObject): number {
+  const source = op === 'copy' ? pathOf(from) : undefined
+  const value = source && find(document, source)
+  return value === undefined ? 0 : JSON.stringify(value).length
+}
+
+/** Whether the operation fits. */
+function patchOnce(document: Root, { op, path: to, from, value }: JsonObject): boolean {
+  const path = pathOf(to)
+  if (path === undefined) return false
+  switch (op) {
+    case 'add':
+      return insert(document, path, value)
+    case 'remove':
+      return take(document, path) !== undefined
+    case 'replace':
+      return take(document, path) !== undefined && insert(document, path, value)
+    case 'test':
+      return value !== undefined && equal(find(document, path), value)
+    case 'copy':
+      return withSource(from, (source) => insert(document, path, find(document, source)))
+    case 'move':
+      return withSource(from, (source) => !isWithin(path, source) && insert(document, path, take(document, source)))
+    default:
+      return false
+  }
+}
+
+function withSource(from: Json | undefined, fits: (source: Path) => boolean): boolean {
+  const source = pathOf(from)
+  return source !== undefined && fits(source)
+}
+
+/** Truly below: what is moved is not there any more to be moved into. */
+function isWithin(path: Path, other: Path): boolean {
+  return path.length > other.length && other.every((step, i) => step === path[i])
+}
+
+/** The steps of a JSON pointer, RFC 6901; undefined if it is none. */
+function pathOf(pointer: Json | undefined): Path | undefined {
+  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) return undefined
+  const [, ...steps] = pointer.split('/')
+  return ['root', ...steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))]
+}
+
+function find(document: Root, path: Path): Json | undefined {
+  let found: Json | undefined = document
+  for (const step of path) found = member(found, step)
+  return found
+}
+
+/** A field of the object's own, `constructor` like any other, or an item of a list. */
+function member(parent: Json | undefined, step: string): Json | undefined {
+  if (Array.isArray(parent)) return isIndex(step) ? parent[Number(step)] : undefined
+  return isObject(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined
+}
+
+function isIndex(step: string): boolean {
+  return /^(?:0|[1-9]\d*)$/.test(step)
+}
+
+/** Takes a value out; undefined if there is none. */
+function take(document: Root, path: Path): Json | undefined {
+  const [parent, step] = parentOf(document, path)
+  const value = member(parent, step)
+  if (value === undefined) return undefined
+  if (Array.isArray(parent)) parent.splice(Number(step), 1)
+  else if (isObject(parent)) delete parent[step]
+  return value
+}
+
+/** Puts a value into a field or before an item of a list; whether that can be. The value stays the caller's. */
+function insert(document: Root, path: Path, value: Json | undefined): boolean {
+  const [parent, step] = parentOf(document, path)
+  if (value === undefined || isDeeper(value, depthMax - path.length)) return false
+  if (Array.isArray(parent)) return insertItem(parent, step, structuredClone(value))
+  if (!isObject(parent) || step === '__proto__') return false
+  parent[step] = structuredClone(value)
+  return true
+}
+
+function insertItem(list: Json[], step: string, value: Json): boolean {
+  const at = step === '-' ? list.length : isIndex(step) ? Number(step) : Infinity
+  if (at > list.length) return false
+  list.splice(at, 0, value)
+  return true
+}
+
+function parentOf(document: Root, path: Path): readonly [Json | undefined, string] {
+  return [find(document, path.slice(0, -1)), path.at(-1) ?? '']
+}
+
+function isDeeper(value: Json | undefined, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels <= 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
+}

@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { applyPatch, type Operation } from 'rfc6902'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import { jsonPatch } from '../../../shared/resources/json-patch.ts'
+
+const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
+
+describe('a JSON patch', () => {
+  const fitting: readonly { target: JsonObject; patch: JsonObject[]; gives: JsonObject; because: string }[] = [
+    { target: { a: 1 }, patch: [], gives: { a: 1 }, because: 'no operation changes nothing' },
+    {
+      target: { a: 1 },
+      patch: [{ op: 'add', path: '', value: { b: 2 } }],
+      gives: { b: 2 },
+      because: 'the root is a place',
+    },
+    {
+      target: { l: [1] },
+      patch: [{ op: 'add', path: '/l/-', value: 2 }],
+      gives: { l: [1, 2] },
+      because: '- is the end',
+    },
+    {
+      target: { l: [1] },
+      patch: [{ op: 'add', path: '/l/0', value: 2 }],
+      gives: { l: [2, 1] },
+      because: 'items give way',
+    },
+    {
+      target: {},
+      patch: [{ op: 'add', path: '/a~1b~0c', value: 1 }],
+      gives: { 'a/b~c': 1 },
+      because: 'steps are escaped',
+    },
+    { target: {}, patch: [{ op: 'add', path: '/', value: 1 }], gives: { '': 1 }, because: 'a name may be empty' },
+    {
+      target: { a: 1 },
+      patch: [{ op: 'replace', path: '/a', value: null }],
+      gives: { a: null },
+      because: 'null is a value',
+    },
+    {
+      target: { data: { x: '1' } },
+      patch: [{ op: 'add', path: '/data/constructor', value: 'c' }],
+      gives: { data: { x: '1', constructor: 'c' } },
+      because: 'constructor is a name like any other',
+    },
+    {
+      target: { data: { constructor: { prototype: {} } } },
+      patch: [{ op: 'add', path: '/data/constructor/prototype/x', value: 1 }],
+      gives: { data: { constructor: { prototype: { x: 1 } } } },
+      because: 'and what is below it stays below it',
+    },
+    {
+      target: { a: { b: 1 } },
+      patch: [
+        { op: 'copy', from: '/a', path: '/c' },
+        { op: 'replace', path: '/c/b', value: 2 },
+      ],
+      gives: { a: { b: 1 }, c: { b: 2 } },
+      because: 'a copy is another',
+    },
+    {
+      target: { l: ['a', 'b'] },
+      patch: [{ op: 'move', from: '/l/0', path: '/l/1' }],
+      gives: { l: ['b', 'a'] },
+      because: 'the place is that of after the taking',
+    },
+  ]
+  it.each(fitting)('$because', ({ target, patch, gives }) => {
+    const [before, given] = structuredClone([target, patch])
+    expect(jsonPatch(target, patch)).toEqual(gives)
+    expect([target, patch]).toEqual([before, given])
+  })
+
+  it('changes neither what it is made of nor what it is applied to', () => {
+    const patch = [
+      { op: 'add', path: '/a', value: { b: 1 } },
+      { op: 'replace', path: '/a/b', value: 2 },
+    ]
+    const given = structuredClone(patch)
+    expect([jsonPatch({}, patch), jsonPatch({}, patch)]).toEqual([{ a: { b: 2 } }, { a: { b: 2 } }])
+    expect(patch).toEqual(given)
+  })
+
+  const refused: readonly { operation: JsonObject; because: string }[] = [
+    { operation: { op: 'add', path: 7, value: 1 }, because: 'a path is a text' },
+    { operation: { op: 'add', path: 'a', value: 1 }, because: 'a path begins with a slash' },
+    { operation: { op: 'add', path: '/a' }, because: 'a value is asked for' },
+    { operation: { op: 'add', path: '', value: [1] }, because: 'what remains must be an object' },
+    { operation: { op: 'remove', path: '' }, because: 'something must remain' },
+    { operation: { op: 'add', path: '/none/a', value: 1 }, because: 'parents are not made' },
+    { operation: { op: 'add', path: '/l/2', value: 1 }, because: 'a list has no gaps' },
+    { operation: { op: 'add', path: '/l/01', value: 1 }, because: 'an index has no leading zero' },
+    { operation: { op: 'add', path: '/l/length', value: 1 }, because: 'a list has no names' },
+    { operation: { op: 'remove', path: '/a/toString' }, because: 'what all objects inherit is not there' },
+    { operation: { op: 'copy', from: '/a/constructor', path: '/b' }, because: 'nor can it be copied' },
+    { operation: { op: 'add', path: '/a/__proto__', value: {} }, because: 'it would be no field' },
+    { operation: { op: 'add', path: '/a/__proto__/x', value: 1 }, because: 'nor has it any' },
+    { operation: { op: 'move', from: '/a', path: '/a/b' }, because: 'nothing goes into itself' },
+    { operation: { op: 'test', path: '/a/c', value: 2 }, because: 'a test that fails refuses all' },
+    { operation: { op: 'merge', path: '/a', value: 2 }, because: 'there are six operations' },
+    { operation: { op: 'add', path: '/a/b', value: nested(200) as JsonObject }, because: 'depth has a limit' },
+    {
+      operation: { op: 'add', path: `/deep${'/a'.repeat(180)}`, value: { a: { a: nested(30) } } as JsonObject },
+      because: 'it counts from the root',
+    },
+  ]
+  it.each(refused)('is refused: $because', ({ operation }) => {
+    const target = { a: { c: 1 }, l: [1], deep: nested(180) } as JsonObject
+    expect(() => jsonPatch(target, [operation])).toThrow(expect.objectContaining({ code: 'INVALID' }))
+  })
+
+  it('does not double what there is again and again', () => {
+    const patch = Array.from({ length: 60 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/c${i}` }))
+    expect(() => jsonPatch({ a: { b: 1 } }, patch)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+  })
+
+  it('does to objects what another implementation does, which knows less of lists', () => {
+    const step = fc.constantFrom('a', 'b', 'c')
+    const path = fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => `/${steps.join('/')}`)
+    const value = fc.oneof(fc.nat(3), fc.constant({ a: 1 }), fc.constant({ b: { a: 2 } }))
+    const op = fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test')
+    const target: JsonObject = { a: { a: 1, b: { a: 2 } }, b: { b: 3 } }
+    fc.assert(
+      fc.property(fc.array(fc.record({ op, path, from: path, value }), { maxLength: 4 }), (patch) => {
+        const other = structuredClone(target)
+        const fits = othersFit(other, patch)
+        const apply = (): JsonObject => jsonPatch(target, patch)
+        if (fits) expect(apply()).toEqual(other)
+        else expect(apply).toThrow('does not fit')
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+/** Whether the operations fit, by the other implementation, which throws in its own way where there is nothing to write into. */
+function othersFit(target: object, patch: readonly object[]): boolean {
+  try {
+    return applyPatch(target, structuredClone(patch) as Operation[]).every((error) => error === null)
+  } catch (error) {
+    if (error instanceof TypeError) return false
+    throw error
+  }
+}
