@@ -1,7 +1,7 @@
 import { digest } from '../model/digest.ts'
 import { hasCode } from '../model/errors.ts'
 import type { ApiObject } from '../model/object.ts'
-import { timestamp } from '../model/time.ts'
+import { orderedTimestamp } from '../model/time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { eventKind } from '../resources/built-in-kinds.ts'
@@ -15,7 +15,10 @@ export interface RecordedEvent {
   readonly component: string
 }
 
-/** Tells people what happened to an object. Equal events become one with a count. A lost event is logged and harms nothing else. */
+/**
+ * Tells people what happened to an object. Equal events become one with a count, and their times keep the order in which they were
+ * recorded. A lost event is logged and harms nothing else.
+ */
 export interface EventRecorder {
   record(about: ApiObject, event: RecordedEvent): Promise<void>
 }
@@ -27,10 +30,19 @@ export function createEventRecorder(options: {
 }): EventRecorder {
   const { resources, clock, logger } = options
   const manager = { manager: 'setpoint-events' }
+  const last = { ms: 0, place: 0 }
+
+  /** kubectl sorts by these times, and events of one run often are of one moment. */
+  function nextTime(): string {
+    const ms = clock.nowMs()
+    last.place = ms === last.ms ? last.place + 1 : 0
+    last.ms = ms
+    return orderedTimestamp(ms, last.place)
+  }
 
   async function count(about: ApiObject, event: RecordedEvent): Promise<void> {
     const at = placeOf(about, event)
-    const now = timestamp(clock.nowMs())
+    const now = nextTime()
     try {
       const { object } = (await resources.get(eventKind, at)) ?? {}
       await resources.patch(

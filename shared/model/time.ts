@@ -11,6 +11,11 @@ export function microTimestamp(ms: number): string {
   return new Date(ms).toISOString()
 }
 
+/** `metav1.MicroTime`: microseconds, UTC. What happened in one millisecond is told apart by its place in it. */
+export function orderedTimestamp(ms: number, place: number): string {
+  return `${microTimestamp(ms).slice(0, -1)}${String(Math.min(place, 999)).padStart(3, '0')}Z`
+}
+
 /** Milliseconds since the epoch, or `undefined` if the text is not a date. Accepts fractions of a second. */
 export function parseTimestamp(text: string): number | undefined {
   const ms = Date.parse(text)

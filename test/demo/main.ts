@@ -73,12 +73,13 @@ async function toldOf({ kind, metadata: { name } }: Manifest, sinceMs: number): 
     .log()
     .filter(({ message, child }) => message === 'drift mended' && String(child).endsWith(`/${kind}/default/${name}`))
   const events = (await world.get(core('Event', ''))).items as readonly ToldEvent[]
-  const about = events.filter(
-    ({ involvedObject, lastTimestamp }) =>
-      involvedObject.kind === kind && involvedObject.name === name && Date.parse(lastTimestamp) > sinceMs - 1_000,
-  )
+  const about = events
+    .filter(({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === name)
+    .filter(({ lastTimestamp }) => Date.parse(lastTimestamp) >= Math.floor(sinceMs))
+    .toSorted((a, b) => (a.lastTimestamp < b.lastTimestamp ? -1 : 1))
+  const byWhom = (by: unknown): string => (by === undefined ? '' : ` by ${String(by)}`)
   return [
-    ...mended.slice(-1).map(({ found, by = 'somebody' }) => `log: drift mended, ${String(found)} by ${String(by)}`),
+    ...mended.slice(-1).map(({ found, by }) => `log: drift mended, it was ${String(found)}${byWhom(by)}`),
     ...about.map(({ reason, message }) => `event ${reason}: ${message}`),
   ]
 }

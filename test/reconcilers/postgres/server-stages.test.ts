@@ -189,7 +189,11 @@ describe('start', () => {
     const intruder = createServer().listen(port, '127.0.0.1')
     await once(intruder, 'listening')
     try {
-      await expect(start(server, deadline())).rejects.toMatchObject({ kind: 'retryable', reason: 'PortInUse' })
+      await expect(start(server, deadline())).rejects.toMatchObject({
+        kind: 'retryable',
+        reason: 'PortInUse',
+        message: expect.stringContaining(`port ${port} is in use`) as string,
+      })
       const moved = await configure(server, {}, deadline())
       expect(moved.port).not.toBe(port)
       expect(await start(server, deadline())).toMatchObject({ port: moved.port })

@@ -132,10 +132,12 @@ function ending(message: string): PostgresFailure {
 function startFailure(log: string): PostgresFailure {
   if (/pre-existing shared memory block/.test(log)) return ending('sessions of a server that was killed go on')
   const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
-  const portTaken = /Address already in use/.test(log)
-  return new PostgresFailure(
-    'retryable',
-    portTaken ? 'PortInUse' : 'StartFailed',
-    `cannot start the server: ${complaint}`,
-  )
+  if (/Address already in use/.test(log)) return portInUse(log)
+  return new PostgresFailure('retryable', 'StartFailed', `cannot start the server: ${complaint}`)
+}
+
+function portInUse(log: string): PostgresFailure {
+  const port = /on port (\d+)/.exec(log)?.[1] ?? 'its own'
+  const message = `cannot start the server: port ${port} is in use; stop what has it, or give the cluster another (spec.port)`
+  return new PostgresFailure('retryable', 'PortInUse', message)
 }
