@@ -10,7 +10,7 @@ import type { Controller } from './controller.ts'
 import { postponed, type Postponement } from './postponement.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
-import type { Verdict } from './verdict.ts'
+import { verdictOf, type Verdict } from './verdict.ts'
 
 /**
  * Ends turns: writes what a run changed, and only then lets go of the queue's messages. Nothing is written if nothing
@@ -83,6 +83,15 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
   }
 
   async function verdict(run: EndedRun): Promise<void> {
+    try {
+      await endRun(run)
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      await endRun({ ...run, verdict: verdictOf(error) })
+    }
+  }
+
+  async function endRun(run: EndedRun): Promise<void> {
     const { turn, controller, stored, live: first, verdict: how, overrun } = run
     const facts: RunFacts = { ...run.facts, nowMs: clock.nowMs() }
     const next = (live: StoredObject): Conclusion => conclude(live, how, facts)
@@ -189,6 +198,11 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
 }
 
 const triesMax = 10
+
+/** What the run said is no JSON, or more than an object may hold: the object says so instead. */
+function isUnwritable(error: unknown): boolean {
+  return error instanceof TypeError || hasCode(error, 'TOO_LARGE')
+}
 
 interface Next {
   readonly stored: StoredObject

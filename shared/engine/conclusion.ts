@@ -61,7 +61,13 @@ export function conclude(live: StoredObject, verdict: Verdict, facts: RunFacts):
 }
 
 function isOverruled({ object, engine }: StoredObject, { generation }: RunFacts): boolean {
-  return Math.max(Number(object.status?.['observedGeneration'] ?? 0), engine.generation ?? 0) > generation
+  return Math.max(observedBy(object), engine.generation ?? 0) > generation
+}
+
+/** The generation that the status says was observed. 0 if it says none, or one that is yet to come: anybody may write a status. */
+function observedBy({ metadata: { generation }, status }: ApiObject): number {
+  const said = status?.['observedGeneration']
+  return typeof said === 'number' && said <= generation ? said : 0
 }
 
 function withStatusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts): ApiObject {
@@ -79,7 +85,6 @@ function statusField(status: JsonObject): { status?: JsonObject } {
 }
 
 function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts & { readonly own: JsonObject }): JsonObject {
-  const current = live.status ?? {}
   const conditions = patchConditions(
     conditionsOf(live),
     {
@@ -92,7 +97,7 @@ function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts & { read
   return {
     ...facts.own,
     ...(conditions.length === 0 ? {} : { conditions: asJson(conditions) }),
-    ...observed(current, verdict, facts),
+    ...observed(live, verdict, facts),
     ...(handledRequest(live) === undefined ? {} : { lastHandledReconcileAt: handledRequest(live) }),
   }
 }
@@ -107,10 +112,10 @@ function withoutOurs({
 }
 
 /** A failed run has not observed its generation; nor does a late run make newer observations undone. */
-function observed(current: JsonObject, verdict: Verdict, { generation }: RunFacts): JsonObject {
-  const before = current['observedGeneration']
-  const now = observes(verdict) ? Math.max(generation, Number(before ?? 0)) : before
-  return now === undefined ? {} : { observedGeneration: now }
+function observed(live: ApiObject, verdict: Verdict, { generation }: RunFacts): JsonObject {
+  const before = observedBy(live)
+  const now = observes(verdict) ? Math.max(generation, before) : before
+  return now === 0 ? {} : { observedGeneration: now }
 }
 
 /** A run that ended so has seen the desired state through, or given it up and says why. */

@@ -25,18 +25,20 @@ export function verdictOf(error: unknown): Verdict {
 
 function sorted(error: unknown): Exclude<Verdict, Outcome> {
   if (error instanceof InvariantError) throw error
-  if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message: error.message }
-  if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message: error.message }
-  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE'))
-    return { kind: 'stopped', reason: 'Refused', message: error.message }
-  if (hasCode(error, 'VERSION_CONFLICT'))
-    return { kind: 'failed', reason: 'Conflict', message: error.message, quiet: true }
-  return {
-    kind: 'failed',
-    reason: reasonOf(error),
-    message: error instanceof Error ? error.message : String(error),
-    quiet: false,
-  }
+  const message = messageOf(error)
+  if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message }
+  if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message }
+  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE')) return { kind: 'stopped', reason: 'Refused', message }
+  if (hasCode(error, 'VERSION_CONFLICT')) return { kind: 'failed', reason: 'Conflict', message, quiet: true }
+  return { kind: 'failed', reason: reasonOf(error), message, quiet: false }
+}
+
+/** As much as a person reads: it is kept with the object, which has no room for whole pages of the far side's. */
+const messageLengthMax = 4_096
+
+function messageOf(error: unknown): string {
+  const text = String(error instanceof Error ? error.message : error)
+  return text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text
 }
 
 /** A CamelCase `reason` that an error carries is shown as it is. */

@@ -7,7 +7,13 @@ type Unit = 'ms' | 's' | 'm' | 'h'
 const unitMs: Record<Unit, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 const term = /(\d+(?:\.\d+)?)(ms|s|m|h)/y
 
-/** Milliseconds of a duration. Throws BAD_REQUEST for anything that is not one, negative lengths included. */
+/** A hundred years: times that far ahead can still be written down. */
+const msMax = 3_155_760_000_000
+
+/**
+ * Milliseconds of a duration, whole ones. Throws BAD_REQUEST for anything that is not one, lengths that are negative or above a
+ * hundred years included.
+ */
 export function durationMs(duration: Duration): number {
   const ms = tryDurationMs(duration)
   if (ms === undefined) throw notADuration(duration)
@@ -17,7 +23,7 @@ export function durationMs(duration: Duration): number {
 /** Milliseconds of a duration, or undefined for anything that is not one. */
 export function tryDurationMs(duration: Duration): number | undefined {
   const ms = typeof duration === 'number' ? duration : parse(duration)
-  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
+  return ms >= 0 && ms <= msMax ? Math.round(ms) : undefined
 }
 
 function parse(text: string): number {

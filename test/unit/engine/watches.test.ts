@@ -23,8 +23,9 @@ it.each([{ namespace: 'a/b' }, { namespace: 5 as unknown as string }])('nor one 
 })
 
 it.each(impossible)('nothing maps to an object that cannot be called %j', (given) => {
+  const kind = { group: '', version: 'v1', kind: 'ConfigMap', namespaced: true }
   const { primaries } = mappedWatch(
-    ConfigMap,
+    kind,
     mapped(ConfigMap, () => given),
   )
   expect(primaries(object)).toEqual([])
