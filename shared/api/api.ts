@@ -4,7 +4,7 @@ import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
-import { errorFields, expected, failure, isOurs, noSuchPath } from './failure.ts'
+import { errorFields, expected, failure, isOurs, noSuchPath, noSuchSubresource } from './failure.ts'
 import { createMeasure } from './measured.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText } from './reply.ts'
@@ -88,7 +88,7 @@ async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<Serv
   if (kind === undefined || !standsThere(kind, info)) throw noSuchPath()
   if (info.subresource === '') return kind
   const allowed = isReview(kind) ? undefined : subresourceVerbs(info.subresource, kind)
-  if (allowed === undefined) throw noSuchPath()
+  if (allowed === undefined) throw noSuchSubresource(info)
   if (!allowed.includes(info.verb)) throw methodNotAllowed()
   return kind
 }

@@ -2,6 +2,7 @@ import { errorCatalogue, OperatingError, type ErrorDetails } from '../model/erro
 import type { JsonObject } from '../model/json.ts'
 import type { HttpResponse } from '../ports/http-handler.ts'
 import { json, withHeader } from './reply.ts'
+import type { ResourceRequest } from './request-info.ts'
 
 /** A failure as clients are told it: `metav1.Status`, in a response or in the ERROR event of a watch. */
 export function failureStatus(error: OperatingError): JsonObject {
@@ -61,6 +62,13 @@ export function isOurs({ code }: OperatingError): boolean {
 /** NOT_FOUND for a path that names nothing served, in kubectl's words. */
 export function noSuchPath(): OperatingError {
   return new OperatingError('NOT_FOUND', 'the server could not find the requested resource')
+}
+
+/** NOT_FOUND that says what is missing: `kubectl scale` and the like end here. */
+export function noSuchSubresource({ group, resource, subresource }: ResourceRequest): OperatingError {
+  const plural = group === '' ? resource : `${resource}.${group}`
+  const why = `${plural} have no subresource ${JSON.stringify(subresource)}`
+  return new OperatingError('NOT_FOUND', `${noSuchPath().message}: ${why}`)
 }
 
 /** What the log says about an error and its causes; clients are not told it. */
