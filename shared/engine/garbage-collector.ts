@@ -70,19 +70,34 @@ function ownerKeys({ apiVersion, kind, name }: OwnerReference, child: ApiObject)
 
 export function createGarbageCollector({ store, index, resources, catalog }: GarbageCollectorOptions): TurnRunner {
   return async (turn) => {
-    const stored = await store.get(turn.key)
-    if (stored !== undefined) {
+    await look(turn.key)
+    await turn.settle()
+  }
+
+  /** Once more if anything came between: what is deleted or let go is what was seen. */
+  async function look(key: ObjectKey, tries = triesMax): Promise<void> {
+    const stored = await store.get(key)
+    if (stored === undefined) return
+    try {
       await settlePropagation(stored.object)
       await deleteIfAbandoned(stored.object)
+    } catch (error) {
+      if (!hasCode(error, 'VERSION_CONFLICT') || tries === 1) throw error
+      await look(key, tries - 1)
     }
-    await turn.settle()
   }
 
   async function deleteIfAbandoned(object: ApiObject): Promise<void> {
     const owners = object.metadata.ownerReferences ?? []
-    if (owners.length === 0 || isDeleting(object)) return
-    for (const owner of owners) if (await exists(owner, object)) return
+    if (owners.length === 0 || isDeleting(object) || (await hasOwner(object))) return
     await remove(object)
+  }
+
+  /** Whether any of its owners is there, or any but one. */
+  async function hasOwner(object: ApiObject, but?: ApiObject): Promise<boolean> {
+    const owners = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== but?.metadata.uid)
+    for (const owner of owners) if (await exists(owner, object)) return true
+    return false
   }
 
   async function exists(owner: OwnerReference, child: ApiObject): Promise<boolean> {
@@ -94,11 +109,14 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   async function settlePropagation(object: ApiObject): Promise<void> {
     const how = propagation(object)
     if (how === undefined || !isDeleting(object)) return
-    const children = await childrenOf(object)
-    if (how === 'orphan') for (const child of children) await letGo(child, object)
-    if (how === 'foregroundDeletion')
-      for (const child of children) if (!isDeleting(child)) await remove(child, 'Foreground')
-    const waits = how === 'foregroundDeletion' && children.some((child) => blocks(child, object))
+    let waits = false
+    for (const child of await childrenOf(object)) {
+      if (how === 'orphan' || (!isDeleting(child) && (await hasOwner(child, object)))) await letGo(child, object)
+      else {
+        if (!isDeleting(child)) await remove(child, 'Foreground')
+        waits ||= blocks(child, object)
+      }
+    }
     if (!waits) await dropFinalizer(object, how)
   }
 
@@ -118,7 +136,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     await edit(object, { finalizers: (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== name) })
   }
 
-  /** Names the version it read: if anything came between, the turn fails and comes again. */
+  /** Names the version it read: throws VERSION_CONFLICT if anything came between. */
   async function edit(object: ApiObject, metadata: Record<string, string[] | OwnerReference[]>): Promise<void> {
     const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
@@ -131,15 +149,17 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     )
   }
 
+  /** Names the version, too: it may have got another owner. */
   async function remove(
     object: ApiObject,
     propagationPolicy: 'Background' | 'Foreground' = 'Background',
   ): Promise<void> {
     const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
-    const { uid, name, namespace = '' } = object.metadata
+    const { uid, resourceVersion, name, namespace = '' } = object.metadata
+    const preconditions = { uid, resourceVersion }
     try {
-      await resources.delete(kind, { name, namespace }, { propagation: propagationPolicy, preconditions: { uid } })
+      await resources.delete(kind, { name, namespace }, { propagation: propagationPolicy, preconditions })
     } catch (error) {
       if (!hasCode(error, 'NOT_FOUND')) throw error
     }
@@ -151,3 +171,5 @@ function blocks(child: ApiObject, owner: ApiObject): boolean {
     ({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true,
   )
 }
+
+const triesMax = 10

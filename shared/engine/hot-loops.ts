@@ -59,21 +59,23 @@ interface Loop {
 export function createHotLoops(controller: string): HotLoops {
   /** In the order of the last runs. */
   const loops = new Map<string, Loop>()
-  let forgetAtMs = 0
+  let forgotAtMs = -Infinity
 
   /** Not at every run: to find the first of a Map takes long when many before it have gone. */
   const forget = (nowMs: number): void => {
-    forgetAtMs = nowMs + forgetEveryMs
+    forgotAtMs = nowMs
     for (const [key, { lastRunMs }] of loops) {
-      if (nowMs - lastRunMs < forgetMs) break
+      if (Math.abs(nowMs - lastRunMs) < forgetMs) break
       loops.delete(key)
     }
   }
 
   const loopOf = (object: ApiObject, nowMs: number): Loop => {
     const key = keyText(keyOf(object))
-    if (nowMs >= forgetAtMs) forget(nowMs)
+    if (Math.abs(nowMs - forgotAtMs) >= forgetEveryMs) forget(nowMs)
     const loop = loops.get(key) ?? begin(object, nowMs)
+    // The clock may have been put back since.
+    loop.lastRunMs = Math.min(loop.lastRunMs, nowMs)
     loops.delete(key)
     loops.set(key, loop)
     return loop

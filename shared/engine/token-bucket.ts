@@ -22,10 +22,9 @@ export function createTokenBucket({ burst, perSecond }: TokenBucketOptions): Tok
   let atMs = -Infinity
 
   const fill = (nowMs: number): number => {
-    if (nowMs > atMs) {
-      level = Math.min(burst, level + (atMs === -Infinity ? 0 : (nowMs - atMs) * perMs))
-      atMs = nowMs
-    }
+    // A clock that was put back fills it from there on.
+    if (nowMs > atMs) level = Math.min(burst, level + (atMs === -Infinity ? 0 : (nowMs - atMs) * perMs))
+    atMs = nowMs
     return level
   }
   const waitMs = (nowMs: number): number => Math.max(0, Math.ceil((1 - fill(nowMs)) / perMs))

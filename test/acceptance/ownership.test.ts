@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigMap, done, type ConfigMapObject } from '../../shared/index.ts'
+import type { ObjectKey } from '../../shared/model/object-key.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget, widgets } from './support/widgets.ts'
 
@@ -93,3 +94,57 @@ describe('an owner', () => {
     expect((await child())?.metadata.ownerReferences).toMatchObject([{ uid: widget?.metadata.uid }])
   })
 })
+
+describe('a child of two owners', () => {
+  const owners = async (): Promise<readonly unknown[]> =>
+    ((await child())?.metadata.ownerReferences ?? []).map(({ name }) => name)
+
+  /** The second owner's controller knows nothing of the child. */
+  async function startWithTwoOwners(): Promise<void> {
+    await startWithChild()
+    await env.apply(ConfigMap, { metadata: { name: 'other' }, data: {} })
+    const other = await env.get(ConfigMap, 'other')
+    const ownerReferences = [
+      ...((await child())?.metadata.ownerReferences ?? []),
+      { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: other?.metadata.uid ?? '' },
+    ]
+    await env.patch(ConfigMap, 'child', { metadata: { ownerReferences } })
+    await env.settle()
+  }
+
+  it.each(['Background', 'Foreground'] as const)('A32 stays with the other when one is deleted, %s', async (how) => {
+    await startWithTwoOwners()
+    await env.delete(Widget, 'w', { propagation: how })
+    await env.settle()
+    expect(await env.get(Widget, 'w')).toBeUndefined()
+    expect((await child())?.metadata).not.toHaveProperty('deletionTimestamp')
+    expect(await owners()).toContain('other')
+  })
+
+  it('A32 goes with the last of them', async () => {
+    await startWithTwoOwners()
+    await env.delete(Widget, 'w', { propagation: 'Foreground' })
+    await env.settle()
+    await env.delete(ConfigMap, 'other')
+    await env.settle()
+    expect(await child()).toBeUndefined()
+  })
+
+  it('A32 that gets another in the moment when it is to go stays', async () => {
+    await startWithChild()
+    await env.apply(ConfigMap, { metadata: { name: 'other' }, data: {} })
+    const other = await env.get(ConfigMap, 'other')
+    const adopted = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: other?.metadata.uid ?? '' }
+    // Nobody but the garbage collector asks for an owner outside of all namespaces, as one could be.
+    env.faults.once('store.get', { kind: 'delay', ms: 1_000 }, ([key]) => isOwnerOutside(key as ObjectKey))
+    await env.delete(Widget, 'w')
+    await env.settle()
+    await env.patch(ConfigMap, 'child', { metadata: { ownerReferences: [adopted] } })
+    await env.advance('1m')
+    expect((await child())?.metadata).not.toHaveProperty('deletionTimestamp')
+  })
+})
+
+function isOwnerOutside({ kind, namespace }: ObjectKey): boolean {
+  return kind === 'Widget' && namespace === ''
+}
