@@ -116,12 +116,17 @@ describe('the end of a clean-up', () => {
 describe('the finalizer', () => {
   it('J19 the finalizer is there before the first run, by a write of its own', async () => {
     const runs: string[] = []
+    // A watch on AWS looks once a second, and tells what was written between as the last of it.
+    const reconcile: Run = async (widget, ctx) => {
+      await ctx.sleep('2s')
+      return noting(runs)(widget, ctx)
+    }
     env = await createTestEnv({
-      reconcilers: [defineReconciler(Widget, { reconcile: noting(runs), cleanup: async () => done() })],
+      reconcilers: [defineReconciler(Widget, { debounce: '2s', reconcile, cleanup: async () => done() })],
     })
     const versions = await watchWidgets(env)
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
-    await env.settle()
+    await env.advance('10s')
     expect(runs).toEqual(['reconcile with test.setpoint.dev/widget'])
     expect(versions.map(({ metadata, status }) => [metadata.finalizers ?? [], status?.observedGeneration])).toEqual([
       [[], undefined],

@@ -163,13 +163,17 @@ describe('patchResource', () => {
   )
 
   it('J9 of both, the object is written first, then the status, in two writes', async () => {
+    // A watch on AWS looks once a second, and tells what was written between as the last of it.
     await start(async (_, ctx) => {
+      await ctx.sleep('2s')
       await ctx.patch(Widget, 'w', { metadata: { annotations: { made: 'yes' } } })
+      await ctx.sleep('2s')
       return done({ status: { phase: 'Made' } })
     })
     const versions = await watchWidgets(env)
     await create()
-    await env.settle()
+    await env.advance('4s')
+    await env.advance('5s')
     expect(versions.map(({ metadata, status }) => [metadata.annotations?.['made'], status?.phase])).toEqual([
       [undefined, undefined],
       ['yes', undefined],

@@ -286,7 +286,9 @@ describe('level, not edge', () => {
     find()
     expect(runs).toHaveLength(1)
     await env.advance('1h')
-    expect(runs).toHaveLength(2)
+    // By the resync; on AWS by the timer that the change itself has set, and then by the resync.
+    expect(runs.length).toSatisfy((count: number) => count === 2 || count === 3)
+    expect(runs[1]).toMatchObject({ size: 2 })
     expect((await widgetOf(env)).status).toMatchObject({ size: 2, observedGeneration: 2 })
   })
 

@@ -1,9 +1,5 @@
 /** Acceptance tests that do not apply to the engine on AWS, by how their names begin, with the reason. */
 const reasons: Readonly<Record<string, string>> = {
-  'A1 a lost trigger that no other follows is made up for by the sweep':
-    'the sweep repairs it after ten minutes, ahead of the resync that the test waits for: test/aws, "a change that the stream lost"',
-  'J9 of both, the object is written first, then the status': watch(),
-  'J19 the finalizer is there before the first run, by a write of its own': watch(),
   "D26 a user's change goes ahead of the resync": lanes(),
   'D26 nothing starves': lanes(),
   'D26 wakes them over time, behind the edits of users, and warns': lanes(),
@@ -11,12 +7,9 @@ const reasons: Readonly<Record<string, string>> = {
   'A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them': overrun(),
   'D32 A25 can write nothing any more, so that the one that took over has its effects alone': overrun(),
   'B5 D32 has each effect once though the same trigger is delivered twice':
-    'the trigger that is sent twice has one id there and is one message; messages that come twice: test/aws',
-  'B17 is stopped after a hundred runs, and says that it asks for them itself':
-    'it is stopped as here, but its probe is found by the tick, up to a minute late',
+    'the trigger that is sent twice has one id there and is one message; messages that come twice: test/aws, B5 D32',
   'B16 does not keep other keys waiting':
-    'in which order keys are handed out is for SQS to say; none waits for the group of another',
-  'J46 between two runs is ten hours at most': 'its hours take longer there than the test may; A21 shows the same',
+    'in which order keys are handed out is for SQS to say; none waits for the group of another: test/aws, B16',
   'few objects run at once, each once': slices(),
   'many come a little at a time, and all of them': slices(),
   'the next slice waits for the one before': slices(),
@@ -44,16 +37,12 @@ function slices(): string {
   return 'what was missed is made up for in slices of five minutes by the tick: test/unit/runtime/aws-resync'
 }
 
-function watch(): string {
-  return 'a watch looks once a second there, and tells two writes of one moment as the last'
-}
-
 function lanes(): string {
   return 'a FIFO queue has one lane: sweeps and fan-out are paced instead, so that there is no queue to jump'
 }
 
 function overrun(): string {
-  return 'a function that ignores its end ends with its process there: test/aws, "a reconcile that ignores its end"'
+  return 'a function that ignores its end ends with its process there: test/aws, A23 D11 and D32 A25'
 }
 
 function gauges(): string {
