@@ -54,6 +54,40 @@ export function unreadPause({ metadata: { annotations } }: ApiObject): string | 
 
 type Annotations = Readonly<Record<string, string>>
 
+/** What is said to the engine and not heeded, each with why; whoever writes it should know. */
+export function unheededAnnotations(object: ApiObject): readonly string[] {
+  const { annotations = {} } = object.metadata
+  return Object.entries(annotations)
+    .filter(([name]) => name.startsWith(prefix))
+    .flatMap(([name, given]) => {
+      const why = whyUnheeded(name, given, object)
+      return why === undefined ? [] : [`metadata.annotations[${name}]: ${why}`]
+    })
+}
+
+function whyUnheeded(name: string, given: string, object: ApiObject): string | undefined {
+  if (!known.includes(name)) return 'no annotation of this name is known'
+  const quoted = JSON.stringify(given)
+  if (name === pausedAnnotation && unreadPause(object) !== undefined)
+    return `${quoted} is not "true": the object is not paused`
+  if (name === resyncAnnotation && ownResyncMs(object) === undefined)
+    return `${quoted} is no duration such as 5m, and counts for nothing`
+  if (name === deletionPolicyAnnotation && !['Delete', 'Retain'].includes(given))
+    return `${quoted} is not Delete or Retain: its deletion stops until that is mended`
+  return undefined
+}
+
+const known: readonly string[] = [
+  pausedAnnotation,
+  reconcileRequestAnnotation,
+  deletionPolicyAnnotation,
+  resyncAnnotation,
+  externalIdAnnotation,
+  adoptAnnotation,
+  manageAnnotation,
+  createAgainAnnotation,
+]
+
 /**
  * The annotations but for those that speak of when things happen, and for kubectl's note of what was applied: what says how a
  * thing outside is to be.

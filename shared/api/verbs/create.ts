@@ -3,6 +3,7 @@ import { methodNotAllowed } from '../request-info.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
 import { jsonText, withWarnings } from '../reply.ts'
+import { unheeded } from '../unheeded.ts'
 import { viewOf } from '../view.ts'
 import { placed } from '../placed-body.ts'
 
@@ -17,6 +18,6 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
       placed(call, await readObject(call.request)),
       options,
     )
-    return withWarnings(jsonText(201, view.one(stored)), warnings)
+    return withWarnings(jsonText(201, view.one(stored)), [...warnings, ...unheeded(call.kind, stored.object)])
   }
 }

@@ -9,6 +9,7 @@ import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { mediaType, readJson, readObject, unsupported } from '../request-body.ts'
 import { strategicAsMerge } from '../strategic-patch.ts'
+import { unheeded } from '../unheeded.ts'
 import { viewOf } from '../view.ts'
 
 /** `PATCH` of an object or its status, by the kind of patch that Content-Type names. */
@@ -23,7 +24,10 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
       await readPatch(call),
       options,
     )
-    return withWarnings(jsonText(outcome === 'created' ? 201 : 200, view.one(stored)), warnings)
+    return withWarnings(jsonText(outcome === 'created' ? 201 : 200, view.one(stored)), [
+      ...warnings,
+      ...unheeded(call.kind, stored.object),
+    ])
   }
 }
 

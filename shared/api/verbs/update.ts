@@ -4,6 +4,7 @@ import { writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { readObject } from '../request-body.ts'
+import { unheeded } from '../unheeded.ts'
 import { viewOf } from '../view.ts'
 
 /** `PUT` of an object or its status: never creates. */
@@ -17,6 +18,6 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
       placed(call, await readObject(call.request)),
       options,
     )
-    return withWarnings(jsonText(200, view.one(stored)), warnings)
+    return withWarnings(jsonText(200, view.one(stored)), [...warnings, ...unheeded(call.kind, stored.object)])
   }
 }
