@@ -60,10 +60,12 @@ describe.skipIf(newest === undefined)(
       })
 
       it('prints only what is to come', async () => {
-        await kubectl.apply(widget('old', { labels: '{set: later}' }))
-        const watch = await kubectl.start('get wd -l set=later --watch-only -o name')
+        // In a namespace of its own: what others change between the list and the watch may be told, as gone.
+        await kubectl.ok('create ns quiet')
+        await kubectl.apply(widget('old', { namespace: 'quiet', labels: '{set: later}' }))
+        const watch = await kubectl.start('get wd -n quiet -l set=later --watch-only -o name')
         await kubectl.ok('get --raw /healthz')
-        await kubectl.apply(widget('later', { labels: '{set: later}' }))
+        await kubectl.apply(widget('later', { namespace: 'quiet', labels: '{set: later}' }))
         await watch.says(/later\n/)
         expect((await watch.stop('SIGINT')).stdout).toBe('widget.test.setpoint.dev/later\n')
       })

@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseArgs } from 'node:util'
+import { optionsOf, wholeNumber } from '../../support/command-line.ts'
 import { contractOfKonnect, type Contract } from './document.ts'
 import {
   createKonnectState,
@@ -203,7 +203,8 @@ function send(response: ServerResponse, { status, body, headers = {} }: Answer):
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
-  const { url } = await startFakeKonnect({ port: Number(values.port) })
+  const program = 'npx node test/reconcilers/konnect/fake-konnect.ts'
+  const { values } = optionsOf(program, { options: { port: { type: 'string', default: '0' } } })
+  const { url } = await startFakeKonnect({ port: wholeNumber('--port', values.port) })
   process.stdout.write(`fake Konnect is ready at ${url}\n`)
 }

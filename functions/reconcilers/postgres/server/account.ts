@@ -12,7 +12,9 @@ export async function chooseAccount(wanted: string | undefined, signal: AbortSig
     const account = await findAccount(name, signal)
     if (account !== undefined) return account
   }
-  throw unusable(`PostgreSQL cannot run as root, and there is no other account named ${candidates.join(' or ')}`)
+  throw unusable(
+    `PostgreSQL cannot run as root, and there is no other account named ${candidates.join(' or ')}: name one in SETPOINT_POSTGRES_USER`,
+  )
 }
 
 async function findAccount(name: string, signal: AbortSignal): Promise<Account | undefined> {
