@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../model/object-key.ts'
-import { slotsBetween, wheelSlots, type Slots } from '../model/wheel.ts'
+import { slotsBetween, type Slots } from '../model/wheel.ts'
 import type { DueTimer, KindName, ObjectIndex } from '../ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 
@@ -61,13 +61,6 @@ function resync(key: ObjectKey, fromMs: number): WakeUp {
   const dedupId = `resync:${fromMs}`
   return { key, origin: 'resync', dedupId, lane: 'background', reason: 'resync', notBeforeMs: fromMs }
 }
-
-/** Wakes every object there is: for when nobody knows what changed. `resourceVersion`: where the feed stands. */
-export async function wakeAll(options: SweepOptions, resourceVersion: string): Promise<void> {
-  await wakeSlots(options, allSlots, { dedupId: `all:${resourceVersion}`, resourceVersion })
-}
-
-const allSlots = { from: 0, to: wheelSlots }
 
 /** Wakes every object on these slots of the wheel; how many. Of one `dedupId`, each is woken once. */
 export async function wakeSlots(

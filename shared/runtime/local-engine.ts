@@ -16,9 +16,9 @@ import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import { createPace, unlimited } from '../engine/pace.ts'
 import type { Relay } from '../engine/relay.ts'
 import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
-import { sweepTimers, wakeAll, type SweepOptions } from '../engine/sweep.ts'
+import { sweepTimers, type SweepOptions } from '../engine/sweep.ts'
 import { work, type WorkerSignals } from '../engine/worker.ts'
-import { createIntroduction, createLocalWheel } from './local-wheel.ts'
+import { createIntroduction, createLocalWheel, type Introduction } from './local-wheel.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { createSaving, type Checkpoints, type Saving } from './saving.ts'
 
@@ -102,28 +102,58 @@ interface Running extends LocalEngineOptions {
 
 /** Relays changes, from where the last process was safe. */
 async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
+  const { feed, relay, changes } = engine
+  const looks = new Set<Promise<void>>()
   let after: string | undefined = engine.from
+  /** Who ends before everything has been looked at begins again where it began. */
+  const passed = (): void => {
+    if (looks.size === 0 && after !== undefined) changes.passed(BigInt(after))
+  }
+  const beginLook = async (): Promise<string> => {
+    const latest = await feed.latest()
+    const look = lookAtAll(engine, latest, signal).then(() => {
+      looks.delete(look)
+      if (!signal.aborted) passed()
+    })
+    looks.add(look)
+    return latest
+  }
   while (!signal.aborted) {
     try {
-      after ??= await wakeEverything(engine)
-      for await (const batch of engine.feed.follow({ after, signal })) {
-        await engine.relay(batch.changes)
+      after ??= await beginLook()
+      for await (const batch of feed.follow({ after, signal })) {
+        await relay(batch.changes)
         after = batch.resourceVersion
-        engine.changes.passed(BigInt(after))
+        passed()
       }
     } catch (error) {
       if (hasCode(error, 'EXPIRED')) after = undefined
       else await logAndWait(engine, error, signal)
     }
   }
+  await Promise.all(looks)
 }
 
-/** The feed does not reach back to where we were: level-triggered, we can look at everything instead. */
-async function wakeEverything({ feed, swept, catalog }: Running): Promise<string> {
-  const latest = await feed.latest()
+/**
+ * The feed does not reach back to where we were: level-triggered, we can look at everything instead, while it goes on from where it
+ * is. Wakes every object there is, a little at a time, and those that may have lost their owners.
+ */
+async function lookAtAll(engine: Running, resourceVersion: string, signal: AbortSignal): Promise<void> {
+  let introduction: Introduction | undefined
+  for (let isOver = false; !isOver && !signal.aborted;) {
+    try {
+      introduction ??= createIntroduction({ ...engine, swept: await sweptWithGarbage(engine), resourceVersion })
+      isOver = await introduction.advance()
+      if (!isOver) await engine.clock.sleep(engine.tickMs, signal)
+    } catch (error) {
+      await logAndWait(engine, error, signal)
+    }
+  }
+}
+
+async function sweptWithGarbage({ swept, catalog }: Running): Promise<SweepOptions> {
   const abandoned = (await catalog.all()).map((kind) => ({ name: garbageCollectorName, kind, resyncMs: 0 }))
-  await wakeAll({ ...swept, controllers: [...swept.controllers, ...abandoned] }, latest)
-  return latest
+  return { ...swept, controllers: [...swept.controllers, ...abandoned] }
 }
 
 /** As on AWS: a delivery comes again only when its run is over for certain. */
