@@ -4,23 +4,13 @@
  */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>
 
-/** The headers that handlers read: a shell may leave out all others. */
-export const requestHeaders = [
-  'accept',
-  'authorization',
-  'content-length',
-  'content-type',
-  'if-none-match',
-  'user-agent',
-] as const
-export type RequestHeader = (typeof requestHeaders)[number]
-
 export interface HttpRequest {
   readonly method: string
   /** As it stands in the request line: percent-encoded, without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  header(name: RequestHeader): string | undefined
+  /** By lower-case name. */
+  header(name: string): string | undefined
   /** The whole body, once. Throws TOO_LARGE as soon as it is longer than `bytesMax`. */
   body(bytesMax: number): Promise<Uint8Array>
   /** Aborts when the client leaves or the server closes: a stream then ends. */

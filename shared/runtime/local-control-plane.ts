@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
-import { startHttpThread } from '../adapters/local/http-thread.ts'
 import { createJsonLogger, type LogLevel } from '../adapters/local/json-logger.ts'
 import { writeKubeconfig } from '../adapters/local/kubeconfig.ts'
 import { loadLocalCredentials } from '../adapters/local/local-credentials.ts'
+import { startNodeHttpServer } from '../adapters/local/node-http-server.ts'
 import { systemClock } from '../adapters/local/system-clock.ts'
 import { systemRandom } from '../adapters/local/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../adapters/local/token-authenticator.ts'
@@ -57,7 +57,7 @@ export async function startLocalControlPlane({
     random: systemRandom,
     logger,
   })
-  const server = await startHttpThread({ handler: core.api, tls: credentials.tls, host: '127.0.0.1', port, logger })
+  const server = await startNodeHttpServer({ handler: core.api, tls: credentials.tls, host: '127.0.0.1', port, logger })
   const kubeconfig = join(directory, 'kubeconfig')
   writeKubeconfig(kubeconfig, server.url, credentials)
   return {

@@ -7,7 +7,7 @@ import type { Logger } from '../../ports/logger.ts'
 
 export interface NodeHttpServerOptions {
   readonly handler: HttpHandler
-  readonly logger: Pick<Logger, 'error'>
+  readonly logger: Logger
   /** PEM. */
   readonly tls: { readonly key: string; readonly cert: string }
   readonly host: string
@@ -150,7 +150,7 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
       if (length <= bytesMax) chunks.push(chunk)
       else {
         incoming.pause()
-        reject(tooLarge(bytesMax))
+        reject(new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`))
       }
     })
     incoming.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
@@ -159,11 +159,6 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
         reject(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
     })
   })
-}
-
-/** TOO_LARGE in Kubernetes' words. */
-export function tooLarge(bytesMax: number): OperatingError {
-  return new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
 }
 
 function send(outgoing: ServerResponse, { status, headers }: HttpResponse, body: string | Uint8Array): void {
