@@ -103,24 +103,22 @@ interface Running extends LocalEngineOptions {
 /** Relays changes, from where the last process was safe. */
 async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
   const { feed, relay, changes } = engine
-  const looks = new Set<Promise<void>>()
+  const looks: Promise<void>[] = []
+  let looking = 0
   let after: string | undefined = engine.from
   /** Who ends before everything has been looked at begins again where it began. */
   const passed = (): void => {
-    if (looks.size === 0 && after !== undefined) changes.passed(BigInt(after))
+    if (looking === 0 && after !== undefined) changes.passed(BigInt(after))
   }
-  const beginLook = async (): Promise<string> => {
-    const latest = await feed.latest()
-    const look = lookAtAll(engine, latest, signal).then(() => {
-      looks.delete(look)
-      if (!signal.aborted) passed()
-    })
-    looks.add(look)
-    return latest
+  const look = async (from: string): Promise<void> => {
+    looking++
+    await lookAtAll(engine, from, signal)
+    looking--
+    if (!signal.aborted) passed()
   }
   while (!signal.aborted) {
     try {
-      after ??= await beginLook()
+      if (after === undefined) looks.push(look((after = await feed.latest())))
       for await (const batch of feed.follow({ after, signal })) {
         await relay(batch.changes)
         after = batch.resourceVersion
