@@ -54,7 +54,7 @@ ${paths.map((path) => `  ${path}`).join('\n')}
 and added it to functions/reconcilers/own.ts. Next:
 
   npm test -- test/reconcilers/${file}
-  npm start, and kubectl apply -f examples/${file}.yaml
+  npm start (again, if it runs), and kubectl apply -f examples/${file}.yaml
 
 docs/guide.md goes on from here, to make a ${kind} what it is to be.`
 }
