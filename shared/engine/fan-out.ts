@@ -2,6 +2,7 @@ import { hasCode } from '../model/errors.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { WakeUp } from '../ports/work-queue.ts'
+import type { ControllerLimit } from './rate-limit.ts'
 import type { TurnRunner } from './reconcile-key.ts'
 
 /**
@@ -26,9 +27,10 @@ export function isFanOut(name: string): boolean {
   return name.endsWith(suffix)
 }
 
-/** The same wake-ups, each with a time of its own. */
-export function spread(wakeUps: readonly WakeUp[], nowMs: number): readonly WakeUp[] {
-  return wakeUps.map((wakeUp, i) => ({ ...wakeUp, timerAtMs: nowMs + (i + 1) * spacingMs }))
+/** The same wake-ups, each with a time of its own, and no faster than the controller may run. */
+export function spread(wakeUps: readonly WakeUp[], nowMs: number, limit?: ControllerLimit): readonly WakeUp[] {
+  const everyMs = limit === undefined ? spacingMs : Math.max(spacingMs, Math.ceil(1_000 / limit.perSecond))
+  return wakeUps.map((wakeUp, i) => ({ ...wakeUp, timerAtMs: nowMs + (i + 1) * everyMs }))
 }
 
 /** Writes the timers. An earlier one that is there already serves as well. */

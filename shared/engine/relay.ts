@@ -80,6 +80,7 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
     const wakeUps = spread(
       targets.map((target) => wakeUpOf(target, change)),
       clock.nowMs(),
+      controllers.find(({ name }) => name === route.name)?.controllerLimit,
     )
     return wakeUps.map((wakeUp) => ({ name: fanOutName(route), wakeUp }))
   }

@@ -23,16 +23,19 @@ export interface SweptController {
   readonly wakes?: KindName
 }
 
-/** Wakes all objects due by `untilMs`; ahead of their time, they are held back for the rest by whoever receives them. */
-export async function sweepTimers(options: SweepOptions, untilMs: number): Promise<void> {
+/** Wakes all objects due by `untilMs`, how many; ahead of their time, they are held back for the rest by whoever receives them. */
+export async function sweepTimers(options: SweepOptions, untilMs: number): Promise<number> {
+  let woken = 0
   for (const controller of options.controllers) {
     const timers = await options.index.due(controller.kind, untilMs, duePerSweep)
     await send(options, controller, timers.map(timer))
+    woken += timers.length
   }
+  return woken
 }
 
 /** Those behind come with the next sweeps: no kind keeps the others waiting, and no queue grows without end. */
-const duePerSweep = 1_000
+export const duePerSweep = 1_000
 
 function timer({ key, dueAtMs }: DueTimer): WakeUp {
   const dedupId = `timer:${dueAtMs}`

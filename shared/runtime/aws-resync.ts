@@ -1,6 +1,6 @@
 import { createControlLoops, sweptBy } from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
-import { sweepTimers, sweepWheel, wakeSlots, type SweptController } from '../engine/sweep.ts'
+import { duePerSweep, sweepTimers, sweepWheel, wakeSlots, type SweptController } from '../engine/sweep.ts'
 import { wheelSlots } from '../model/wheel.ts'
 import type { QueueServices } from './aws-services.ts'
 import { openEngineServices, type FunctionOptions } from './aws-open.ts'
@@ -42,26 +42,33 @@ interface Swept extends SweptController {
 
 export function createTick(options: TickOptions): Tick {
   const { clock, index, queueOf, catalog, checkpoint, depthOf, logger } = options
-  const own = sweptBy(createControlLoops(options))
+  const loops = createControlLoops(options)
+  const own = sweptBy(loops)
   const saved = checkpoint('resync')
   let installed: Promise<void> | undefined
 
   async function swept(): Promise<readonly Swept[]> {
-    const kinds = await catalog.all()
-    const stored = kinds.filter(({ version, storageVersion }) => version === storageVersion)
     return [
       ...own.map((controller) => ({ ...controller, everyMs: minuteMs })),
-      ...stored.map((kind) => ({ ...garbage, kind })),
+      ...(await catalog.stored()).map((kind) => ({ ...garbage, kind })),
     ]
   }
 
   async function sweep(controller: Swept, begun: Progress, nowMs: number): Promise<Progress> {
     if ((await depthOf(controller)) >= depthMax) return begun
     const one = { index, queueOf, controllers: [controller] }
-    if (controller.name !== garbageCollectorName) await sweepTimers(one, nowMs + minuteMs)
+    const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs + minuteMs)
+    // More would stand before users' changes, which are reserved for in the order of asking.
+    if (due >= fullMinuteOf(controller)) return begun
     const turn = turnOf(begun, controller, nowMs)
     await sweepWheel(one, turn.fromMs, turn.toMs)
     return { turnedMs: turn.toMs, introduced: await introduce(controller, begun.introduced) }
+  }
+
+  /** So many timers leave nothing of the next minute, by the rate limit of the controller. */
+  function fullMinuteOf({ name }: SweptController): number {
+    const perSecond = loops.find((loop) => loop.name === name)?.controllerLimit?.perSecond ?? Infinity
+    return perSecond === Infinity ? Infinity : Math.min(duePerSweep, 60 * perSecond)
   }
 
   /** Objects that were there before the loop was: nobody has run them. */

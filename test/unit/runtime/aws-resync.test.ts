@@ -98,6 +98,24 @@ function slots(): number {
 
 const toWidgets = (): readonly WakeUp[] => sent.filter(({ loop }) => loop === 'widget').map(({ wakeUp }) => wakeUp)
 
+describe('a controller with a rate limit', () => {
+  const limited = (perSecond: number): Tick =>
+    process([widgets([], () => done(), { resync: '10h', rateLimit: { controller: { perSecond } } })])
+
+  it('whose next minute is full gets no resync: users would wait behind it; it is made up for later', async () => {
+    await limited(1)()
+    slots()
+    await createWidgets(60, { nextRunAtMs: startMs + 90_000 })
+    await clock.advance(minuteMs)
+    await limited(1)()
+    expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(60)
+    expect(slots()).toBe(0)
+    await clock.advance(minuteMs)
+    await limited(2)()
+    expect(slots()).toBe(12)
+  })
+})
+
 describe('timers', () => {
   it('are found a minute ahead, and say when they are due', async () => {
     const tick = process()
