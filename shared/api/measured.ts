@@ -15,9 +15,10 @@ export function createMeasure(services: { readonly telemetry: Telemetry; readonl
   const seriesOf = createSeries(services.telemetry)
   const { clock } = services
 
-  const opened = (call: Call, { open }: Series): void => {
+  const opened = ({ request: { signal } }: Call, { open }: Series): void => {
+    if (signal.aborted) return
     open.watches++
-    call.request.signal.addEventListener('abort', () => open.watches--, { once: true })
+    signal.addEventListener('abort', () => open.watches--, { once: true })
   }
 
   const answered = (call: Call, { verb, status, startMs }: Answered): void => {

@@ -6,7 +6,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { customResourceDefinitionKind, eventKind, namespaceKind } from '../resources/built-in-kinds.ts'
-import { servedKinds } from '../resources/custom-kinds.ts'
+import { storedKind } from '../resources/custom-kinds.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 import { crdFinalizer, eventLifetimeMs, namespaceFinalizer } from '../resources/strategies.ts'
@@ -24,9 +24,7 @@ export interface LifecycleOptions {
 /** A namespace goes once nothing is in it. */
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   return lifecycle(namespaceKind, namespaceFinalizer, async ({ metadata: { name } }) => {
-    const kinds = (await catalog.all()).filter(
-      ({ namespaced, version, storageVersion }) => namespaced && version === storageVersion,
-    )
+    const kinds = (await catalog.stored()).filter(({ namespaced }) => namespaced)
     const left = await Promise.all(kinds.map((kind) => deleteAll(resources, kind, name)))
     return untilNoneIsLeft(left.reduce((a, b) => a + b, 0))
   })
@@ -35,7 +33,7 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
 /** A CustomResourceDefinition goes once no object of its kind is left. One whose names are taken waits for them. */
 export function definitionController({ resources }: Pick<LifecycleOptions, 'resources'>): Controller {
   const cleanup = async (definition: ApiObject): Promise<Outcome> => {
-    const [kind] = servedKinds(definition as unknown as CustomResourceDefinition)
+    const kind = storedKind(definition as unknown as CustomResourceDefinition)
     return untilNoneIsLeft(kind === undefined ? 0 : await deleteAll(resources, kind))
   }
   const reconcile = async (definition: ApiObject): Promise<Outcome> => {

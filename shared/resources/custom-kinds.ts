@@ -8,31 +8,42 @@ import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
  * established: somebody else may have its names, and the objects that go by them.
  */
 export function servedKinds(definition: CustomResourceDefinition): readonly ServedKind[] {
-  if (!isCondition(definition as unknown as ApiObject, 'Established')) return []
-  const { spec, status } = definition
-  const { group, scope } = spec
+  if (!isEstablished(definition)) return []
+  const served = definition.spec.versions.filter((version) => version.served)
+  return served.toSorted((a, b) => Number(b.storage) - Number(a.storage)).map((version) => kindOf(definition, version))
+}
+
+/** The kind that its objects are stored as, served or not; undefined until it is established. */
+export function storedKind(definition: CustomResourceDefinition): ServedKind | undefined {
+  const version = definition.spec.versions.find(({ storage }) => storage)
+  return version !== undefined && isEstablished(definition) ? kindOf(definition, version) : undefined
+}
+
+function isEstablished(definition: CustomResourceDefinition): boolean {
+  return isCondition(definition as unknown as ApiObject, 'Established')
+}
+
+type Version = CustomResourceDefinition['spec']['versions'][number]
+
+function kindOf({ spec, status }: CustomResourceDefinition, version: Version): ServedKind {
   const names = status?.acceptedNames ?? spec.names
-  const storageVersion = spec.versions.find((version) => version.storage)?.name ?? ''
-  const served = spec.versions.filter((version) => version.served)
-  return served
-    .toSorted((a, b) => Number(b.storage) - Number(a.storage))
-    .map((version) => ({
-      group,
-      version: version.name,
-      storageVersion,
-      kind: names.kind,
-      listKind: names.listKind ?? `${names.kind}List`,
-      plural: names.plural,
-      singular: names.singular ?? names.kind.toLowerCase(),
-      shortNames: names.shortNames ?? [],
-      categories: names.categories ?? [],
-      namespaced: scope === 'Namespaced',
-      schema: version.schema?.openAPIV3Schema ?? anyObject,
-      hasStatus: version.subresources?.status !== undefined,
-      columns: version.additionalPrinterColumns ?? ageOnly,
-      selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
-      builtIn: false,
-    }))
+  return {
+    group: spec.group,
+    version: version.name,
+    storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? '',
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    schema: version.schema?.openAPIV3Schema ?? anyObject,
+    hasStatus: version.subresources?.status !== undefined,
+    columns: version.additionalPrinterColumns ?? ageOnly,
+    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
+    builtIn: false,
+  }
 }
 
 const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const

@@ -4,8 +4,10 @@ import type { ServedKind } from '../model/served-kind.ts'
 export interface KindCatalog {
   /** By the words of a URL. */
   byPlural(group: string, version: string, plural: string): Promise<ServedKind | undefined>
-  /** In the version objects are stored in. */
+  /** In the version objects are stored in, served or not: objects that nobody sees are there all the same. */
   byKind(group: string, kind: string): Promise<ServedKind | undefined>
   /** Preferred version of each group first; built-in groups first. */
   all(): Promise<readonly ServedKind[]>
+  /** Every kind that there may be objects of, as `byKind` gives it. */
+  stored(): Promise<readonly ServedKind[]>
 }

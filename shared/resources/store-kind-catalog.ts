@@ -2,7 +2,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { builtInKinds } from './built-in-kinds.ts'
-import { servedKinds } from './custom-kinds.ts'
+import { servedKinds, storedKind } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { definitionsIn } from './stored-definitions.ts'
 
@@ -43,6 +43,7 @@ export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): S
     byPlural: (group, version, plural) => find(`${group}/${version}/${plural}`),
     byKind: (group, kind) => find(`${group}//${kind}`),
     all: async () => (await index(maxAgeMs)).all,
+    stored: async () => (await index(maxAgeMs)).stored,
     invalidate: () => {
       current = undefined
     },
@@ -53,16 +54,18 @@ const missAgeMs = 1_000
 
 interface Index {
   readonly all: readonly ServedKind[]
+  readonly stored: readonly ServedKind[]
   /** By `group/version/plural`, and by `group//kind` in the storage version. */
   readonly byName: ReadonlyMap<string, ServedKind>
 }
 
 async function readIndex(store: ObjectStore): Promise<Index> {
-  const all = [...builtInKinds, ...(await definitionsIn(store)).flatMap(servedKinds)]
-  const byName = new Map<string, ServedKind>()
-  for (const kind of all) {
-    byName.set(`${kind.group}/${kind.version}/${kind.plural}`, kind)
-    if (kind.version === kind.storageVersion) byName.set(`${kind.group}//${kind.kind}`, kind)
-  }
-  return { all, byName }
+  const definitions = await definitionsIn(store)
+  const all = [...builtInKinds, ...definitions.flatMap(servedKinds)]
+  const stored = [...builtInKinds, ...definitions.flatMap((definition) => storedKind(definition) ?? [])]
+  const byName = new Map([
+    ...all.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind] as const),
+    ...stored.map((kind) => [`${kind.group}//${kind.kind}`, kind] as const),
+  ])
+  return { all, stored, byName }
 }

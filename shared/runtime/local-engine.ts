@@ -150,7 +150,7 @@ async function lookAtAll(engine: Running, resourceVersion: string, signal: Abort
 }
 
 async function sweptWithGarbage({ swept, catalog }: Running): Promise<SweepOptions> {
-  const abandoned = (await catalog.all()).map((kind) => ({ name: garbageCollectorName, kind, resyncMs: 0 }))
+  const abandoned = (await catalog.stored()).map((kind) => ({ name: garbageCollectorName, kind, resyncMs: 0 }))
   return { ...swept, controllers: [...swept.controllers, ...abandoned] }
 }
 

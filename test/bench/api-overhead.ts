@@ -83,6 +83,7 @@ const api: HttpHandler = createApi({
     byPlural: () => Promise.resolve(kind),
     byKind: () => Promise.resolve(kind),
     all: () => Promise.resolve([kind]),
+    stored: () => Promise.resolve([kind]),
   },
   feed: {
     async *follow() {},

@@ -82,4 +82,9 @@ describe('requests', () => {
     expect(await series('apiserver_longrunning')).toEqual([`apiserver_longrunning_requests${labels('WATCH')} 0`])
     expect(await series('apiserver_request_duration')).toEqual([])
   })
+
+  it('count no watch as open whose client left before it began', async () => {
+    await harness.send(`GET ${widgets}?watch=true`, { signal: AbortSignal.abort() }).catch(() => {})
+    expect(await series('apiserver_longrunning')).toEqual([`apiserver_longrunning_requests${labels('WATCH')} 0`])
+  })
 })

@@ -30,7 +30,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
     {
       ...opened,
       resources: createResources({ ...opened, clock, random }),
-      catalog: { byKind: async () => {}, byPlural: async () => {}, all: async () => [] },
+      catalog: { byKind: async () => {}, byPlural: async () => {}, all: async () => [], stored: async () => [] },
       clock,
       random,
       logger,
