@@ -11,6 +11,8 @@ export interface Use {
   readonly controllers: number
   /** Of an object's text, with what Kubernetes adds. */
   readonly objectBytes: number
+  /** The controllers have a rate limit that nothing has to wait for. */
+  readonly rateLimited?: boolean
 }
 
 export interface Line {
@@ -84,6 +86,7 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
   return [
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB writes, ${what}`, 'writeUnit', cost.writeUnits * n)),
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB reads, ${what}`, 'readUnit', cost.readUnits * n)),
+    lineOf('DynamoDB writes, reservations', 'writeUnit', use.rateLimited === true ? changes + batches : 0),
     lineOf('DynamoDB storage', 'tableGb', gb),
     lineOf('DynamoDB point-in-time backup', 'backupGb', gb),
     ...times.map(([what, cost, n]) =>

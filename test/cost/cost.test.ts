@@ -38,6 +38,12 @@ describe('the bill', () => {
     expect(reads?.usd).toBeCloseTo(9.125)
   })
 
+  it('reckons a reservation for each batch of a controller with a rate limit', () => {
+    const use = { ...idle, changesPerDay: 24, objects: 1_000 }
+    expect(lineOf(use, 'DynamoDB writes, reservations')).toBeUndefined()
+    expect(lineOf({ ...use, rateLimited: true }, 'DynamoDB writes, reservations')?.amount).toBeCloseTo(730 + 7_300)
+  })
+
   it('has a line for what costs though nothing happens', () => {
     const { lines, usd } = billOf({ ...idle, controllers: 2 }, measured)
     const costs = lines.map(({ what }) => what)

@@ -16,6 +16,7 @@ const { values } = optionsOf('npm run cost --', {
     resync: { type: 'string', default: '10h' },
     controllers: { type: 'string', default: '2' },
     'object-bytes': { type: 'string', default: '1500' },
+    'rate-limited': { type: 'boolean', default: false },
   },
 })
 
@@ -26,9 +27,10 @@ const use: Use = {
   resyncHours: resyncMs() / 3_600_000,
   controllers: count('controllers'),
   objectBytes: count('object-bytes'),
+  rateLimited: values['rate-limited'],
 }
 
-function count(name: Exclude<keyof typeof values, 'resync'>): number {
+function count(name: Exclude<keyof typeof values, 'resync' | 'rate-limited'>): number {
   const number = Number(values[name])
   if (values[name] === '' || !(number >= 0)) return refuse(`--${name}: "${values[name]}" is no number from 0 on`)
   return number
