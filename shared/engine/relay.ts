@@ -26,16 +26,16 @@ export interface RelayOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly telemetry: Telemetry
-  /** Routes of the engine's own controllers, whose keys follow other rules. */
+  /** Routes of the engine's own controllers, whose keys follow other rules: nobody's change waits behind them, however many. */
   readonly builtIn?: readonly Route[]
 }
 
 /** Sends the wake-ups of changes, in their order; resolves when all of them are in the queues. */
 export type Relay = (changes: readonly Change[]) => Promise<void>
 
-export function createRelay({ queueOf, store, index, clock, ...options }: RelayOptions): Relay {
+export function createRelay({ queueOf, store, index, clock, builtIn = [], ...options }: RelayOptions): Relay {
   const controllers = options.controllers.map((controller) => guarded(controller, options.logger))
-  const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...(options.builtIn ?? [])]
+  const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...builtIn]
   const references = createReferences(controllers, index)
   const advices = new Map(
     controllers.map(({ name }) => [name, createAdvice(name, { ...options, nowMs: () => clock.nowMs() })]),
@@ -61,7 +61,8 @@ export function createRelay({ queueOf, store, index, clock, ...options }: RelayO
       forgets.push(forget)
       for (const route of routes) {
         const targets = unique(await route.targets(change, dropped))
-        sends.push(...(targets.length > fanOutMax ? paced(route, targets, change) : direct(route, targets, change)))
+        const isPaced = targets.length > fanOutMax && !builtIn.includes(route)
+        sends.push(...(isPaced ? paced(route, targets, change) : direct(route, targets, change)))
       }
     }
     const forget = async (): Promise<void> => {

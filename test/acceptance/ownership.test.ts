@@ -83,6 +83,27 @@ describe('an owner', () => {
     expect(await child()).toMatchObject({ data: { a: '1' } })
   })
 
+  it('A32 D26 takes all of very many children with it', async () => {
+    env = await createTestEnv({
+      reconcilers: [
+        widgets(
+          [],
+          async (_, ctx) => {
+            for (let i = 0; i < 250; i++) await ctx.apply(ConfigMap, { metadata: { name: `child-${i}` } })
+            return done()
+          },
+          { owns: [ConfigMap] },
+        ),
+      ],
+    })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    expect(await env.list(ConfigMap)).toHaveLength(250)
+    await env.delete(Widget, 'w')
+    await env.advance('1m')
+    expect(await env.list(ConfigMap)).toEqual([])
+  })
+
   it('A32 of the same name is another: a child goes with the uid it names', async () => {
     await startWithChild()
     await hold('w', 'owner')
