@@ -1,8 +1,13 @@
 import { afterAll, describe } from 'vitest'
 import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
+import { createDynamodbReservations } from '../../shared/adapters/aws/dynamodb-reservations.ts'
+import { systemRandom } from '../../shared/adapters/local/system-random.ts'
+import type { Clock } from '../../shared/ports/clock.ts'
+import type { Reserve } from '../../shared/ports/reservations.ts'
 import { changeFeedContract } from '../contract/change-feed.contract.ts'
 import { objectIndexContract } from '../contract/object-index.contract.ts'
 import { objectStoreContract } from '../contract/object-store.contract.ts'
+import { reservationsContract } from '../contract/reservations.contract.ts'
 import type { Differences } from '../contract/work-queue.contract.ts'
 import { testCredentials } from '../support/dynalite.ts'
 import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
@@ -29,5 +34,11 @@ export function dynamodbContract(peer: Peer, differences: Differences): void {
     objectStoreContract(`DynamoDB (${peer.name})`, open, differences)
     objectIndexContract(`DynamoDB (${peer.name})`, open)
     changeFeedContract(`DynamoDB (${peer.name})`, open)
+    reservationsContract(`DynamoDB (${peer.name})`, async () => {
+      const { table } = await openDynamodb(client)
+      const process = (clock: Clock): Reserve =>
+        createDynamodbReservations({ client, table, clock, random: systemRandom })
+      return { process, close: () => {} }
+    })
   })
 }
