@@ -19,6 +19,7 @@ const shortMs = 60_000
 /** So many in a row are a habit. */
 const habit = 10
 const sameErrorsMin = 5
+const requeuesMax = 10_000
 
 /** Looks at runs that have ended for what their author should know. Remembers only objects that ask for runs one after the other. */
 export function createRunAdvice(controller: Controller, advise: Advise): (run: AdvisedRun) => void {
@@ -28,11 +29,19 @@ export function createRunAdvice(controller: Controller, advise: Advise): (run: A
   for (const field of imperativeFields(controller.kind))
     advise('ImperativeSpec', `${controller.kind.kind} spec.${field}`)
 
+  const forgetOldest = (): void => {
+    const [oldest = ''] = requeues.keys()
+    requeues.delete(oldest)
+  }
+
   const adviseOnRequeues = (stored: StoredObject, verdict: Verdict): void => {
     const key = keyText(keyOf(stored.object))
     const inARow = verdict.kind === 'again' && verdict.afterMs < shortMs ? (requeues.get(key) ?? 0) + 1 : 0
-    if (inARow === 0) return void requeues.delete(key)
+    // The one that asked last stands last; those that are gone make room.
+    requeues.delete(key)
+    if (inARow === 0) return
     requeues.set(key, inARow)
+    if (requeues.size > requeuesMax) forgetOldest()
     if (inARow % habit !== 0) return
     if (isConverged(stored)) advise('SteadyRequeue', key)
     else if (canBeWoken) advise('Polling', key)
