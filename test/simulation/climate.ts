@@ -138,7 +138,8 @@ export function climateOf(random: SeededRandom): Climate {
     unknown: upTo(0.1),
     crash: upTo(0.03),
     pause: fence ? 0.02 + random.next() * 0.05 : upTo(0.01),
-    pauseMsMax: fence ? 30_000 : 600_000,
+    // Short of a process's end: so that functions go on after their time.
+    pauseMsMax: fence ? 30_000 : oneOf(random, [45_000, 600_000]),
     zombies: fence,
     skewMsMax: is() ? oneOf(random, [300, 5_000]) : 0,
     jumpMinutes: is() ? oneOf(random, [3, 20]) : 0,

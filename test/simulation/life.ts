@@ -42,24 +42,19 @@ export function createLife({ world, name, version, skewMs }: LifeOptions): Life 
   let thawed: (() => void)[] = []
   let isRetired = false
 
-  const mayGoOn = async (): Promise<void> => {
-    while (state === 'frozen') await new Promise<void>((resolve) => void thawed.push(resolve))
-    if (state === 'dead') await never()
+  /** At once if it runs, when it is thawed if it stands still, and never if it is dead. */
+  const whenItRuns = (goOn: () => void): void => {
+    if (state === 'frozen') thawed.push(() => whenItRuns(goOn))
+    else if (state !== 'dead') goOn()
   }
-  const pass = async (ms: number): Promise<void> => {
-    await world.sleep(ms)
-    if (state !== 'running') await mayGoOn()
-  }
+  const pass = (ms: number): Promise<void> => new Promise((resolve) => void world.after(ms, () => whenItRuns(resolve)))
 
   return {
     name,
     version,
     clock: {
       nowMs: () => world.nowMs() + skewMs(),
-      sleep: async (ms, signal) => {
-        await world.sleep(ms, signal)
-        if (state !== 'running') await mayGoOn()
-      },
+      sleep: (ms, signal) => new Promise((resolve) => void world.sleep(ms, signal).then(() => whenItRuns(resolve))),
     },
     isDead: () => state === 'dead',
     isZombie: () => state === 'zombie',
@@ -98,6 +93,8 @@ export interface Network {
   readonly random: SeededRandom
   /** As it is now: in the calm nothing happens to calls but that they take time. */
   readonly climate: () => Climate
+  /** Nothing goes wrong any more: the answer to a call takes no time of its own. */
+  readonly isCalm: () => boolean
 }
 
 export interface CallOptions {
@@ -110,7 +107,7 @@ export interface CallOptions {
 
 /** A call through the network, as one life makes it: it takes time, may be refused or lost, and its caller may die on the way. */
 export async function call<Result>(
-  { world, random, climate }: Network,
+  { world, random, climate, isCalm }: Network,
   life: Life,
   { name, isWrite = false, refusal }: CallOptions,
   work: () => Promise<Result>,
@@ -126,7 +123,7 @@ export async function call<Result>(
   const isUnknown = isWrite && unknown > 0 && random.next() < unknown
   const result = isUnknown ? await loseAnswer() : await work()
   if (crash > 0 && random.next() < crash) return die(`after ${name}`)
-  await life.pass(Math.floor(random.next() * latencyMsMax))
+  if (!isCalm()) await life.pass(Math.floor(random.next() * latencyMsMax))
   return result
 
   async function standStill(): Promise<void> {

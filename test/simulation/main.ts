@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'
 import { runTwice, type Tally } from './run-seed.ts'
 import { scenarioOf, type Scenario } from './scenario.ts'
@@ -29,6 +30,10 @@ const { values } = optionsOf('npm run sim --', {
   },
 })
 
+// Of the threads that run seeds: what a seed makes is garbage with its end, and all cores are taken.
+for (const flag of ['--single-threaded-gc', '--min-semi-space-size=128', '--max-semi-space-size=128'])
+  setFlagsFromString(flag)
+
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname })
   .toString()
   .trim()
@@ -46,9 +51,10 @@ async function runMany(from: number, to: number): Promise<boolean> {
   const beganMs = Date.now()
   let toldMs = beganMs
   const untilMs = values.minutes === undefined ? Infinity : beganMs + wholeNumber('--minutes', values.minutes) * 60_000
+  const stopped = stopOnSignals()
   const progress = (all: Tally): void => {
     const rate = all.seeds / ((Date.now() - beganMs) / 1_000)
-    console.log(`${new Date().toISOString()} ${figures(all)} ${rate.toFixed(0)} seeds/s`)
+    console.log(`${new Date().toISOString()} ${figures(all)} ${rate.toFixed(0)} seeds/s ${megabytes()} MB`)
     toldMs = Date.now()
   }
   const all = await runPool({
@@ -56,23 +62,47 @@ async function runMany(from: number, to: number): Promise<boolean> {
     to,
     threads: wholeNumber('--threads', values.threads, 1),
     isFirstOnly: values.first,
-    untilMs,
+    isOver: () => stopped.isSo || Date.now() >= untilMs,
     onSlice: (slice, sum) => {
       for (const { seed, violations } of slice.broken) tell(seed, violations)
       if (Date.now() - toldMs > progressMs) progress(sum)
     },
   })
   progress(all)
-  console.log(`faults: ${JSON.stringify(all.faults)}`)
+  summary(all, from, to)
   for (const { seed, violations } of values.shrink ? all.broken.slice(0, 20) : [])
     await keepShorter(scenarioOf(seed), violations)
   return all.broken.length === 0
 }
 
+/** Seeds are given out in order, and those that have begun are run to their end: so the next one is known. */
+function summary(all: Tally, from: number, to: number): void {
+  console.log(`seeds ${from}..${from + all.seeds - 1}: ${figures(all)}`)
+  console.log(`faults: ${JSON.stringify(Object.fromEntries(Object.entries(all.faults).sort(([, a], [, b]) => b - a)))}`)
+  for (const { seed, violations } of all.broken) tell(seed, violations.slice(0, 1))
+  if (from + all.seeds <= to && !values.first && to !== Infinity)
+    console.log(`goes on with: npm run sim -- --seeds ${from + all.seeds}..${to}`)
+}
+
+/** A first signal ends it after the seeds that have begun, with a summary; a second one ends it at once. */
+function stopOnSignals(): { readonly isSo: boolean } {
+  const stopped = { isSo: false }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      stopped.isSo = true
+    })
+  return stopped
+}
+
+function megabytes(): string {
+  return (process.memoryUsage().rss / 1_000_000).toFixed(0)
+}
+
 const progressMs = 10_000
 
-function figures({ seeds, hours, runs, broken }: Tally): string {
-  return `${seeds} seeds, ${hours.toFixed(0)} virtual hours, ${runs} runs, ${broken.length} seeds broken`
+function figures({ seeds, hours, runs, faults, broken }: Tally): string {
+  const count = Object.values(faults).reduce((sum, one) => sum + one, 0)
+  return `${seeds} seeds, ${hours.toFixed(0)} virtual hours, ${runs} runs, ${count} faults, ${broken.length} seeds broken`
 }
 
 function tell(seed: number, violations: readonly string[]): void {

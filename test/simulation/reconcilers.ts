@@ -12,17 +12,18 @@ export interface ReconcilersOptions {
   readonly life: Life
   readonly outside: OutsideClient
   readonly watcher: RunWatcher
+  readonly isCalm: () => boolean
 }
 
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
 export function controllersFor(
   { steps, herd, resyncMinutes }: Scenario,
-  { life, outside, watcher }: ReconcilersOptions,
+  { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const has = (kind: string): boolean => steps.some((step) => step.kind === kind)
   return [
-    gadgetController({ life, outside, watcher, resync }),
+    gadgetController({ life, outside, watcher, resync, isCalm }),
     ...(has('Link') || herd > 0 ? [linkController({ life, watcher, resync })] : []),
     ...(has('Crate') ? [crateController({ life, watcher, resync })] : []),
     ...(has('Witness') ? [witnessController({ life, outside, watcher })] : []),

@@ -17,6 +17,17 @@ export async function runTwice(scenario: Scenario): Promise<CheckedResult> {
   return { ...result, violations: [...result.violations, `determinism: the second run differs at ${where}`] }
 }
 
+/** A simulation that throws says nothing of what it was to find out: that is a finding, too. */
+function brokeDown(error: unknown): CheckedResult {
+  return {
+    violations: [`simulation: it broke down: ${String(error)}`],
+    trace: [],
+    hours: 0,
+    runs: 0,
+    faults: new Map(),
+  }
+}
+
 /** What is left to tell of many seeds. */
 export interface Tally {
   readonly seeds: number
@@ -44,7 +55,7 @@ export function together(a: Tally, b: Tally): Tally {
 export async function runSeeds(seeds: Iterable<number>, isFirstOnly = false): Promise<Tally> {
   let tally = nothingYet
   for (const seed of seeds) {
-    const { violations, hours, runs, faults } = await runTwice(scenarioOf(seed))
+    const { violations, hours, runs, faults } = await runTwice(scenarioOf(seed)).catch(brokeDown)
     const broken = violations.length === 0 ? [] : [{ seed, violations }]
     tally = together(tally, { seeds: 1, hours, runs, faults: Object.fromEntries(faults), broken })
     if (isFirstOnly && broken.length > 0) break

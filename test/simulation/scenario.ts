@@ -50,7 +50,7 @@ export function scenarioOf(seed: number): Scenario {
   const climate = climateOf(random)
   // What nobody is told of is found by the resync.
   const isTrimmed = climate.streamRetriesMax < 100
-  const resyncMinutes = random.next() < 0.2 || isTrimmed ? 20 : 0
+  const resyncMinutes = random.next() < 0.2 || isTrimmed ? 10 : 0
   const isHerd = random.next() < 1 / 100
   const steps = stepsOf(random, { resyncMinutes })
   // A poisoned object is due all the time: with room for one, nobody else would be looked at.
@@ -59,7 +59,7 @@ export function scenarioOf(seed: number): Scenario {
     seed,
     climate: isPoisoned ? { ...climate, page: clearSky.page } : climate,
     // Never less than the steps were drawn for: what is changed by hand outside is found by the resync only.
-    resyncMinutes: isHerd ? Math.max(resyncMinutes, oneOf(random, [0, 20])) : resyncMinutes,
+    resyncMinutes: isHerd ? Math.max(resyncMinutes, oneOf(random, [0, 10])) : resyncMinutes,
     steps,
     herd: isHerd ? (climate.page < 100 ? 101 : oneOf(random, [101, 150, 300])) : 0,
   }
@@ -83,9 +83,23 @@ function stepsOf(random: SeededRandom, { resyncMinutes }: { readonly resyncMinut
     names: oneOf(random, [1, 2, 3]),
     values: 0,
   }
+  if (random.next() < 1 / 12) return churnOf(random, 4 + below(random, 10), mix)
   const users = 1 + below(random, 2)
   const each = 2 + below(random, 8)
   return Array.from({ length: users * each }, (_, i) => stepOf(random, { ...mix, values: i + 1 }, i % users))
+}
+
+/** One name again and again, made and deleted: what is left of the last one meets the next. */
+function churnOf(random: SeededRandom, count: number, mix: Mix): readonly Step[] {
+  const kind = oneOf(random, ['Witness', 'Witness', 'Gadget'] as const)
+  const pauseMs = oneOf(random, [500, 5_000, 40_000])
+  return Array.from({ length: count }, (_, i) => ({
+    ...stepOf(random, { ...mix, values: i + 1 }, 0),
+    afterMs: below(random, pauseMs),
+    act: i % 2 === 0 ? 'apply' : 'delete',
+    kind,
+    name: `${kind.charAt(0).toLowerCase()}0-0`,
+  }))
 }
 
 interface Mix {

@@ -9,8 +9,8 @@ export interface PoolOptions {
   readonly threads: number
   /** Stop at the first broken seed. */
   readonly isFirstOnly?: boolean
-  /** No seed begins after this time. */
-  readonly untilMs?: number
+  /** Whether it is enough: no further seed begins then. */
+  readonly isOver?: () => boolean
   /** Told of each slice that has ended. */
   readonly onSlice?: (slice: Tally, all: Tally) => void
 }
@@ -24,25 +24,37 @@ export interface Slice {
 
 const sliceSize = 20
 
-/** Runs a range of seeds over several threads. Which thread runs a seed changes nothing in it. */
+/** A seed takes milliseconds; one that takes so long does not end. */
+const sliceMsMax = 300_000
+
+/**
+ * Runs a range of seeds over several threads. Which thread runs a seed changes nothing in it. A thread that breaks down, or does
+ * not end, costs its seed only: what was to be run with it is run again, seed by seed.
+ */
 export async function runPool(options: PoolOptions): Promise<Tally> {
-  const { from, to, threads, isFirstOnly = false, untilMs = Infinity, onSlice } = options
+  const { from, to, threads, isFirstOnly = false, isOver: isEnough = () => false, onSlice } = options
   let next = from
   let all = nothingYet
-  const isOver = (): boolean => next > to || Date.now() >= untilMs || (isFirstOnly && all.broken.length > 0)
+  const isOver = (): boolean => next > to || isEnough() || (isFirstOnly && all.broken.length > 0)
+  const note = (tally: Tally): void => {
+    all = together(all, tally)
+    onSlice?.(tally, all)
+  }
 
   async function serve(): Promise<void> {
-    const worker = new Worker(new URL('seed-worker.ts', import.meta.url))
-    try {
-      while (!isOver()) {
-        const slice: Slice = { from: next, to: Math.min(to, next + sliceSize - 1), isFirstOnly }
-        next = slice.to + 1
-        const tally = await answerTo(worker, slice)
-        all = together(all, tally)
-        onSlice?.(tally, all)
-      }
-    } finally {
-      await worker.terminate()
+    const thread = createThread()
+    while (!isOver()) {
+      const slice: Slice = { from: next, to: Math.min(to, next + sliceSize - 1), isFirstOnly }
+      next = slice.to + 1
+      await thread.run(slice).then(note, async () => oneByOne(thread, slice))
+    }
+    await thread.end()
+  }
+
+  async function oneByOne(thread: Thread, { from: first, to: last }: Slice): Promise<void> {
+    for (let seed = first; seed <= last; seed++) {
+      const slice = { from: seed, to: seed, isFirstOnly }
+      note(await thread.run(slice).catch((error: unknown) => brokenDown(seed, error)))
     }
   }
 
@@ -50,14 +62,50 @@ export async function runPool(options: PoolOptions): Promise<Tally> {
   return { ...all, broken: [...all.broken].sort((a, b) => a.seed - b.seed) }
 }
 
+function brokenDown(seed: number, error: unknown): Tally {
+  return {
+    ...nothingYet,
+    seeds: 1,
+    broken: [{ seed, violations: [`simulation: its thread broke down: ${String(error)}`] }],
+  }
+}
+
+interface Thread {
+  /** Rejects if the thread breaks down; the next slice has a new one. */
+  run(slice: Slice): Promise<Tally>
+  end(): Promise<unknown>
+}
+
+function createThread(): Thread {
+  let worker: Worker | undefined
+  const end = async (): Promise<unknown> => {
+    const last = worker
+    worker = undefined
+    return last?.terminate()
+  }
+  return {
+    run: async (slice) => {
+      worker ??= new Worker(new URL('seed-worker.ts', import.meta.url))
+      try {
+        return await answerTo(worker, slice)
+      } catch (error) {
+        await end()
+        throw error
+      }
+    },
+    end,
+  }
+}
+
 function answerTo(worker: Worker, slice: Slice): Promise<Tally> {
-  return new Promise((resolve, reject) => {
-    worker.once('error', reject)
-    worker.once('message', (tally: Tally) => {
-      worker.off('error', reject)
-      resolve(tally)
-    })
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-    worker.postMessage(slice)
+  const { promise, resolve, reject } = Promise.withResolvers<Tally>()
+  const exited = (): void => reject(new Error('the thread has ended'))
+  const late = setTimeout(() => reject(new Error('the thread does not end')), sliceMsMax)
+  worker.once('error', reject).once('exit', exited).once('message', resolve)
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+  worker.postMessage(slice)
+  return promise.finally(() => {
+    clearTimeout(late)
+    worker.off('error', reject).off('exit', exited).off('message', resolve)
   })
 }

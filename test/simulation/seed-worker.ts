@@ -2,6 +2,9 @@ import { parentPort } from 'node:worker_threads'
 import { runSeeds } from './run-seed.ts'
 import type { Slice } from './seed-pool.ts'
 
+// Errors are the simulation's daily bread, and nobody reads where they were made.
+Error.stackTraceLimit = 0
+
 /** A thread of the pool: runs slices of seeds as they are given to it. */
 async function serve({ from, to, isFirstOnly }: Slice): Promise<void> {
   const seeds = Array.from({ length: to - from + 1 }, (_, i) => from + i)

@@ -30,6 +30,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   const report = (violation: string): void => {
     if (violations.size < violationsMax) violations.add(`${violation} (at ${seconds(world)} s)`)
   }
+  const end: { calmSinceMs?: number } = {}
   let runs = 0
 
   const watcher = createRunWatcher(world, {
@@ -48,7 +49,13 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   const plane: Plane = startPlane({
     world,
     climate,
-    controllers: (life, network) => controllersFor(scenario, { life, watcher, outside: outside.reach(life, network) }),
+    controllers: (life, network) =>
+      controllersFor(scenario, {
+        life,
+        watcher,
+        outside: outside.reach(life, network),
+        isCalm: () => end.calmSinceMs !== undefined,
+      }),
     onWrite: (write) => {
       const { metadata } = write.after.object
       world.note(
@@ -65,7 +72,6 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     onAccepted: (change) => checkers.accepted(change),
   })
   const { table } = plane
-  const end: { calmSinceMs?: number } = {}
   const checkers = createCheckers({
     world,
     scenario,
@@ -113,6 +119,9 @@ const troubleMsMax = 2 * 3_600_000
 /** Longer than the longest backoff, a dead letter's wait, visibility timeouts and ticks: what is not at rest by then never will be. */
 const calmMsMax = 2 * 3_600_000
 
+/** Three ticks, and longer than the longest wait of a message. */
+const restMs = 180_000
+
 interface Calm {
   readonly world: World
   readonly plane: Plane
@@ -140,7 +149,7 @@ async function calm({ world, plane, unmet, restBegins, report }: Calm): Promise<
   if (restedLooks < 3)
     report(`promise 3, level: ${leftIn(plane)} messages, records or timers are left though all is at rest`)
   restBegins()
-  await world.runUntil(world.nowMs() + 300_000)
+  await world.runUntil(world.nowMs() + restMs)
   for (const text of unmet()) report(`${text}, after all was at rest`)
 }
 

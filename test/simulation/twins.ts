@@ -46,6 +46,9 @@ interface Twin {
 
 const restMs = 1_200_000
 
+/** No object of a script has a mood to which it matters. */
+const isCalm = (): boolean => false
+
 async function play(
   { request, advance, entities }: Twin,
   steps: readonly Step[],
@@ -130,7 +133,8 @@ async function endOnAws(scenario: Scenario): Promise<ReadonlyMap<string, string>
   const plane = startPlane({
     world,
     climate: clearSky,
-    controllers: (life, network) => controllersFor(scenario, { life, watcher, outside: outside.reach(life, network) }),
+    controllers: (life, network) =>
+      controllersFor(scenario, { life, watcher, outside: outside.reach(life, network), isCalm }),
     onWrite: () => {},
   })
   for (const stored of await basicItems(scenario)) plane.table.place(stored)
@@ -158,7 +162,7 @@ async function endLocally(scenario: Scenario): Promise<ReadonlyMap<string, strin
   const watcher = createRunWatcher(createWorld(1), { runBegins: () => {}, runEnds: () => {} })
   const life = { name: 'local', version: 1 } as Life
   await using env = await createTestEnv({
-    reconcilers: controllersFor(scenario, { life, watcher, outside }),
+    reconcilers: controllersFor(scenario, { life, watcher, outside, isCalm }),
     seed: scenario.seed,
     tickMs: 60_000,
   })

@@ -2,6 +2,7 @@ import type { LoopDelivery } from '../../../shared/adapters/aws/sqs-message.ts'
 import { createApi } from '../../../shared/api/api.ts'
 import { createControlLoops, sweptBy, type ControlLoop } from '../../../shared/engine/control-loops.ts'
 import type { Controller } from '../../../shared/engine/controller.ts'
+import type { Kind } from '../../../shared/engine/kind.ts'
 import { createDeadLetters } from '../../../shared/engine/dead-letter.ts'
 import type { ObjectKey } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
@@ -48,7 +49,12 @@ export function startPlane(options: PlaneOptions): Plane {
   const { world, climate } = options
   let weather = climate
   const now = (): Climate => weather
-  const network: Network = { world, random: world.random.fork('network'), climate: now }
+  const network: Network = {
+    world,
+    random: world.random.fork('network'),
+    climate: now,
+    isCalm: () => weather !== climate,
+  }
   const table = createSimTable({ world, climate, onWrite: options.onWrite })
   const functions = createFunctions({ world, climate: now })
   const queues = new Map<string, SimQueue>()
@@ -305,7 +311,10 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },
-    controllers: options.controllers(life, network).filter(({ name }) => own === undefined || name === own),
+    controllers: options
+      .controllers(life, network)
+      .filter(({ name }) => own === undefined || name === own)
+      .map((controller) => (options.climate.deploying ? controller : installed(controller))),
     kindsMaxAgeMs: 300_000,
     logger: silent,
     telemetry: unheard,
@@ -313,6 +322,17 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
   const queueOf = ({ name }: { readonly name: string }): WorkQueue =>
     see(queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
   return { ...services, queueOf }
+}
+
+/** Its definitions have been there for long. Where two versions of the code run, each new process of the tick applies them. */
+function installed(controller: Controller): Controller {
+  const known = <Known extends { readonly kind: Kind }>(one: Known): Known => ({ ...one, kind: served(one.kind) })
+  const { owns, references, maps } = controller
+  return { ...known(controller), owns: owns.map(known), references: references.map(known), maps: maps.map(known) }
+}
+
+function served({ definition: _, ...kind }: Kind): Kind {
+  return kind
 }
 
 function isHot(arg: unknown, { now, world }: ServicesOptions): boolean {

@@ -3,6 +3,8 @@ import { named, objectsOf, isPoison, type Checker, type Scene } from './checker.
 /** Promise 9: every object runs once per period of its kind, and resync is spread over the period. */
 export function createResync({ world, scenario, table, report, calmSinceMs }: Scene): Checker {
   const periodMs = scenario.resyncMinutes * 60_000
+  /** The first whole period after the trouble; a herd's spread is looked at for one more. */
+  const lookedAtMs = scenario.herd > 0 ? 2 * periodMs : periodMs + slackMs
   const lastRunMs = new Map<string, number>()
   const perMinute = new Map<number, number>()
 
@@ -23,8 +25,7 @@ export function createResync({ world, scenario, table, report, calmSinceMs }: Sc
     },
     unmet: () => {
       if (periodMs === 0) return []
-      // The first whole period after the trouble.
-      if (world.nowMs() < (calmSinceMs() ?? world.nowMs()) + 2 * periodMs)
+      if (world.nowMs() < (calmSinceMs() ?? world.nowMs()) + lookedAtMs)
         return ['promise 9, resync: the period is not over']
       return objectsOf(table, 'Gadget', 'Link').flatMap((stored) => {
         const agoMs = world.nowMs() - (lastRunMs.get(stored.object.metadata.uid) ?? 0)

@@ -16,7 +16,7 @@ import type { RunWatcher } from '../runs.ts'
 /** What its runs do beside keeping the entity and the child as declared. */
 export const moods = [
   'plain',
-  /** Asks to run again: soon, in a minute, in five. */
+  /** Asks to run again: soon (while things go wrong), in a minute, in five. */
   'hurry',
   'poll',
   'nap',
@@ -49,9 +49,11 @@ export interface GadgetOptions {
   readonly outside: OutsideClient
   readonly watcher: RunWatcher
   readonly resync: `${number}m` | false
+  /** Nothing goes wrong any more. */
+  readonly isCalm: () => boolean
 }
 
-export function gadgetController({ life, outside, watcher, resync }: GadgetOptions): Controller {
+export function gadgetController({ life, outside, watcher, resync, isCalm }: GadgetOptions): Controller {
   const keepEntity = async ({ metadata: { uid }, spec }: GadgetObject, signal: AbortSignal): Promise<void> => {
     if ((await outside.observe(uid)) === spec.value) return
     signal.throwIfAborted()
@@ -80,7 +82,7 @@ export function gadgetController({ life, outside, watcher, resync }: GadgetOptio
         if (life.version === 1) await keepChild()
         if (spec.mood === 'stop') throw stop('Enough', 'its mood is to stop')
         const report = { status: { value: spec.value }, ready: true } as const
-        const pause = pauses[spec.mood]
+        const pause = (isCalm() ? { ...pauses, ...calmPauses } : pauses)[spec.mood]
         return pause === undefined ? done(report) : again(pause, report)
       }),
 
@@ -94,3 +96,5 @@ export function gadgetController({ life, outside, watcher, resync }: GadgetOptio
 }
 
 const pauses: { readonly [mood in Mood]?: `${number}s` } = { hurry: '4s', poll: '50s', nap: '300s', spin: '0s' }
+/** What is run again in a calm is run again as before: there is little to learn from it. */
+const calmPauses = { hurry: '50s' } as const
