@@ -6,9 +6,12 @@ export function timestamp(ms: number): string {
   return `${microTimestamp(ms).slice(0, 19)}Z`
 }
 
-/** Milliseconds, UTC: for waits, where a second is too coarse. */
+/** The last moment that a Date can be, either way. */
+const timeMsMax = 8.64e15
+
+/** Milliseconds, UTC: for waits, where a second is too coarse. What is beyond all time is its end: nobody's mistake hides an object. */
 export function microTimestamp(ms: number): string {
-  return new Date(ms).toISOString()
+  return new Date(Math.max(-timeMsMax, Math.min(timeMsMax, ms || 0))).toISOString()
 }
 
 /** `metav1.MicroTime`: microseconds, UTC. What happened in one millisecond is told apart by its place in it. */
