@@ -204,6 +204,38 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     expect(serverPid(dataDirectory, 'default_main')).not.toBe(pid)
   })
 
+  it('is put back as soon as its server is, however long its own retries wait', async () => {
+    await annotate(cluster, { 'setpoint.dev/resync': '10s' })
+    const startedAt = async () => (await get(cluster)).status.startedAt
+    const before = await startedAt()
+    await dropByHand()
+    process.kill(serverPid(dataDirectory, 'default_main') as number, 'SIGKILL')
+    await requestReconcile(database)
+    await eventually(async () => expect(await startedAt()).not.toBe(before), 40_000)
+    const backMs = performance.now()
+    await eventually(() => expectReady(database))
+    expect(performance.now() - backMs).toBeLessThan(3_000)
+    await canLogIn()
+    await annotate(cluster, { 'setpoint.dev/resync': null })
+  })
+
+  it('tells what was done of what could not be done as a whole', async () => {
+    const spec = { clusterRef: { name: 'main' }, extensions: ['nonsense'] }
+    const half = { apiVersion: 'postgres.setpoint.dev/v1alpha1', kind: 'PostgresDatabase', metadata: { name: 'half' } }
+    expect((await client.send(`POST ${api}/postgresdatabases`, { body: { ...half, spec } })).status).toBe(201)
+    await eventually(async () => {
+      const { items } = await get('/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=half')
+      const told = (items as readonly { readonly reason: string; readonly message: string }[]).map(
+        ({ reason, message }) => `${reason}: ${message}`,
+      )
+      expect(told).toContainEqual(expect.stringMatching(/^ExtensionNotAvailable: .*"nonsense"/))
+      expect(told).toContain('Changed: created role "half"')
+      expect(told).toContain('Changed: created database "half"')
+    })
+    expect((await client.send(`DELETE ${api}/postgresdatabases/half`)).status).toBe(200)
+    await eventually(async () => expect((await client.send(`GET ${api}/postgresdatabases/half`)).status).toBe(404))
+  })
+
   it('has a Secret again that works, after somebody deleted it', async () => {
     const { metadata } = await get(`${secrets}/orders-connection`)
     expect((await client.send(`DELETE ${secrets}/orders-connection`)).status).toBe(200)

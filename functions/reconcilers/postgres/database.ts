@@ -40,8 +40,7 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return done({ ready: admin, conditions: { ClusterReady: { status: 'False', ...admin } } })
       const login = await keepLogin(database, admin, ctx)
-      const changes = await ensureAll(database, { admin, login }, ctx)
-      for (const change of changes) await ctx.event('Normal', 'Changed', change)
+      await ensureAll(database, { admin, login }, ctx)
       const status = { database: login.database, role: login.user, secretRef: { name: secretNameOf(database) } }
       return done({ status, conditions: { ClusterReady: { status: 'True', reason: 'Ready' } } })
     }),
@@ -104,28 +103,37 @@ async function keepLogin(database: Database, { host, port }: Endpoint, ctx: Cont
   return { host, port, user: roleName, password, database: databaseName }
 }
 
+/** What was done is told as soon as it is: what comes after it may fail. */
 async function ensureAll(
   database: Database,
   { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint },
   ctx: Context,
-): Promise<readonly string[]> {
+): Promise<void> {
   const { ownedDatabase, ownedRole } = ownedBy(database)
   const { connectionLimit, extensions, grants } = database.spec
-  const roleAndDatabase = await withConnection(admin, ctx.signal, async (sql) => [
-    ...(await ensureRole(sql, { ...ownedRole, login: true, password: login.password, connectionLimit })),
-    ...(await ensureDatabase(sql, { ...ownedDatabase, owner: login.user, encoding: 'UTF8', connectionLimit: -1 })),
-  ])
-  const inside = await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => [
-    ...(await ensureExtensions(
-      sql,
-      extensions.map((name) => ({ name })),
-    )),
-    ...(await ensureGrants(
-      sql,
-      grants.map(({ role, privileges }) => ({ to: role, privileges })),
-    )),
-  ])
-  return [...roleAndDatabase, ...inside]
+  const tell = async (changes: readonly string[]): Promise<void> => {
+    for (const change of changes) await ctx.event('Normal', 'Changed', change)
+  }
+  await withConnection(admin, ctx.signal, async (sql) => {
+    await tell(await ensureRole(sql, { ...ownedRole, login: true, password: login.password, connectionLimit }))
+    await tell(
+      await ensureDatabase(sql, { ...ownedDatabase, owner: login.user, encoding: 'UTF8', connectionLimit: -1 }),
+    )
+  })
+  await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => {
+    await tell(
+      await ensureExtensions(
+        sql,
+        extensions.map((name) => ({ name })),
+      ),
+    )
+    await tell(
+      await ensureGrants(
+        sql,
+        grants.map(({ role, privileges }) => ({ to: role, privileges })),
+      ),
+    )
+  })
 }
 
 /** What is marked as this object's; left behind, it waits for the next object of this namespace and name. */

@@ -61,6 +61,7 @@ export const PostgresCluster = defineKind({
     host: z.string(),
     port: z.number().int(),
     version: z.string(),
+    startedAt: z.string().optional().describe('When the server was last started. Its databases look again then.'),
     secretRef: secretRef.describe('The Secret with the superuser: username, password, host, port.'),
   }),
   columns: [

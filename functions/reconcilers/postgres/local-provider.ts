@@ -81,15 +81,17 @@ async function configureStage(
 
 async function runStage(server: Server, wanted: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
   const before = await observe(server, signal)
-  const { port } = await start(server, signal)
+  let postmaster = await start(server, signal)
   const changes = before.running === undefined ? ['started the server'] : []
-  if (!(await letsIn(port, wanted, signal))) {
+  if (!(await letsIn(postmaster.port, wanted, signal))) {
     await stop(server, signal)
     await resetPassword(server, wanted.superuser, signal)
-    await start(server, signal)
+    postmaster = await start(server, signal)
     changes.push('gave the superuser the password of its Secret')
   }
-  return { changes, endpoint: { host: loopback, port, version: before.version ?? '' } }
+  const { port, startedAtMs } = postmaster
+  const startedAt = new Date(startedAtMs).toISOString()
+  return { changes, endpoint: { host: loopback, port, version: before.version ?? '', startedAt } }
 }
 
 async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {

@@ -59,7 +59,13 @@ export interface StageResult {
   /** What was done, in words for an event; empty if all was as wanted. */
   readonly changes?: readonly string[]
   /** Known once a stage has found it out. */
-  readonly endpoint?: { readonly host: string; readonly port: number; readonly version: string }
+  readonly endpoint?: {
+    readonly host: string
+    readonly port: number
+    readonly version: string
+    /** Left out where only the service knows. */
+    readonly startedAt?: string
+  }
 }
 
 export interface Wait extends NotReady {
