@@ -150,9 +150,23 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the finalizer comes after the first run',
     file: reconcileKey,
-    find: 'if (finalizer === undefined || holdsFinalizer(stored)) return stored',
+    find: 'if (finalizer === undefined || isDeleting(stored.object) || holdsFinalizer(stored)) return stored',
     replace:
-      'if (finalizer === undefined || holdsFinalizer(stored) || stored.object.status?.observedGeneration === undefined) return stored',
+      'if (finalizer === undefined || isDeleting(stored.object) || holdsFinalizer(stored) || stored.object.status?.observedGeneration === undefined) return stored',
+  },
+  {
+    bug: 'a run is given what its process knew of the object a moment ago',
+    file: reconcileKey,
+    find: '    const stored = await store.get(turn.key)\n    if (stored === undefined) return turn.settle()\n    if (kind === undefined)',
+    replace: `    const known = (globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap()
+    const mine = known.get(store) ?? new Map<string, StoredObject>()
+    known.set(store, mine)
+    const stored = await store.get(turn.key)
+    if (stored === undefined) return turn.settle()
+    const old = mine.get(stored.object.metadata.uid)
+    mine.set(stored.object.metadata.uid, stored)
+    if (old?.object.metadata.generation === stored.object.metadata.generation && holdsFinalizer(old) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return run(old, (await catalog.byKind(controller.kind.group, controller.kind.kind)) as ServedKind, given)
+    if (kind === undefined)`,
   },
   {
     bug: 'a timer runs its object ahead of its time',

@@ -9,6 +9,9 @@ export interface Run {
   readonly name: string
   readonly uid: string
   readonly generation: number
+  /** As the run was given the object. */
+  readonly spec: object
+  readonly status: object
   readonly isPoison: boolean
   readonly by: Life
 }
@@ -27,6 +30,7 @@ interface Watched {
   readonly kind: string
   readonly metadata: ObjectMeta
   readonly spec: object
+  readonly status?: object | undefined
 }
 
 export interface RunListener {
@@ -37,10 +41,10 @@ export interface RunListener {
 
 export function createRunWatcher(world: World, listener: Required<RunListener>): RunWatcher {
   return {
-    run: async (phase, { kind, metadata, spec }, by, work) => {
+    run: async (phase, { kind, metadata, spec, status = {} }, by, work) => {
       const { name, uid, generation } = metadata
       const isPoison = 'mood' in spec && ['crash', 'hang', 'spin'].includes(String(spec.mood))
-      const run: Run = { phase, kind, name, uid, generation, isPoison, by }
+      const run: Run = { phase, kind, name, uid, generation, spec, status, isPoison, by }
       world.note(`${phase} ${kind} ${name} generation ${generation} by ${by.name}`)
       listener.runBegins(run)
       let isGood = false

@@ -21,6 +21,7 @@ import { below, type World } from '../world.ts'
 import { httpRequest } from './http-request.ts'
 import { createFunctions } from './functions.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
+import { referenceIndex } from './sim-references.ts'
 import { shardOf, type SimShard } from './sim-stream.ts'
 import { createSimTable, type SimTable, type TableWrite } from './sim-table.ts'
 
@@ -306,7 +307,10 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     },
     ports: {
       store,
-      index: see(table.index, 'index', 'setReferences'),
+      index: {
+        ...see(table.index, 'index'),
+        ...referenceIndex(see(table.references, 'references', 'add', 'forget', 'record'), life.clock),
+      },
       feed: unwatched,
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,

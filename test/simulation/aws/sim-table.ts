@@ -11,6 +11,7 @@ import type { Reserve } from '../../../shared/ports/reservations.ts'
 import type { Climate } from '../climate.ts'
 import type { Life } from '../life.ts'
 import { below, type World } from '../world.ts'
+import { createSimReferences, referenceIndex, type SimReferences } from './sim-references.ts'
 import { createSimStream, type SimStream } from './sim-stream.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface SimTable {
   /** The store as one writer has it: resourceVersions are numbered by the writer's clock. */
   storeOf(life: Life): ObjectStore
   readonly index: ObjectIndex
+  /** The requests that the index makes about references. */
+  readonly references: SimReferences
   readonly stream: SimStream
   checkpoint(name: string): Checkpoint
   /** Reservations as one process makes them: what has passed is so by its clock. */
@@ -109,6 +112,7 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
   return {
     storeOf,
     index: lagging.index,
+    references: lagging.references,
     stream,
     checkpoint: (name) => ({
       load: async () => checkpoints.get(name),
@@ -136,12 +140,11 @@ function createLaggingIndex(
 ) {
   const indexed = new Map<string, StoredObject>()
   const followingAtMs = new Map<string, number>()
-  const references = new Map<string, readonly string[]>()
   const lags = world.random.fork('index lags')
 
   /** In order per item, whatever the lags. */
   const follow = (text: string, stored: StoredObject | undefined): void => {
-    if (stored === undefined) references.delete(text)
+    if (stored === undefined) void known.setReferences(parseKeyText(text), [])
     const atMs = Math.max(followingAtMs.get(text) ?? 0, world.nowMs() + below(lags, indexLagMsMax))
     followingAtMs.set(text, atMs)
     world.after(atMs - world.nowMs(), () => place(text, stored))
@@ -152,18 +155,15 @@ function createLaggingIndex(
     else indexed.set(text, stored)
   }
 
+  const references = createSimReferences()
+  const known = referenceIndex(references, world)
   const index: ObjectIndex = {
+    ...known,
     // Strong: with a lagging index children are left behind. See docs/decisions/0007.
     ownedBy: async (uid) =>
       [...items.values()]
         .filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
         .map(({ object }) => keyOf(object)),
-    referrers: async (target) => {
-      const text = keyText(target)
-      return [...references].filter(([, targets]) => targets.includes(text)).map(([referrer]) => parseKeyText(referrer))
-    },
-    references: async (referrer) => (references.get(keyText(referrer)) ?? []).map(parseKeyText),
-    setReferences: async (referrer, targets) => void references.set(keyText(referrer), targets.map(keyText)),
     due: async (kind, untilMs, limit) =>
       [...indexed.values()]
         .flatMap(({ object, engine }) => {
@@ -180,7 +180,7 @@ function createLaggingIndex(
       }),
   }
 
-  return { index, follow, place }
+  return { index, references, follow, place }
 }
 
 function isOf({ apiVersion, kind }: StoredObject['object'], of: KindName): boolean {

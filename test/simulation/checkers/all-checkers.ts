@@ -5,6 +5,7 @@ import { createSingleHolder } from './02-single-holder.ts'
 import { createLevel } from './03-level.ts'
 import { createCoalescing } from './04-coalescing.ts'
 import { createChangeLatency } from './05-change-latency.ts'
+import { createOwnWrites } from './06-own-writes.ts'
 import { createWaits } from './06-waits.ts'
 import { createQuietStatus } from './07-quiet-status.ts'
 import { createDeletion } from './08-deletion.ts'
@@ -31,6 +32,7 @@ export function createCheckers(scene: Scene): Checkers {
     createCoalescing(scene),
     createChangeLatency(scene),
     createWaits(scene),
+    createOwnWrites(scene),
     quiet,
     createDeletion(scene),
     createEffects(scene),

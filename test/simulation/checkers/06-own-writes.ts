@@ -1,0 +1,39 @@
+import type { Run } from '../runs.ts'
+import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
+
+/**
+ * Promise 6: what a run reports is there for the next one, however soon something else wakes the object. Told where nothing goes wrong
+ * that keeps a report from being written; a new generation may come between.
+ */
+export function createOwnWrites({ scenario, report }: Scene): Checker {
+  const isTold = isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario)
+  /** The generation of the last good run of each object. */
+  const reported = new Map<string, number>()
+
+  const look = ({ kind, name, uid, generation, spec, status, by }: Run): void => {
+    if (reported.get(uid) !== generation) return
+    const [wanted, given] = [valueOf(spec), valueOf(status)]
+    const { observedGeneration } = status as { readonly observedGeneration?: number }
+    if (given !== wanted || observedGeneration !== generation)
+      report(
+        `promise 6, own writes: ${by.name} is given ${kind} ${name} with the status ${String(given)} of generation ${String(observedGeneration)}, and the last run reported ${String(wanted)} of ${generation}`,
+      )
+  }
+
+  return {
+    runBegins: (run) => {
+      if (isTold && isLookedAt(run)) look(run)
+    },
+    runEnds: (run, isGood) => {
+      if (isGood && isLookedAt(run)) reported.set(run.uid, run.generation)
+    },
+  }
+}
+
+function isLookedAt({ phase, kind }: Run): boolean {
+  return phase === 'reconcile' && (kind === 'Gadget' || kind === 'Witness')
+}
+
+function valueOf(part: object): unknown {
+  return (part as { readonly value?: unknown }).value
+}
