@@ -115,7 +115,8 @@ describe('a tight requeue', () => {
 
     spins = false
     await env.crash()
-    await env.advance('2m')
+    // Two probes; on AWS the tick finds each, up to a minute late.
+    await env.advance('4m')
     expect(await conditionOfWidget(env, 'HotLoop')).toBeUndefined()
     const healed = runs.length
     await env.advance('1h')
