@@ -115,8 +115,7 @@ describe('a tight requeue', () => {
 
     spins = false
     await env.crash()
-    // Two probes; on AWS the tick finds each, up to a minute late.
-    await env.advance('4m')
+    await env.advance('2m')
     expect(await conditionOfWidget(env, 'HotLoop')).toBeUndefined()
     const healed = runs.length
     await env.advance('1h')
