@@ -35,6 +35,7 @@ export function createApi(services: ApiServices): HttpHandler {
     const user = await known(request, authenticate)
     const info = requestInfo(request)
     if (!info.isResource) return answerPath(request, info.segments)
+    refuseImpersonation(request, user)
     const kind = await kindOf(info, catalog)
     return handlerOf(info, kind)({ request, info, kind, user })
   }
@@ -79,6 +80,20 @@ async function known(request: HttpRequest, authenticate: Authenticator): Promise
   if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
   return user
 }
+
+/**
+ * Whoever asks as somebody else, as `kubectl --as` and consoles for many people do, counts on having no more rights than that one.
+ * Discovery is the same for all; refused there, kubectl would say nothing but "unknown".
+ */
+function refuseImpersonation(request: HttpRequest, { name }: User): void {
+  if (impersonation.every((header) => request.header(header) === undefined)) return
+  throw new OperatingError(
+    'FORBIDDEN',
+    `impersonation is not known here: the request would run with the rights of ${JSON.stringify(name)}`,
+  )
+}
+
+const impersonation: readonly string[] = ['impersonate-user', 'impersonate-group', 'impersonate-uid']
 
 /** The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND. */
 async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<ServedKind> {
