@@ -63,9 +63,11 @@ export function createHotLoops(controller: string): HotLoops {
 
   /** Not at every run: to find the first of a Map takes long when many before it have gone. */
   const forget = (nowMs: number): void => {
+    // The clock was put back: nothing has run in the time to come.
+    if (nowMs < forgotAtMs) for (const loop of loops.values()) loop.lastRunMs = Math.min(loop.lastRunMs, nowMs)
     forgotAtMs = nowMs
     for (const [key, { lastRunMs }] of loops) {
-      if (Math.abs(nowMs - lastRunMs) < forgetMs) break
+      if (nowMs - lastRunMs < forgetMs) break
       loops.delete(key)
     }
   }
@@ -74,8 +76,6 @@ export function createHotLoops(controller: string): HotLoops {
     const key = keyText(keyOf(object))
     if (Math.abs(nowMs - forgotAtMs) >= forgetEveryMs) forget(nowMs)
     const loop = loops.get(key) ?? begin(object, nowMs)
-    // The clock may have been put back since.
-    loop.lastRunMs = Math.min(loop.lastRunMs, nowMs)
     loops.delete(key)
     loops.set(key, loop)
     return loop
