@@ -83,7 +83,9 @@ function nextRun(facts: Facts): string {
     case 'RetryAfter':
       return `${at}, as long as the far side asked for.`
     case 'RateLimited':
-      return `${at}: it is held back for running too often.`
+      return stored.engine.reservedMs === undefined
+        ? `${at}: it is held back for running too often.`
+        : `${at}: by the rate limit of its controller others go first.`
     case 'HotLoop':
       return `${at}: it runs in circles and is slowed down.`
     case 'Expectation':
