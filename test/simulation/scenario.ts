@@ -73,17 +73,20 @@ function stepsOf(random: SeededRandom, { resyncMinutes }: { readonly resyncMinut
     ...(random.next() < 0.3 ? (['Crate'] as const) : []),
     ...(random.next() < 0.3 ? (['Witness'] as const) : []),
   ]
+  const drawn = moodsOf(random)
   const mix: Mix = {
     kinds,
-    moods: moodsOf(random),
+    moods: drawn,
     byHand: random.next() < 0.4,
     tamper: resyncMinutes > 0,
-    bursts: oneOf(random, [0, 0.3, 0.8]),
+    // What is woken with an object that ends its process may be in one batch with it.
+    bursts: oneOf(random, drawn.includes('crash') ? [0.3, 0.8, 1] : [0, 0.3, 0.8]),
     deletes: oneOf(random, [0, 0.15, 0.3]),
     names: oneOf(random, [1, 2, 3]),
     values: 0,
   }
   if (random.next() < 1 / 12) return churnOf(random, 4 + below(random, 10), mix)
+  if (drawn.includes('crash') && random.next() < 1 / 3) return neighboursOf(random, 3 + below(random, 4), mix)
   const users = 1 + below(random, 2)
   const each = 2 + below(random, 8)
   return Array.from({ length: users * each }, (_, i) => stepOf(random, { ...mix, values: i + 1 }, i % users))
@@ -100,6 +103,18 @@ function churnOf(random: SeededRandom, count: number, mix: Mix): readonly Step[]
     kind,
     name: `${kind.charAt(0).toLowerCase()}0-0`,
   }))
+}
+
+/** All at once, and one of them ends its process: what is in one batch with it ends with it. */
+function neighboursOf(random: SeededRandom, count: number, mix: Mix): readonly Step[] {
+  const others = ['plain', 'plain', 'hurry', 'poll', 'fail'] as const
+  return Array.from({ length: 2 * count }, (_, i) => {
+    const user = i % count
+    const step = stepOf(random, { ...mix, values: i + 1 }, user)
+    const afterMs = i < count ? 1_000 + below(random, 50) : below(random, 600_000)
+    const mood = user === 0 ? 'crash' : oneOf(random, others)
+    return { ...step, afterMs, act: i < count ? 'apply' : step.act, kind: 'Gadget', name: `g${user}-0`, mood }
+  })
 }
 
 interface Mix {

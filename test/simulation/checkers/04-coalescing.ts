@@ -3,7 +3,7 @@ import { dueAtMs, touches, type StoredObject } from '../../../shared/model/store
 import type { TableWrite } from '../aws/sim-table.ts'
 import type { KindName } from '../scenario.ts'
 import { textOf } from '../users.ts'
-import { isClear, isFenceTried, type Checker, type Scene } from './checker.ts'
+import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 4: no run without a cause, and one cause leads to one run at most. Told where nothing goes wrong: there the causes
@@ -11,8 +11,15 @@ import { isClear, isFenceTried, type Checker, type Scene } from './checker.ts'
  */
 export function createCoalescing({ scenario, table, report }: Scene): Checker {
   const isQuick = scenario.climate.latencyMsMax <= quickMs
+  // What is in one batch with a poisoned object comes again with it.
+  const isTakenDown = isPoisoned(scenario) && scenario.climate.queueBatch > 1
   const isTold =
-    isClear(scenario) && isQuick && !isFenceTried(scenario) && scenario.resyncMinutes === 0 && scenario.herd === 0
+    isClear(scenario) &&
+    isQuick &&
+    !isFenceTried(scenario) &&
+    !isTakenDown &&
+    scenario.resyncMinutes === 0 &&
+    scenario.herd === 0
   const causes = new Map<string, number>()
   const runs = new Map<string, number>()
 

@@ -1,5 +1,7 @@
 import { notEndedReason } from '../../../shared/engine/dead-letter.ts'
 import { conditionOf, conditionsOf, isCondition } from '../../../shared/model/conditions.ts'
+import type { Life } from '../life.ts'
+import type { Run } from '../runs.ts'
 import { isClear, isFenceTried, isPoisoned, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
@@ -7,6 +9,7 @@ import { isClear, isFenceTried, isPoisoned, named, objectsOf, specOf, type Check
  * at with promise 5.
  */
 export function createIsolation({ world, scenario, table, calmSinceMs, report }: Scene): Checker {
+  const takenDown = createTakenDown()
   /** By process and object. */
   const lastRunsMs = new Map<string, readonly number[]>()
   return {
@@ -15,7 +18,10 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
       if (isNews && isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario))
         report(`promise 10, isolation: ${named(after)} is Stalled as if its runs did not end, and all of them did`)
     },
-    runBegins: ({ isPoison, kind, name, uid, by }) => {
+    runBegins: (run) => {
+      const { isPoison, kind, name, uid, by } = run
+      if (takenDown.begins(run) === deathsMax && !isFenceTried(scenario))
+        report(`promise 10, isolation: a poisoned object took ${kind} ${name} down with it ${deathsMax} times in a row`)
       if (!isPoison || calmSinceMs() === undefined) return
       const id = `${by.name} ${uid}`
       const lastMs = [...(lastRunsMs.get(id) ?? []), world.nowMs()].slice(-spinsMax)
@@ -23,6 +29,7 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
       if (lastMs.length === spinsMax && world.nowMs() - (lastMs[0] ?? 0) < spinsWithinMs)
         report(`promise 10, isolation: ${kind} ${name} runs ${spinsMax} times in three minutes in one process`)
     },
+    runEnds: (run) => takenDown.ends(run),
     unmet: () =>
       objectsOf(table, 'Gadget').flatMap((stored) => {
         const { mood } = specOf(stored)
@@ -30,6 +37,32 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
         const mustTell = mood === 'crash' || mood === 'fail'
         return mustTell && !isTold ? [`promise 10, isolation: ${named(stored)} does not say what is wrong with it`] : []
       }),
+  }
+}
+
+/**
+ * A message that was held r times before is known to have been lost once it was lost more than 2/7 r times, since a hold is for a minute at
+ * most and a visibility timeout is four and a half: after three times at the latest it is run apart.
+ */
+const deathsMax = 5
+
+/** How often in a row an object's runs ended with a process that another, poisoned one took down. */
+function createTakenDown() {
+  const poisoned = new Set<Life>()
+  const last = new Map<string, { readonly by: Life; readonly deaths: number }>()
+  return {
+    begins: ({ uid, by, isPoison, spec }: Run): number => {
+      if (isPoison) {
+        if ((spec as { readonly mood?: unknown }).mood === 'crash') poisoned.add(by)
+        return 0
+      }
+      const before = last.get(uid)
+      const isDeath = before !== undefined && before.by.isDead() && poisoned.has(before.by)
+      const deaths = isDeath ? before.deaths + 1 : 0
+      last.set(uid, { by, deaths })
+      return deaths
+    },
+    ends: ({ uid }: Run): void => void last.delete(uid),
   }
 }
 
