@@ -14,6 +14,8 @@ export interface Expectation {
   readonly specs: Set<string>
   mayExist: boolean
   mustExist: boolean
+  /** What was written with an unknown fate: where nothing is, it may still be made. */
+  readonly unsettled: Set<string>
   /** Until then a write may still be made whose answer was lost. */
   unknownUntilMs: number
 }
@@ -49,7 +51,15 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
 
   const expectationOf = ({ kind, name }: Step): Expectation => {
     const known = expectations.get(`${kind}/${name}`)
-    const expectation = known ?? { kind, name, specs: new Set(), mayExist: false, mustExist: false, unknownUntilMs: 0 }
+    const expectation = known ?? {
+      kind,
+      name,
+      specs: new Set(),
+      unsettled: new Set(),
+      mayExist: false,
+      mustExist: false,
+      unknownUntilMs: 0,
+    }
     expectations.set(`${kind}/${name}`, expectation)
     return expectation
   }
@@ -67,6 +77,8 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       onAccepted({ ...step, uid: metadata.uid, generation: metadata.generation ?? 1 })
     } else if (isUnknown(reply)) {
       expectation.specs.add(content)
+      if (world.nowMs() > expectation.unknownUntilMs) expectation.unsettled.clear()
+      expectation.unsettled.add(content)
       expectation.mayExist = true
       expectation.unknownUntilMs = world.nowMs() + 10_000
     }
@@ -91,8 +103,10 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       const expectation = expectationOf(step)
       const isGoing = reply !== undefined && (reply.status < 300 || reply.status === 404)
       if (isGoing || isUnknown(reply)) expectation.mustExist = false
+      const mayBeMade = world.nowMs() <= expectation.unknownUntilMs
+      if (isGoing && mayBeMade) for (const content of expectation.unsettled) expectation.specs.add(content)
       if (isGoing) await untilGone(step)
-      if (isGoing && world.nowMs() > expectation.unknownUntilMs) expectation.mayExist = false
+      if (isGoing && !mayBeMade) expectation.mayExist = false
       return reply
     },
     poke: (step) => {
@@ -120,7 +134,10 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
 
   /** As `kubectl delete` does: an object of the same name comes only after this one has gone. */
   async function untilGone({ kind, name }: Step): Promise<void> {
-    while (plane.table.items.has(textOf(kind, name))) await world.sleep(2_000)
+    const live = (): string | undefined => plane.table.items.get(textOf(kind, name))?.object.metadata.uid
+    const uid = live()
+    // A write whose answer was lost may make another one.
+    while (uid !== undefined && live() === uid) await world.sleep(2_000)
   }
 
   async function live(steps: readonly Step[]): Promise<void> {

@@ -159,7 +159,7 @@ export function startPlane(options: PlaneOptions): Plane {
   /** The mapping does not know that it has got so far, and finds out at once or in a while. */
   async function forget(): Promise<void> {
     world.fault('stream batch repeated')
-    if (forgetting.next() < 0.3) await world.sleep(below(forgetting, 20_000))
+    if (forgetting.next() < 0.7) await world.sleep(below(forgetting, 20_000))
   }
 
   function setAside(shard: SimShard): void {
