@@ -105,7 +105,7 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       if (isGoing || isUnknown(reply)) expectation.mustExist = false
       const mayBeMade = world.nowMs() <= expectation.unknownUntilMs
       if (isGoing && mayBeMade) for (const content of expectation.unsettled) expectation.specs.add(content)
-      if (isGoing) await untilGone(step)
+      if (isGoing) await untilGone(step, uidIn(reply))
       if (isGoing && !mayBeMade) expectation.mayExist = false
       return reply
     },
@@ -133,11 +133,10 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
   }
 
   /** As `kubectl delete` does: an object of the same name comes only after this one has gone. */
-  async function untilGone({ kind, name }: Step): Promise<void> {
-    const live = (): string | undefined => plane.table.items.get(textOf(kind, name))?.object.metadata.uid
-    const uid = live()
+  async function untilGone({ kind, name }: Step, uid: string | undefined): Promise<void> {
+    const present = (): string | undefined => plane.table.items.get(textOf(kind, name))?.object.metadata.uid
     // A write whose answer was lost may make another one.
-    while (uid !== undefined && live() === uid) await world.sleep(2_000)
+    while (uid !== undefined && present() === uid) await world.sleep(2_000)
   }
 
   async function live(steps: readonly Step[]): Promise<void> {
@@ -165,6 +164,15 @@ interface Metadata {
   readonly uid: string
   readonly generation?: number
   readonly deletionTimestamp?: string
+}
+
+/** Of what is deleted: the object that is going, or what is told of one that is gone. */
+function uidIn({ body }: HttpResponse): string | undefined {
+  const { metadata, details } = JSON.parse(String(body)) as {
+    readonly metadata?: Partial<Metadata>
+    readonly details?: { readonly uid?: string }
+  }
+  return metadata?.uid ?? details?.uid
 }
 
 /** No answer, or one that does not say whether it was done. */
