@@ -152,6 +152,27 @@ describe('the last run', () => {
     expect(runs).toContain('second removed')
     expect(runs.at(-1)).toBe('next present')
   })
+
+  it('J29 comes to an end for each of many, though all together take longer than a run may', async () => {
+    const seenOff: string[] = []
+    const see: Run = async ({ metadata }, ctx) => {
+      if (!ctx.removed) return done()
+      await ctx.sleep('4s')
+      seenOff.push(metadata.annotations?.['is'] ?? '')
+      return done()
+    }
+    await start(allEvents([], see, { timeout: '10s' }))
+    const names = ['1', '2', '3', '4', '5', '6']
+    for (const is of names) {
+      await env.patch(Widget, 'w', { metadata: { annotations: { is } } })
+      await env.delete(Widget, 'w')
+      await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    }
+    await env.advance('10m')
+    expect([...new Set(seenOff)]).toEqual(names)
+    expect(seenOff.length).toBeLessThan(2 * names.length)
+    expect((await env.get(Widget, 'w'))?.status).toMatchObject({ observedGeneration: 1 })
+  })
 })
 
 describe('after the removal', () => {

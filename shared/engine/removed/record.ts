@@ -68,6 +68,18 @@ export function withRemoved(record: StoredObject | undefined, removed: ApiObject
   }
 }
 
+/** The record without an object that was seen off. The record itself if it is another one by now. */
+export function withoutRemoved(
+  record: StoredObject,
+  { metadata: { uid } }: ApiObject,
+  seenOff: ApiObject,
+): StoredObject {
+  const { metadata, removed } = record.object as RemovedRecord
+  if (metadata.uid !== uid) return record
+  const left = removed.filter((object) => object.metadata.uid !== seenOff.metadata.uid)
+  return { ...record, object: { ...record.object, removed: left } }
+}
+
 /** The record as a run begins with it: all it holds is now known. The record itself if it is so already. */
 export function withAllKnown(record: StoredObject): StoredObject {
   const { metadata } = record.object

@@ -1,4 +1,3 @@
-import { hasCode } from '../../model/errors.ts'
 import { keyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
@@ -6,6 +5,7 @@ import type { Controller } from '../controller.ts'
 import { isOf } from '../kind.ts'
 import type { EngineOptions } from '../reconcile-key.ts'
 import type { Route } from '../routes.ts'
+import { changeRecord } from './change-record.ts'
 import { recordKey, withRemoved } from './record.ts'
 
 /**
@@ -16,31 +16,19 @@ export function removedRoute(
   { name, kind }: Controller,
   { store, clock }: Pick<EngineOptions, 'store' | 'clock'>,
 ): Route {
+  const keep = (removed: ApiObject): Promise<StoredObject> =>
+    changeRecord(store, recordKey(keyOf(removed)), (record) => withRemoved(record, removed, clock.nowMs()))
+
   return {
     name,
     debounceMs: 0,
     targets: async ({ type, stored: { object } }) => {
       if (!isOf(object, kind)) return []
       const key = keyOf(object)
-      const record = type === 'removed' ? await keep(object, store, clock.nowMs()) : await store.get(recordKey(key))
+      const record = type === 'removed' ? await keep(object) : await store.get(recordKey(key))
       if (record === undefined || (type !== 'removed' && record.engine.hold === undefined)) return []
       const what = type === 'removed' ? 'was removed' : 'is there again'
       return [{ key, stored: record, lane: 'urgent', reason: `${object.kind} ${object.metadata.name} ${what}` }]
     },
   }
 }
-
-async function keep(removed: ApiObject, store: EngineOptions['store'], nowMs: number): Promise<StoredObject> {
-  for (let tries = 1; ; tries++) {
-    const before = await store.get(recordKey(keyOf(removed)))
-    const record = withRemoved(before, removed, nowMs)
-    if (record === before) return before
-    try {
-      return await (before === undefined ? store.create(record) : store.replace(record, ['meta']))
-    } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT', 'ALREADY_EXISTS', 'NOT_FOUND') || tries === triesMax) throw error
-    }
-  }
-}
-
-const triesMax = 10

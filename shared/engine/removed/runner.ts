@@ -1,5 +1,5 @@
 import { OperatingError } from '../../model/errors.ts'
-import type { ObjectKey } from '../../model/object-key.ts'
+import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { dueAtMs, type StoredObject } from '../../model/stored-object.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
@@ -8,7 +8,8 @@ import type { Controller } from '../controller.ts'
 import { done, type Outcome } from '../outcome.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from '../reconcile-key.ts'
 import type { Turn } from '../turn.ts'
-import { recordFinalizer, recordKey, recordKind, withAllKnown, type RemovedRecord } from './record.ts'
+import { changeRecord } from './change-record.ts'
+import { recordFinalizer, recordKey, recordKind, withAllKnown, withoutRemoved, type RemovedRecord } from './record.ts'
 
 /**
  * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for those
@@ -50,7 +51,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 }
 
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
-function seeingOff(controller: Controller, { events }: EngineOptions): Controller {
+function seeingOff(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
   const lastContext = (ctx: Context, object: ApiObject): Context => ({
     ...ctx,
@@ -59,10 +60,15 @@ function seeingOff(controller: Controller, { events }: EngineOptions): Controlle
     apply: (kind, given, options) =>
       options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
   })
+  /** Who was seen off is not run again, whatever becomes of the others: all of them may take longer than one run. */
   const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
-    for (const object of (record as RemovedRecord).removed) {
+    const { removed } = record as RemovedRecord
+    for (const object of removed) {
+      ctx.signal.throwIfAborted()
       const outcome = await controller.reconcile(object, lastContext(ctx, object))
       if (outcome.kind !== 'done') return outcome
+      if (object === removed.at(-1)) break
+      await changeRecord(store, keyOf(record), (live) => live && withoutRemoved(live, record, object))
     }
     return done()
   }
