@@ -84,6 +84,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     if (kind === undefined) return unserved(turn)
     const waitMs = timeToGo(turn, stored, clock.nowMs())
     if (waitMs > shortWaitMsMax) return turn.settle()
+    if (waitMs > 0 && hasMoved(stored)) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored.object)) return commit.paused(stored, turn, kind)
     const seesAll = controller.onRemoved === 'reconcile'
@@ -199,6 +200,14 @@ interface Given {
   readonly signal: AbortSignal
   /** Left out where no limit is shared. */
   readonly pass?: Pass
+}
+
+/**
+ * The object was changed since the run that asked for the timer. The change has a message of its own on its way, which would stand
+ * behind the timer's for as long as that is held, and whoever sent it knew of no hold that it could have ended.
+ */
+function hasMoved({ object: { metadata }, engine: { generation = metadata.generation } }: StoredObject): boolean {
+  return generation !== metadata.generation
 }
 
 function unreserved(stored: StoredObject): StoredObject {

@@ -68,15 +68,15 @@ export function withRemoved(record: StoredObject | undefined, removed: ApiObject
   }
 }
 
-/** The record without an object that was seen off. The record itself if it is another one by now. */
+/** The record without an object that was seen off. The record itself if it does not hold it, or is another one by now. */
 export function withoutRemoved(
   record: StoredObject,
   { metadata: { uid } }: ApiObject,
   seenOff: ApiObject,
 ): StoredObject {
   const { metadata, removed } = record.object as RemovedRecord
-  if (metadata.uid !== uid) return record
   const left = removed.filter((object) => object.metadata.uid !== seenOff.metadata.uid)
+  if (metadata.uid !== uid || left.length === removed.length) return record
   return { ...record, object: { ...record.object, removed: left } }
 }
 
