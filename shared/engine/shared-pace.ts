@@ -51,7 +51,11 @@ export function createSharedPace(
       const knownMs = ({ engine: { reservedMs } }: StoredObject): number | undefined =>
         [toldMs, reservedMs].find(isGood)
       return {
-        runAtMs: async (stored) => (toldMs = knownMs(stored) ?? (await place.ask())),
+        runAtMs: async (stored) => {
+          const known = knownMs(stored)
+          if (known !== undefined) place.leave()
+          return (toldMs = known ?? (await place.ask()))
+        },
         isGiven: (stored) => knownMs(stored) !== undefined,
         isLate: () => !isGood(toldMs),
         leave: place.leave,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
+import { done, type Context } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { movedEndUs, reservedMs } from '../../../shared/model/reservations.ts'
 import { dueAtMs, type EngineState, type StoredObject, type Touched } from '../../../shared/model/stored-object.ts'
@@ -9,7 +10,7 @@ import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runti
 import { createAwsServices, type AwsServices } from '../../../shared/runtime/aws-services.ts'
 import { installBasics } from '../../../shared/runtime/install-basics.ts'
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
-import { Widget, widgets, type RunRecord } from '../../acceptance/support/widgets.ts'
+import { Widget, widgets, type RunRecord, type WidgetObject } from '../../acceptance/support/widgets.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
 
@@ -27,6 +28,8 @@ let held: string[]
 /** What becomes of each write of the store. */
 let onReplace: (stored: StoredObject, touched: Touched) => Promise<void>
 let onReserve: () => void
+/** How long a run of this name takes. */
+let runMs: Readonly<Record<string, number>>
 
 beforeEach(async () => {
   clock = createVirtualClock()
@@ -37,6 +40,7 @@ beforeEach(async () => {
   held = []
   onReplace = async () => {}
   onReserve = () => {}
+  runMs = {}
   const reserve: Reserve = async (_, count, rate) => {
     asked.push(count)
     onReserve()
@@ -55,7 +59,7 @@ beforeEach(async () => {
       reserve,
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
-    controllers: [widgets(runs, undefined, { rateLimit: { controller: { perSecond: 1, burst: 2 } } })],
+    controllers: [widgets(runs, run, { rateLimit: { controller: { perSecond: 1, burst: 2 } } })],
     kindsMaxAgeMs: 0,
     logger,
     telemetry: createPrometheusTelemetry(),
@@ -64,6 +68,11 @@ beforeEach(async () => {
   batch = createReconcileBatch({ ...services, queueOf: () => queue })
 })
 afterEach(() => opened.close())
+
+async function run({ metadata: { name } }: WidgetObject, ctx: Context) {
+  await ctx.sleep(runMs[name] ?? 0)
+  return done()
+}
 
 const queue: WorkQueue = {
   send: async () => {},
@@ -156,6 +165,16 @@ describe('a reservation', () => {
     await take(0, message('w', 3))
     expect(asked).toEqual([1])
     expect(runs).toHaveLength(2)
+  })
+
+  it('keeps no other key of its batch waiting, however long its run takes', async () => {
+    await waiting()
+    await create('other')
+    await clock.advance(4_000)
+    runMs = { w: 20_000 }
+    const startMs = clock.nowMs()
+    await take(0, message('w', 2), message('other'))
+    expect(runs.map(({ name, atMs }) => `${name} ${atMs - startMs}`)).toEqual(['w 0', 'other 1000'])
   })
 
   it('is good for ten seconds: what comes later asks again, and so does what was kept waiting by the store', async () => {
