@@ -1,4 +1,5 @@
 import { dueAtMs, type StoredObject } from '../../../shared/model/stored-object.ts'
+import type { RemovedRecord } from '../../../shared/engine/removed/record.ts'
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import type { Run } from '../runs.ts'
 import {
@@ -24,13 +25,15 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
   const hasPaused = new Set(['stop'])
 
   const attempts = (before: StoredObject, after: StoredObject, by: string): void => {
-    const { uid, generation } = after.object.metadata
+    const { generation } = after.object.metadata
+    const runs = uidsOf(before).map((uid) => `${uid} ${by}`)
     const isSame = before.engine.generation === generation && before.object.metadata.generation === generation
     const [was, is] = [before.engine.attempt ?? 0, after.engine.attempt ?? 0]
-    const mayFall = good.has(`${uid} ${by}`) || hasPaused.has(String(specOf(after)['mood'])) || isFenceTried(scenario)
+    const mayFall =
+      runs.some((run) => good.has(run)) || hasPaused.has(String(specOf(after)['mood'])) || isFenceTried(scenario)
     if (isSame && is < was && !mayFall)
       report(`promise 6, waits: the failures of ${named(after)} go from ${was} to ${is} without a good run`)
-    if (is > was) good.delete(`${uid} ${by}`)
+    if (is > was) for (const run of runs) good.delete(run)
   }
 
   /** Where nothing goes wrong, what wants to run at a time runs at that time, or with the next tick. */
@@ -63,6 +66,12 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
         return isLate ? [`promise 6, waits: ${named(stored)} is overdue by ${(world.nowMs() - atMs) / 1_000} s`] : []
       }),
   }
+}
+
+/** Whose runs count for it: its own, and those of the objects whose record it is. */
+function uidsOf({ object }: StoredObject): readonly string[] {
+  const { removed = [] } = object as Partial<RemovedRecord>
+  return [object.metadata.uid, ...removed.map(({ metadata }) => metadata.uid)]
 }
 
 /** A tick, a run, and a message that comes again after its visibility timeout. */
