@@ -56,6 +56,8 @@ export function counted(limit: ObjectLimit, engine: EngineState, nowMs: number):
   return { startMs, runs: runs + 1 }
 }
 
+/** A window that begins in the future was begun by a clock that has been put back since. */
 function windowAt({ withinMs }: ObjectLimit, { window }: EngineState, nowMs: number): RunWindow {
-  return window !== undefined && nowMs < window.startMs + withinMs ? window : { startMs: nowMs, runs: 0 }
+  if (window === undefined || nowMs >= window.startMs + withinMs) return { startMs: nowMs, runs: 0 }
+  return { ...window, startMs: Math.min(window.startMs, nowMs) }
 }

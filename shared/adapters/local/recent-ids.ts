@@ -3,7 +3,7 @@
  * twice as many, so that a flood costs no memory. What is forgotten early is let through once more, which is harmless.
  */
 export interface RecentIds {
-  /** Whether the text is new; it is remembered from now on if so. */
+  /** Whether the text is new; it is remembered from now on if so. A clock that is put back makes what it knew old. */
   admit(id: string, nowMs: number): boolean
 }
 
@@ -24,8 +24,8 @@ export function createRecentIds(): RecentIds {
   return {
     admit: (id, nowMs) => {
       const seenMs = current.get(id) ?? previous.get(id)
-      if (seenMs !== undefined && nowMs - seenMs < windowMs) return false
-      if (current.size >= generationMax || nowMs - startedMs >= windowMs) turnOver(nowMs)
+      if (seenMs !== undefined && Math.abs(nowMs - seenMs) < windowMs) return false
+      if (current.size >= generationMax || Math.abs(nowMs - startedMs) >= windowMs) turnOver(nowMs)
       current.set(id, nowMs)
       return true
     },
