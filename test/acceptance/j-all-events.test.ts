@@ -173,6 +173,21 @@ describe('the last run', () => {
     expect(seenOff.length).toBeLessThan(2 * names.length)
     expect((await env.get(Widget, 'w'))?.status).toMatchObject({ observedGeneration: 1 })
   })
+
+  it('J29 keeps no next object of the name from running, though it always takes too long and goes on after its time', async () => {
+    const runs: RunRecord[] = []
+    const dawdle: Run = async (_, ctx) => {
+      const untilMs = env.nowMs() + 8_000
+      while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
+      return done()
+    }
+    await start(allEvents(runs, dawdle, { timeout: '5s' }))
+    await env.delete(Widget, 'w')
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
+    for (let i = 0; i < 20; i++) await env.advance('2s')
+    expect(lastRuns(runs).length).toBeGreaterThan(1)
+    expect(runs.filter(({ removed }) => !removed).map(({ size }) => size)).toEqual([1, 2])
+  })
 })
 
 describe('after the removal', () => {

@@ -55,9 +55,15 @@ export function scenarioOf(seed: number): Scenario {
   const steps = stepsOf(random, { resyncMinutes })
   // A poisoned object is due all the time: with room for one, nobody else would be looked at.
   const isPoisoned = steps.some(({ mood }) => rare.includes(mood))
+  // What is told of a removal once more, when nothing else wakes that name.
+  const isTold = climate.streamRepeats > 0 && steps.every(({ kind }) => kind === 'Witness')
   return {
     seed,
-    climate: isPoisoned ? { ...climate, page: clearSky.page } : climate,
+    climate: {
+      ...climate,
+      page: isPoisoned ? clearSky.page : climate.page,
+      streamRepeats: isTold ? 0.4 : climate.streamRepeats,
+    },
     // Never less than the steps were drawn for: what is changed by hand outside is found by the resync only.
     resyncMinutes: isHerd ? Math.max(resyncMinutes, oneOf(random, [0, 10])) : resyncMinutes,
     steps,
@@ -85,7 +91,7 @@ function stepsOf(random: SeededRandom, { resyncMinutes }: { readonly resyncMinut
     names: oneOf(random, [1, 2, 3]),
     values: 0,
   }
-  if (random.next() < 1 / 12) return churnOf(random, 4 + below(random, 10), mix)
+  if (random.next() < 1 / 12) return churnOf(random, 2 * (2 + below(random, 5)), mix)
   if (drawn.includes('crash') && random.next() < 1 / 3) return neighboursOf(random, 3 + below(random, 4), mix)
   const users = 1 + below(random, 2)
   const each = 2 + below(random, 8)

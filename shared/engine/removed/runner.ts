@@ -1,5 +1,5 @@
 import { OperatingError } from '../../model/errors.ts'
-import { keyOf, type ObjectKey } from '../../model/object-key.ts'
+import { keyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { dueAtMs, type StoredObject } from '../../model/stored-object.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
@@ -32,21 +32,17 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
   })
 
   return async (turn, signal) => {
-    const record = await openRecord(recordKey(turn.key))
-    if (record === undefined) return runPresent(turn, signal)
-    const ofRecord = { ...turn, key: recordKey(turn.key) }
-    if ((await store.get(turn.key)) === undefined) return runRecord(ofRecord, signal)
-    if (!isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
-    const part = firstPartOf(turn)
-    await runRecord({ ...ofRecord, ...part.turn }, signal)
-    if (part.isEnded()) await runPresent(turn, signal)
-  }
-
-  async function openRecord(key: ObjectKey): Promise<StoredObject | undefined> {
+    const key = recordKey(turn.key)
     const record = await store.get(key)
-    if (record === undefined) return undefined
+    if (record === undefined) return runPresent(turn, signal)
+    const isAlone = (await store.get(turn.key)) === undefined
+    if (!isAlone && !isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
     const opened = withAllKnown(record)
-    return opened === record ? record : store.replace(opened, ['meta'])
+    if (opened !== record) await store.replace(opened, ['meta'])
+    if (isAlone) return runRecord({ ...turn, key }, signal)
+    const part = firstPartOf(turn)
+    await runRecord({ ...turn, key, ...part.turn }, signal)
+    if (part.isEnded()) await runPresent(turn, signal)
   }
 }
 
@@ -113,6 +109,13 @@ function firstPartOf(turn: Turn): {
   }
 }
 
-function isDue({ wakeUps }: Turn, { engine }: StoredObject, nowMs: number): boolean {
-  return wakeUps.some(({ origin }) => origin !== 'timer') || (dueAtMs(engine) ?? Infinity) <= nowMs
+/**
+ * Ahead of the object that is there now, the record has its first run, one for what came to it since, and those that it waits for. One that
+ * was stopped waits for somebody to do something about it, as whoever made the new object did.
+ */
+function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
+  const { attempt, generation, waiting } = record.engine
+  const isNew = (attempt === undefined && generation === undefined) || withAllKnown(record) !== record
+  if (waiting === 'Stopped' && wakeUps.some(({ origin }) => origin !== 'timer')) return true
+  return isNew || (dueAtMs(record.engine) ?? Infinity) <= nowMs
 }

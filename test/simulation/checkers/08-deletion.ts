@@ -21,9 +21,7 @@ export function createDeletion({ scenario, table, outside, users }: Scene): Chec
         ...leaks.map((uid) => `promise 8, deletion: an entity outside is left of ${uid}`),
         ...orphans.map(([text]) => `promise 8, deletion: ${text} outlived its owner`),
         ...undeleted.map(({ kind, name }) => `promise 8, deletion: ${kind} ${name} was deleted and is there`),
-        ...going
-          .filter(({ object }) => !object.apiVersion.startsWith('removed.'))
-          .map(({ object }) => `promise 8, deletion: ${object.kind} ${object.metadata.name} does not go`),
+        ...going.map(({ object }) => `promise 8, deletion: ${object.kind} ${object.metadata.name} does not go`),
       ]
     },
   }

@@ -13,6 +13,9 @@ export const Witness = defineKind({
   status: z.object({ value: z.number().int() }),
 })
 
+/** Of every so many, the first of the last runs go on after their time, whatever they are told. */
+const dawdling = 5
+
 export interface WitnessOptions {
   readonly life: Life
   readonly outside: OutsideClient
@@ -29,6 +32,7 @@ export function witnessController({ life, outside, watcher }: WitnessOptions): C
         const { uid } = witness.metadata
         const { value } = witness.spec
         if (ctx.removed) {
+          if (value % dawdling === 0 && ctx.attempt < 2) await life.pass(35_000)
           await outside.remove(uid)
           if ((await outside.observe(uid)) !== undefined) throw new Error('outside has it still')
           return done()
