@@ -71,6 +71,9 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       const { metadata } = JSON.parse(String(reply.body)) as { readonly metadata: Metadata }
       expectation.specs.clear()
       expectation.specs.add(content)
+      // One that was as it should be already was not written, and what is still under way may come behind it.
+      if (world.nowMs() <= expectation.unknownUntilMs)
+        for (const one of expectation.unsettled) expectation.specs.add(one)
       expectation.mayExist = true
       // What is applied to an object that is going goes with it.
       expectation.mustExist = metadata.deletionTimestamp === undefined

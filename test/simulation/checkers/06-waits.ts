@@ -20,7 +20,7 @@ import {
  * run that did not fail, or with a new generation; what wants to run again says when; no timer is overdue.
  */
 export function createWaits({ world, scenario, table, report }: Scene): Checker {
-  /** Objects that had a good run, and by whom, since that one last wrote of a failure. */
+  /** Objects whose last run to end was a good one, and by whom. What a run before that one wrote may come later. */
   const good = new Set<string>()
   const hasPaused = new Set(['stop'])
 
@@ -33,7 +33,6 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
       runs.some((run) => good.has(run)) || hasPaused.has(String(specOf(after)['mood'])) || isFenceTried(scenario)
     if (isSame && is < was && !mayFall)
       report(`promise 6, waits: the failures of ${named(after)} go from ${was} to ${is} without a good run`)
-    if (is > was) for (const run of runs) good.delete(run)
   }
 
   /** Where nothing goes wrong, what wants to run at a time runs at that time, or with the next tick. */
@@ -54,6 +53,7 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
     },
     runEnds: ({ uid, by }: Run, isGood) => {
       if (isGood) good.add(`${uid} ${by.name}`)
+      else good.delete(`${uid} ${by.name}`)
     },
     unmet: () =>
       objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) => {
