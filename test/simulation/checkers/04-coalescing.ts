@@ -9,7 +9,7 @@ import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './c
  * Promise 4: no run without a cause, and one cause leads to one run at most. Told where nothing goes wrong: there the causes
  * can be counted from what was written, by rules of their own.
  */
-export function createCoalescing({ scenario, table, report }: Scene): Checker {
+export function createCoalescing({ world, scenario, table, report }: Scene): Checker {
   const isQuick = scenario.climate.latencyMsMax <= quickMs
   // What is in one batch with a poisoned object comes again with it.
   const isTakenDown = isPoisoned(scenario) && scenario.climate.queueBatch > 1
@@ -22,6 +22,14 @@ export function createCoalescing({ scenario, table, report }: Scene): Checker {
     scenario.herd === 0
   const causes = new Map<string, number>()
   const runs = new Map<string, number>()
+  /** When ConfigMaps were written. */
+  let writesMs: readonly number[] = []
+
+  /** A Link that is new is woken, too, by what was written ahead of it and is told behind it. */
+  const toldSince = (): number => {
+    writesMs = writesMs.filter((atMs) => world.nowMs() - atMs <= scenario.climate.streamLagMsMax + relayMs)
+    return writesMs.length
+  }
 
   const cause = (kind: string, name: string, runsMost = 1): void =>
     void causes.set(`${kind} ${name}`, (causes.get(`${kind} ${name}`) ?? 0) + runsMost)
@@ -40,11 +48,13 @@ export function createCoalescing({ scenario, table, report }: Scene): Checker {
     if (touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete') || type === 'removed')
       cause(object.kind, name, runsOf(before))
     if (hasNewTimer(before, after)) cause(object.kind, name)
+    if (type === 'added' && object.kind === 'Link') cause('Link', name, toldSince())
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
     const owner = controllerOf(object)
     if (owner !== undefined)
       cause(owner.kind, owner.name, runsOf(table.items.get(textOf(owner.kind as KindName, owner.name))))
     if (object.kind !== 'ConfigMap') return
+    writesMs = [...writesMs, world.nowMs()]
     for (const { object: link } of table.items.values()) if (link.kind === 'Link') cause('Link', link.metadata.name)
   }
 
@@ -64,6 +74,9 @@ export function createCoalescing({ scenario, table, report }: Scene): Checker {
 
 /** Where a call takes longer than the shortest wait, a wait may be over before it is written. */
 const quickMs = 200
+
+/** How long the relay takes with what it has read, at most. */
+const relayMs = 5_000
 
 function hasNewTimer(before: StoredObject | undefined, { engine }: StoredObject): boolean {
   const dueMs = dueAtMs(engine)
