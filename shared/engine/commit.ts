@@ -224,7 +224,10 @@ function withoutFinalizer(live: StoredObject, finalizer: string): Next {
   if (!finalizers.includes(finalizer)) return { stored: live }
   const left = finalizers.filter((name) => name !== finalizer)
   const object = { ...live.object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } }
-  return { stored: { object, engine: {} }, action: left.length === 0 && isDeleting(object) ? 'remove' : ['meta'] }
+  if (left.length === 0 && isDeleting(object)) return { stored: { object, engine: {} }, action: 'remove' }
+  // Somebody else holds it, who may have wished for a run.
+  const { wakeAtMs } = live.engine
+  return { stored: { object, engine: wakeAtMs === undefined ? {} : { wakeAtMs } }, action: ['meta'] }
 }
 
 /** Until when the message itself is held: for the waits that the sweep is too coarse for. */

@@ -51,8 +51,8 @@ export const recordFinalizer = 'setpoint.dev/removed'
 const moreFinalizer = 'setpoint.dev/removed-meanwhile'
 
 /**
- * A feed that tells of a removal twice makes its record twice, and the queue may take the second wake-up for the first: the record
- * is run by its own timer then.
+ * A feed that tells of a removal twice may make its record twice, or bring an object back that was seen off, and the queue may take the
+ * second wake-up for the first: the record is run by its own timer then.
  */
 const lookAfterMs = 60_000
 
@@ -62,8 +62,9 @@ export function withRemoved(record: StoredObject | undefined, removed: ApiObject
   const { metadata, removed: known } = record.object as RemovedRecord
   if (known.some((object) => object.metadata.uid === removed.metadata.uid)) return record
   const finalizers = [...new Set([...(metadata.finalizers ?? []), moreFinalizer])]
+  const { wakeAtMs = nowMs + lookAfterMs } = record.engine
   return {
-    ...record,
+    engine: { ...record.engine, wakeAtMs },
     object: { ...record.object, metadata: { ...metadata, finalizers }, removed: [...known, removed] },
   }
 }
