@@ -389,7 +389,7 @@ const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']
 const access = {
   api: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['changes'] },
   relay: { actions: [...readAndWrite, 'BatchWriteItem'], indexes: [] },
-  resync: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: ['due', 'wheel'] },
+  resync: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['due', 'wheel'] },
   deadLetters: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: [] },
   reconcile: { actions: readAndWrite, indexes: [] },
   removal: { actions: ['Query'], indexes: [] },

@@ -1,3 +1,4 @@
+import { digest } from '../model/digest.ts'
 import { DefinitionError } from '../model/errors.ts'
 import type { KindName } from '../ports/object-index.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
@@ -6,13 +7,15 @@ import type { Controller } from './controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
 import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
 import { createFanOut, fanOutName } from './fan-out.ts'
+import { guarded } from './guarded.ts'
 import type { ControllerLimit } from './rate-limit.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from './reconcile-key.ts'
+import { createNoteStored, type NoteStored } from './references.ts'
 import { createRelay, type Relay } from './relay.ts'
 import { removedKind } from './removed/record.ts'
 import { removedRoute } from './removed/route.ts'
 import { createAllEventsRunner } from './removed/runner.ts'
-import type { SweptController } from './sweep.ts'
+import type { SweptController, Watching } from './sweep.ts'
 
 /** Everything that runs keys: one queue and one runner each. */
 export interface ControlLoop {
@@ -26,6 +29,8 @@ export interface ControlLoop {
   readonly concurrency: number
   readonly timeoutMs: number
   readonly controllerLimit?: ControllerLimit | undefined
+  /** What wakes it beside its own objects. */
+  readonly watching?: Watching
   readonly run: TurnRunner
 }
 
@@ -83,10 +88,31 @@ export function createControlRelay(
   })
 }
 
+/** Notes references for the same controllers. */
+export function createControlNotes(options: ControlLoopsOptions): NoteStored {
+  const controllers = allControllers(options).map((controller) => guarded(controller, options.logger))
+  return createNoteStored(controllers, options)
+}
+
 function loopOf(controller: Controller, options: ControlLoopsOptions): ControlLoop {
-  if (!seesAll(controller)) return { ...controller, run: createReconcileKey(controller, options) }
+  const loop = { ...controller, ...(fansOut(controller) && { watching: watchingOf(controller) }) }
+  if (!seesAll(controller)) return { ...loop, run: createReconcileKey(controller, options) }
   const run = createAllEventsRunner(controller, options)
-  return { ...controller, removedKind: removedKind(controller.kind), run }
+  return { ...loop, removedKind: removedKind(controller.kind), run }
+}
+
+/** A function that calls others looks the same when those are changed: nobody can tell that. */
+function watchingOf({ kind, references, maps }: Controller): Watching {
+  const texts = [...references, ...maps].map((watch) => `${watch.kind.group}/${watch.kind.kind} ${watch.source}`)
+  const kinds = [...(references.length > 0 ? [kind] : []), ...maps.map((map) => map.kind)]
+  return {
+    id: digest(`${references.length}\n${texts.join('\n')}`),
+    kinds: kinds.filter((one, i) => kinds.findIndex((other) => isSameKind(one, other)) === i),
+  }
+}
+
+function isSameKind(one: KindName, other: KindName): boolean {
+  return one.group === other.group && one.kind === other.kind
 }
 
 function seesAll({ onRemoved }: Controller): boolean {
@@ -95,8 +121,8 @@ function seesAll({ onRemoved }: Controller): boolean {
 
 /** Whose timers and resync a sweep looks for. */
 export function sweptBy(loops: readonly ControlLoop[]): readonly SweptController[] {
-  return loops.flatMap(({ name, kind, resyncMs, removedKind: records }) => [
-    ...(kind === undefined ? [] : [{ name, kind, resyncMs }]),
+  return loops.flatMap(({ name, kind, resyncMs, watching, removedKind: records }) => [
+    ...(kind === undefined ? [] : [{ name, kind, resyncMs, ...(watching && { watching }) }]),
     ...(kind === undefined || records === undefined
       ? []
       : [{ name, kind: records, resyncMs, wakes: { group: kind.group, kind: kind.kind } }]),

@@ -44,10 +44,14 @@ export interface Watched {
 
 /** Primaries name the objects. */
 export interface ReferenceWatch extends Watched {
+  /** The text of the user's function: a watch by another one is another watch. */
+  readonly source: string
   readonly targets: (primary: ApiObject) => readonly ObjectKey[]
 }
 
 /** The objects name the primaries. */
 export interface MappedWatch extends Watched {
+  /** The text of the user's function: a watch by another one is another watch. */
+  readonly source: string
   readonly primaries: (object: ApiObject) => readonly ObjectKey[]
 }

@@ -10,7 +10,7 @@ import { createAdvice } from './advice.ts'
 import type { Controller } from './controller.ts'
 import { fanOutMax, fanOutName, spread } from './fan-out.ts'
 import { guarded } from './guarded.ts'
-import { createReferences } from './references.ts'
+import { createReferences, type Noted } from './references.ts'
 import { recordKey } from './removed/record.ts'
 import { routesOf, type Route, type Target } from './routes.ts'
 
@@ -55,20 +55,19 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
   /** The changes of one object, one after the other. Those of others do not wait for them. */
   async function tellInOrder(changes: readonly Change[]): Promise<Told> {
     const sends: Send[] = []
-    const forgets: (() => Promise<void>)[] = []
+    let last: Noted | undefined
     for (const change of changes) {
-      const { dropped, forget } = await references.note(change)
-      forgets.push(forget)
+      const noted = await references.note(change)
+      last = noted ?? last
+      const dropped = noted?.dropped ?? []
       for (const route of routes) {
         const targets = unique(await route.targets(change, dropped))
         const isPaced = targets.length > fanOutMax && !builtIn.includes(route)
         sends.push(...(isPaced ? paced(route, targets, change) : direct(route, targets, change)))
       }
     }
-    const forget = async (): Promise<void> => {
-      for (const one of forgets) await one()
-    }
-    return { sends, forget }
+    // What the earlier ones dropped the last one did, too, or it refers to it again.
+    return { sends, forget: async () => last?.forget() }
   }
 
   function direct({ name, debounceMs }: Route, targets: readonly Target[], change: Change): readonly Send[] {

@@ -2,6 +2,7 @@ import type { ObjectKey } from '../model/object-key.ts'
 import { slotsBetween, type Slots } from '../model/wheel.ts'
 import type { DueTimer, KindName, ObjectIndex } from '../ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
+import type { NoteStored } from './references.ts'
 
 /**
  * The tick: wakes the objects whose timers are due, and those whose slot the resync wheel has passed. Both only look things
@@ -21,6 +22,16 @@ export interface SweptController {
   readonly resyncMs: number
   /** The kind of the keys to wake instead, of the same names. */
   readonly wakes?: KindName
+  /** What it is woken by beside its own objects; absent if by nothing. */
+  readonly watching?: Watching
+}
+
+/** What a control loop refers to and maps. */
+export interface Watching {
+  /** Another one, as soon as any of its watches is another. */
+  readonly id: string
+  /** Whose objects say who refers to whom: its own, and those that are mapped. */
+  readonly kinds: readonly KindName[]
 }
 
 /** Wakes all objects due by `untilMs`, how many; ahead of their time, they are held back for the rest by whoever receives them. */
@@ -83,6 +94,23 @@ export async function wakeSlots(
   }
   return woken
 }
+
+/** Notes what the objects on these slots refer to; how many were looked at. */
+export async function noteSlots(
+  { index, noteStored }: { readonly index: ObjectIndex; readonly noteStored: NoteStored },
+  kinds: readonly KindName[],
+  { from, to }: Slots,
+): Promise<number> {
+  const keys = (await Promise.all(kinds.map((kind) => index.onWheel(kind, from, to)))).flat()
+  const left = keys.values()
+  const work = async (): Promise<void> => {
+    for (const key of left) await noteStored(key)
+  }
+  await Promise.all(Array.from({ length: notesAtOnce }, work))
+  return keys.length
+}
+
+const notesAtOnce = 20
 
 async function send(
   { queueOf }: SweepOptions,

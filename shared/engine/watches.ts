@@ -75,12 +75,17 @@ export function ownedWatch(given: Kind<unknown, unknown> | Owned): Watched {
 
 /** The watch as the engine runs it. */
 export function referenceWatch({ references, watched: { kind, when } }: ReferenceTo<ApiObject>): ReferenceWatch {
-  return { kind, when, targets: (primary) => keysOf(kind, primary, references(primary)) }
+  return { kind, when, source: String(references), targets: (primary) => keysOf(kind, primary, references(primary)) }
 }
 
 /** The watch as the engine runs it, for primaries of this kind. */
 export function mappedWatch(primaryKind: Kind, { primaries, watched: { kind, when } }: MappedFrom): MappedWatch {
-  return { kind, when, primaries: (object) => keysOf(primaryKind, object, primaries(object)) }
+  return {
+    kind,
+    when,
+    source: String(primaries),
+    primaries: (object) => keysOf(primaryKind, object, primaries(object)),
+  }
 }
 
 /** Names come from what users write: what no object can be called is no reference. */

@@ -1,7 +1,7 @@
-import { createControlLoops, sweptBy } from '../engine/control-loops.ts'
+import { createControlLoops, createControlNotes, sweptBy } from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
-import { duePerSweep, sweepTimers, sweepWheel, wakeSlots, type SweptController } from '../engine/sweep.ts'
-import { wheelSlots } from '../model/wheel.ts'
+import { duePerSweep, sweepTimers, sweepWheel, type SweptController } from '../engine/sweep.ts'
+import { createAwsIntroduction, introducedTo, notIntroduced, type Introduced } from './aws-introduction.ts'
 import type { QueueServices } from './aws-services.ts'
 import { openEngineServices, type FunctionOptions } from './aws-open.ts'
 import { installBasics } from './install-basics.ts'
@@ -30,8 +30,6 @@ const minuteMs = 60_000
 const depthMax = 1_000
 /** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
 const catchUpMax = 5
-/** A loop that is new looks at all objects of its kind within so many ticks. */
-const introductionTicks = 10
 /** A child whose owner went while nobody was told of it is found within a day. An hour's slots at once: looking costs, too. */
 const garbage = { name: garbageCollectorName, resyncMs: 24 * 60 * minuteMs, everyMs: 60 * minuteMs }
 
@@ -45,6 +43,7 @@ export function createTick(options: TickOptions): Tick {
   const loops = createControlLoops(options)
   const own = sweptBy(loops)
   const saved = checkpoint('resync')
+  const introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
   let installed: Promise<void> | undefined
 
   async function swept(): Promise<readonly Swept[]> {
@@ -62,22 +61,18 @@ export function createTick(options: TickOptions): Tick {
     if (due >= fullMinuteOf(controller)) return begun
     const turn = turnOf(begun, controller, nowMs)
     await sweepWheel(one, turn.fromMs, turn.toMs)
-    return { turnedMs: turn.toMs, introduced: await introduce(controller, begun.introduced) }
+    const { turnedMs: _, ...introduced } = begun
+    const isGarbage = controller.name === garbageCollectorName
+    return {
+      turnedMs: turn.toMs,
+      ...(isGarbage ? introduced : await introduction.advance(controller, introduced)),
+    }
   }
 
   /** So many timers leave nothing of the next minute, by the rate limit of the controller. */
   function fullMinuteOf({ name }: SweptController): number {
     const perSecond = loops.find((loop) => loop.name === name)?.controllerLimit?.perSecond ?? Infinity
     return perSecond === Infinity ? Infinity : Math.min(duePerSweep, 60 * perSecond)
-  }
-
-  /** Objects that were there before the loop was: nobody has run them. */
-  async function introduce(controller: SweptController, done: number): Promise<number> {
-    if (done >= introductionTicks || controller.name === garbageCollectorName) return introductionTicks
-    const slots = wheelSlots / introductionTicks
-    const slice = { from: done * slots, to: (done + 1) * slots }
-    await wakeSlots({ index, queueOf, controllers: [controller] }, slice, { dedupId: 'introduction' })
-    return done + 1
   }
 
   return async () => {
@@ -88,27 +83,30 @@ export function createTick(options: TickOptions): Tick {
     const nowMs = clock.nowMs()
     const text = await saved.load()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
-    const first = { turnedMs: nowMs, introduced: text === undefined ? introductionTicks : 0 }
+    const first = (controller: Swept): Progress => ({
+      turnedMs: nowMs,
+      ...(text === undefined ? introducedTo(controller) : notIntroduced),
+    })
     const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
-    const results = await Promise.allSettled(
+    const after = await Promise.all(
       (await swept()).map(async (controller) => {
         const name = nameOf(controller)
-        return [name, await sweep(controller, before[name] ?? first, nowMs)] as const
+        const begun = before[name] ?? first(controller)
+        const ended = sweep(controller, begun, nowMs).catch((error: unknown) => {
+          logger.error('a sweep failed; the next tick makes up for it', { error: String(error) })
+          return begun
+        })
+        return [name, await ended] as const
       }),
     )
-    const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
-    const after = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-    await saved.save(JSON.stringify({ ...before, ...Object.fromEntries(after) }))
-    for (const error of failed) logger.error('a sweep failed; the next tick makes up for it', { error: String(error) })
+    // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
+    await saved.save(JSON.stringify(Object.fromEntries(after)))
   }
 }
 
-/** How far a loop's objects have been looked at. */
-interface Progress {
+interface Progress extends Introduced {
   /** The wheel's hand. */
   readonly turnedMs: number
-  /** Tenths of the wheel that were looked at because the loop is new. */
-  readonly introduced: number
 }
 
 function nameOf({ name, kind: { group, kind } }: SweptController): string {

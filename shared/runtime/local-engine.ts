@@ -7,6 +7,7 @@ import type { Telemetry } from '../ports/telemetry.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import {
   createControlLoops,
+  createControlNotes,
   createControlRelay,
   sweptBy,
   type ControlLoop,
@@ -14,9 +15,10 @@ import {
 } from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import { createPace, unlimited } from '../engine/pace.ts'
+import type { NoteStored } from '../engine/references.ts'
 import type { Relay } from '../engine/relay.ts'
 import { createLoopMetrics } from '../engine/telemetry/loop-metrics.ts'
-import { sweepTimers, type SweepOptions } from '../engine/sweep.ts'
+import { sweepTimers, type SweepOptions, type SweptController } from '../engine/sweep.ts'
 import { work, type WorkerSignals } from '../engine/worker.ts'
 import { createIntroduction, createLocalWheel, type Introduction } from './local-wheel.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -55,7 +57,9 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
     queueOf,
     controllers: sweptBy(loops),
   }
-  const engine = { ...options, from, turnedMs, changes, turns, swept, relay: createControlRelay(options, queueOf) }
+  const relay = createControlRelay(options, queueOf)
+  const noteStored = createControlNotes(options)
+  const engine = { ...options, from, turnedMs, changes, turns, swept, relay, noteStored }
   const saving = createSaving(engine)
 
   await Promise.all([
@@ -98,6 +102,7 @@ interface Running extends LocalEngineOptions {
   readonly turns: Progress
   readonly swept: SweepOptions
   readonly relay: Relay
+  readonly noteStored: NoteStored
 }
 
 /** Relays changes, from where the last process was safe. */
@@ -184,12 +189,15 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
   }
 }
 
-/** Loops that were not there before look at every object of their kinds: nobody has run them. What is to be called at each tick. */
+/**
+ * Loops that were not there before look at every object of their kinds: nobody has run them. So do those that learned to watch
+ * something: nobody has noted who refers to it. What is to be called at each tick.
+ */
 async function beginIntroduction(engine: Running & { readonly saving: Saving }): Promise<() => Promise<void>> {
   const { introduced, feed, swept, saving } = engine
   const known = JSON.parse((await introduced.load()) ?? '[]') as readonly string[]
-  const names = swept.controllers.map(({ name }) => name)
-  const fresh = swept.controllers.filter(({ name }) => !known.includes(name))
+  const names = swept.controllers.map(nameWithWatches)
+  const fresh = swept.controllers.filter((controller) => !known.includes(nameWithWatches(controller)))
   let isOver = fresh.length === 0 && names.length === known.length
   if (isOver) return async () => {}
   const resourceVersion = await feed.latest()
@@ -199,4 +207,8 @@ async function beginIntroduction(engine: Running & { readonly saving: Saving }):
     isOver = true
     saving.introduce(names, BigInt(resourceVersion))
   }
+}
+
+function nameWithWatches({ name, watching }: SweptController): string {
+  return watching === undefined ? name : `${name} ${watching.id}`
 }

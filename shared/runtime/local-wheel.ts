@@ -1,6 +1,8 @@
-import { sweepWheel, wakeSlots, type SweepOptions, type SweptController } from '../engine/sweep.ts'
-import { wheelSlots } from '../model/wheel.ts'
+import type { NoteStored } from '../engine/references.ts'
+import { noteSlots, sweepWheel, wakeSlots, type SweepOptions, type SweptController } from '../engine/sweep.ts'
+import { wheelSlots, type Slots } from '../model/wheel.ts'
 import type { Progress } from './progress.ts'
+import { goRound } from './wheel-round.ts'
 
 /**
  * Work that concerns every object of a kind, a little at a time: the resyncs that were missed while nobody turned the wheel, and
@@ -58,7 +60,7 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
 }
 
 export interface Introduction {
-  /** Wakes some more objects, or none while enough have not run; whether all have been woken. */
+  /** Looks at some more objects, or wakes none while enough have not run; whether all have been woken. */
   advance(): Promise<boolean>
 }
 
@@ -66,25 +68,31 @@ export interface IntroductionOptions {
   readonly swept: SweepOptions
   /** Of the wake-ups that carry a resourceVersion. */
   readonly changes: Pick<Progress, 'pending'>
+  readonly noteStored: NoteStored
   /** Where the feed stands. */
   readonly resourceVersion: string
 }
 
-/** The first look of loops that were not there before at every object of their kinds. */
-export function createIntroduction({ swept, changes, resourceVersion }: IntroductionOptions): Introduction {
+/**
+ * The first look of loops that were not there before at every object of their kinds. What these refer to is noted first, of all:
+ * an object that runs has seen the others as they are, and from then on it must be woken by them.
+ */
+export function createIntroduction(options: IntroductionOptions): Introduction {
+  const { swept, changes, noteStored, resourceVersion } = options
+  const { controllers, index } = swept
   const id = { dedupId: `all:${resourceVersion}`, resourceVersion }
-  const slotsAtOnce = Math.ceil(wheelSlots / slices)
-  let from = 0
+  const kinds = controllers.flatMap(({ watching }) => watching?.kinds ?? [])
+  const isFull = (): boolean => controllers.some(({ name }) => changes.pending(name) >= keysPerTick)
+  let noted = kinds.length === 0 ? wheelSlots : 0
+  let woken = 0
   return {
     advance: async () => {
-      let woken = 0
-      while (from < wheelSlots && woken < keysPerTick) {
-        if (swept.controllers.some(({ name }) => changes.pending(name) >= keysPerTick)) break
-        const to = Math.min(wheelSlots, from + slotsAtOnce)
-        woken += await wakeSlots(swept, { from, to }, id)
-        from = to
-      }
-      return from >= wheelSlots
+      const note = (slots: Slots): Promise<number> => noteSlots({ index, noteStored }, kinds, slots)
+      noted = await goRound(noted, note, (seen) => seen >= keysPerTick)
+      if (noted < wheelSlots) return false
+      const wake = (slots: Slots): Promise<number> => wakeSlots(swept, slots, id)
+      woken = await goRound(woken, wake, (seen) => seen >= keysPerTick || isFull())
+      return woken >= wheelSlots
     },
   }
 }

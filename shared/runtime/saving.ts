@@ -7,7 +7,7 @@ export interface Checkpoints {
   readonly relayed: Checkpoint
   /** How far the wheel was turned. */
   readonly turned: Checkpoint
-  /** The control loops that have looked at every object that was there before them. */
+  /** The control loops, with what they watch, that have looked at every object that was there before. */
   readonly introduced: Checkpoint
 }
 

@@ -37,6 +37,7 @@ export async function everything(stage: Stage): Promise<void> {
   await applyFirstShelf(stage)
   await watching(stage)
   await references(stage)
+  await aLateWatch(stage)
   await failing(stage)
   await slowNeighbours(stage)
   await deletion(stage)
@@ -78,6 +79,15 @@ async function references({ request, settle }: Stage): Promise<void> {
   await patch(request, `${configMaps}/labels`, { data: { colour: 'red' } })
   await settle()
   await patch(request, `${objects}/shelves/labelled`, { spec: { labels: null } })
+  await settle()
+}
+
+/** The tick notes what objects refer to for a loop that it has not seen before, ahead of the relay. */
+async function aLateWatch({ functions, request, settle, forgetTicks }: Stage): Promise<void> {
+  await forgetTicks()
+  await request('POST', `${objects}/shelves`, shelf('unseen', { books: 1, labels: 'labels' }))
+  await functions.resync.invoke(tick())
+  await functions.resync.invoke(tick())
   await settle()
 }
 

@@ -1,6 +1,9 @@
 import { CreateQueueCommand } from '@aws-sdk/client-sqs'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createDynamodbCheckpoint } from '../../../shared/adapters/aws/dynamodb-checkpoint.ts'
+import { systemClock } from '../../../shared/adapters/local/system-clock.ts'
+import { systemRandom } from '../../../shared/adapters/local/system-random.ts'
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
 import { startDynalite, type TestStreamRecord, type Transport } from '../../support/dynalite.ts'
 import { startFauxqs } from '../../support/fauxqs.ts'
@@ -23,6 +26,8 @@ export interface Stage extends AsyncDisposable {
   request(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }>
   /** Hands on what waits in the stream and in queues, and what comes of that, until nothing does. */
   settle(): Promise<void>
+  /** All that is left of earlier ticks is that there were some. */
+  forgetTicks(): Promise<void>
   /** Of the bundles, in bytes. */
   readonly sizes: Readonly<Record<FunctionName, number>>
 }
@@ -79,6 +84,8 @@ export async function openStage(client: readonly string[], props: Partial<Contro
   const records: TestStreamRecord[] = []
   dynalite.onRecord((record) => void records.push(record))
   const mappings = { records, functions, sqs, queueUrl }
+  const ports = { client: dynalite.client, table: 'objects', clock: systemClock, random: systemRandom }
+  const resync = createDynamodbCheckpoint({ ...ports, name: 'resync' })
   const closing = opening.move()
   return {
     functions,
@@ -88,6 +95,7 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     calls: (name) => calls.get(name)?.() ?? [],
     request: async (method, path, body) => streamedReply(await functions.api.invoke(proxyEvent(method, path, body))),
     settle: () => settle(mappings),
+    forgetTicks: () => resync.save('{}'),
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }
 }

@@ -12,6 +12,7 @@ import type { Logger } from '../../../shared/ports/logger.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { Seeing } from '../../../shared/runtime/aws-boundary.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws-reconcile.ts'
+import { introducedTo } from '../../../shared/runtime/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws-relay.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws-resync.ts'
 import { createAwsServices, type QueueServices } from '../../../shared/runtime/aws-services.ts'
@@ -222,8 +223,11 @@ function longest({ timeoutMs }: ControlLoop): number {
 
 /** The checkpoint of the tick as it is when all loops have been there for long. */
 function introduced(loops: readonly ControlLoop[], nowMs: number): string {
-  const names = sweptBy(loops).map(({ name, kind }) => `${name} ${kind.kind}.${kind.group}`)
-  return JSON.stringify(Object.fromEntries(names.map((name) => [name, { turnedMs: nowMs, introduced: 10 }])))
+  const all = sweptBy(loops).map((loop) => [
+    `${loop.name} ${loop.kind.kind}.${loop.kind.group}`,
+    { turnedMs: nowMs, ...introducedTo(loop) },
+  ])
+  return JSON.stringify(Object.fromEntries(all))
 }
 
 function createSlots(most: number) {
