@@ -129,6 +129,16 @@ export function sweptBy(loops: readonly ControlLoop[]): readonly SweptController
   ])
 }
 
+/**
+ * Garbage that nobody was told of is found within a day: a child whose owners went, an owner that waits for a child that was let
+ * go by hand.
+ */
+export function garbageSwept(kinds: readonly KindName[]): readonly SweptController[] {
+  return kinds.map((kind) => ({ name: garbageCollectorName, kind, resyncMs: dayMs }))
+}
+
+const dayMs = 24 * 60 * 60_000
+
 function fansOut({ references, maps }: Controller): boolean {
   return references.length + maps.length > 0
 }

@@ -1,4 +1,4 @@
-import { createControlLoops, createControlNotes, sweptBy } from '../engine/control-loops.ts'
+import { createControlLoops, createControlNotes, garbageSwept, sweptBy } from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import { duePerSweep, sweepTimers, sweepWheel, type SweptController } from '../engine/sweep.ts'
 import { createAwsIntroduction, introducedTo, notIntroduced, type Introduced } from './aws-introduction.ts'
@@ -30,8 +30,8 @@ const minuteMs = 60_000
 const depthMax = 1_000
 /** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
 const catchUpMax = 5
-/** A child whose owner went while nobody was told of it is found within a day. An hour's slots at once: looking costs, too. */
-const garbage = { name: garbageCollectorName, resyncMs: 24 * 60 * minuteMs, everyMs: 60 * minuteMs }
+/** An hour's slots at once, of garbage: looking costs, too. */
+const garbageEveryMs = 60 * minuteMs
 
 interface Swept extends SweptController {
   /** How far the wheel is turned at once, as a rule. */
@@ -49,7 +49,7 @@ export function createTick(options: TickOptions): Tick {
   async function swept(): Promise<readonly Swept[]> {
     return [
       ...own.map((controller) => ({ ...controller, everyMs: minuteMs })),
-      ...(await catalog.stored()).map((kind) => ({ ...garbage, kind })),
+      ...garbageSwept(await catalog.stored()).map((controller) => ({ ...controller, everyMs: garbageEveryMs })),
     ]
   }
 

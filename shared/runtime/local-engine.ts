@@ -9,11 +9,11 @@ import {
   createControlLoops,
   createControlNotes,
   createControlRelay,
+  garbageSwept,
   sweptBy,
   type ControlLoop,
   type ControlLoopsOptions,
 } from '../engine/control-loops.ts'
-import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import { createPace, unlimited } from '../engine/pace.ts'
 import type { NoteStored } from '../engine/references.ts'
 import type { Relay } from '../engine/relay.ts'
@@ -155,8 +155,7 @@ async function lookAtAll(engine: Running, resourceVersion: string, signal: Abort
 }
 
 async function sweptWithGarbage({ swept, catalog }: Running): Promise<SweepOptions> {
-  const abandoned = (await catalog.stored()).map((kind) => ({ name: garbageCollectorName, kind, resyncMs: 0 }))
-  return { ...swept, controllers: [...swept.controllers, ...abandoned] }
+  return { ...swept, controllers: [...swept.controllers, ...garbageSwept(await catalog.stored())] }
 }
 
 /** As on AWS: a delivery comes again only when its run is over for certain. */
@@ -179,7 +178,7 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
     try {
       await introduce()
       await sweepTimers(swept, nowMs + tickMs)
-      const woken = await wheel.turn(nowMs)
+      const woken = await wheel.turn(nowMs, (await sweptWithGarbage(engine)).controllers)
       turns.passed(BigInt(wheel.turnedMs()))
       await saving.save(nowMs, woken > 0)
     } catch (error) {

@@ -14,14 +14,14 @@ const keysPerTick = 1_000
 const slices = 500
 
 export interface LocalWheel {
-  /** Wakes what is due by now, or as much of it as may be; how many. */
-  turn(nowMs: number): Promise<number>
+  /** Wakes what is due by now for these, or as much of it as may be; how many. */
+  turn(nowMs: number, controllers: readonly SweptController[]): Promise<number>
   /** No wheel is behind this. */
   turnedMs(): number
 }
 
 export interface LocalWheelOptions {
-  readonly swept: SweepOptions
+  readonly swept: Omit<SweepOptions, 'controllers'>
   /** Of the wake-ups that the wheel sends. */
   readonly turns: Pick<Progress, 'pending'>
   /** Up to when the wheels were turned. */
@@ -31,32 +31,41 @@ export interface LocalWheelOptions {
 
 /** The wheels of all controllers, each with a hand of its own: one that is behind keeps no other waiting. */
 export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: LocalWheelOptions): LocalWheel {
-  const hands = new Map(swept.controllers.map((controller) => [controller, begunMs]))
+  const hands = new Map<string, number>()
+  /** Where the hand of a wheel begins that is new. */
+  let turnedMs = begunMs
 
   async function turnOne(controller: SweptController, nowMs: number): Promise<number> {
     const { resyncMs, name } = controller
     const sliceMs = Math.max(5 * tickMs, Math.ceil(resyncMs / slices))
     // Once round is enough, however long it stood still.
-    let handMs = Math.max(hands.get(controller) ?? nowMs, nowMs - resyncMs)
+    let handMs = Math.max(hands.get(idOf(controller)) ?? turnedMs, nowMs - resyncMs)
     let woken = 0
     for (let isBehind = true; isBehind && woken < keysPerTick;) {
       isBehind = nowMs - handMs > sliceMs
       if (isBehind && turns.pending(name) >= keysPerTick) break
       const toMs = isBehind ? handMs + sliceMs : nowMs
       woken += await sweepWheel({ ...swept, controllers: [controller] }, handMs, toMs)
-      hands.set(controller, (handMs = toMs))
+      hands.set(idOf(controller), (handMs = toMs))
     }
     return woken
   }
 
   return {
-    turn: async (nowMs) => {
+    turn: async (nowMs, controllers) => {
       let woken = 0
-      for (const controller of hands.keys()) woken += await turnOne(controller, nowMs)
+      for (const controller of controllers) woken += await turnOne(controller, nowMs)
+      const ids = new Set(controllers.map(idOf))
+      for (const id of hands.keys()) if (!ids.has(id)) hands.delete(id)
+      turnedMs = nowMs
       return woken
     },
-    turnedMs: () => Math.min(...hands.values()),
+    turnedMs: () => Math.min(turnedMs, ...hands.values()),
   }
+}
+
+function idOf({ name, kind }: SweptController): string {
+  return `${name} ${kind.kind}.${kind.group}`
 }
 
 export interface Introduction {

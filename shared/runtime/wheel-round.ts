@@ -21,4 +21,4 @@ export async function goRound(
   return from
 }
 
-const few = 100
+const few = 50

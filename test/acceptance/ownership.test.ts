@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigMap, done, type ConfigMapObject } from '../../shared/index.ts'
 import type { ObjectKey } from '../../shared/model/object-key.ts'
-import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { Widget, widgets } from './support/widgets.ts'
 
 /** Children go with their owner, in the way that is asked for. */
@@ -11,8 +11,9 @@ afterEach(() => env.close())
 
 const child = (): Promise<ConfigMapObject | undefined> => env.get(ConfigMap, 'child')
 
-async function startWithChild(): Promise<void> {
+async function startWithChild(options: TestEnvOptions = {}): Promise<void> {
   env = await createTestEnv({
+    ...options,
     reconcilers: [
       widgets(
         [],
@@ -71,6 +72,17 @@ describe('an owner', () => {
     await env.settle()
     expect(await child()).toBeUndefined()
     expect(await env.get(Widget, 'w')).toBeUndefined()
+  })
+
+  it('A32 deleted in the foreground goes within a day though the child that blocks it is let go by hand', async () => {
+    await startWithChild({ tickMs: 900_000 })
+    await hold('child', 'child')
+    await env.delete(Widget, 'w', { propagation: 'Foreground' })
+    await env.settle()
+    await env.patch(ConfigMap, 'child', { metadata: { ownerReferences: null } })
+    await env.advance('26h')
+    expect(await env.get(Widget, 'w')).toBeUndefined()
+    expect((await child())?.metadata.finalizers).toEqual(['example.com/held'])
   })
 
   it('A32 deleted with orphan lets its child go', async () => {
