@@ -20,8 +20,10 @@ import {
  * run that did not fail, or with a new generation; what wants to run again says when; no timer is overdue.
  */
 export function createWaits({ world, scenario, table, report }: Scene): Checker {
-  /** Objects whose last run to end was a good one, and by whom. What a run before that one wrote may come later. */
+  /** Objects that had a good run, and by whom, since that one last wrote of a failure. */
   const good = new Set<string>()
+  /** The same by the last run to end. What an earlier one wrote, of a failure or of none, may come later. */
+  const lastGood = new Set<string>()
   const hasPaused = new Set(['stop'])
 
   const attempts = (before: StoredObject, after: StoredObject, by: string): void => {
@@ -30,9 +32,12 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
     const isSame = before.engine.generation === generation && before.object.metadata.generation === generation
     const [was, is] = [before.engine.attempt ?? 0, after.engine.attempt ?? 0]
     const mayFall =
-      runs.some((run) => good.has(run)) || hasPaused.has(String(specOf(after)['mood'])) || isFenceTried(scenario)
+      runs.some((run) => good.has(run) || lastGood.has(run)) ||
+      hasPaused.has(String(specOf(after)['mood'])) ||
+      isFenceTried(scenario)
     if (isSame && is < was && !mayFall)
       report(`promise 6, waits: the failures of ${named(after)} go from ${was} to ${is} without a good run`)
+    if (is > was) for (const run of runs) good.delete(run)
   }
 
   /** Where nothing goes wrong, what wants to run at a time runs at that time, or with the next tick. */
@@ -52,8 +57,9 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
       if (after.object.kind === 'Gadget') onTime(before, after)
     },
     runEnds: ({ uid, by }: Run, isGood) => {
-      if (isGood) good.add(`${uid} ${by.name}`)
-      else good.delete(`${uid} ${by.name}`)
+      const run = `${uid} ${by.name}`
+      if (isGood) for (const set of [good, lastGood]) set.add(run)
+      else lastGood.delete(run)
     },
     unmet: () =>
       objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) => {
