@@ -1,6 +1,7 @@
+import { digest } from '../model/digest.ts'
 import { hasCode } from '../model/errors.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../model/object.ts'
-import { keyOf, type ObjectKey } from '../model/object-key.ts'
+import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
 import { touches } from '../model/stored-object.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -11,7 +12,7 @@ import type { Route } from './routes.ts'
 
 /**
  * Children go with their owners. Keys are the children's: one is looked at when an owner of it was removed or when it gets
- * owners, and deleted if all its owners are gone. "Gone" is by uid: a new object of the same name is another owner.
+ * owners, and deleted if all its owners are gone; of very many, a share of them at a time. "Gone" is by uid: a new object of the same name is another owner.
  * Objects deleted with `orphan` or `foregroundDeletion` are looked at too: their children are let go or deleted first.
  */
 export interface GarbageCollectorOptions {
@@ -27,12 +28,13 @@ export function garbageRoute(index: ObjectIndex): Route {
   return {
     name: garbageCollectorName,
     debounceMs: 0,
+    isNeverHeld: true,
     targets: async ({ type, touched, stored }) => {
       const { object } = stored
       const key = keyOf(object)
       const owners = (object.metadata.ownerReferences ?? []).flatMap((owner) => ownerKeys(owner, object))
       if (type === 'removed') {
-        const children = (await index.ownedBy(object.metadata.uid)).map((child) => ({
+        const children = fewKeys(object.metadata.uid, await index.ownedBy(object.metadata.uid)).map((child) => ({
           key: child,
           lane: 'background' as const,
           reason: `its owner ${key.kind} ${key.name} is gone`,
@@ -52,6 +54,27 @@ export function garbageRoute(index: ObjectIndex): Route {
   }
 }
 
+/**
+ * The relay sends as many wake-ups as take it a moment, however many children there are: from a number of them on, each is for a share
+ * of the children, which whoever receives it looks up.
+ */
+function fewKeys(uid: string, children: readonly ObjectKey[]): readonly ObjectKey[] {
+  if (children.length <= sharedFrom) return children
+  const count = Math.ceil(children.length / shareOf)
+  return Array.from({ length: count }, (_, i) => ({ ...sharesKind, namespace: uid, name: `${i}.${count}` }))
+}
+
+function isOfShare({ name }: ObjectKey, child: ObjectKey): boolean {
+  const [share = 0, count = 1] = name.split('.').map(Number)
+  return Number.parseInt(digest(keyText(child)).slice(0, 8), 16) % count === share
+}
+
+/** No object is of this kind: a share of the children of the owner whose uid stands for the namespace. */
+const sharesKind = { group: 'garbage.setpoint.dev', kind: 'Children' }
+const sharedFrom = 200
+/** So many are looked at in one turn, about, well within its time. */
+const shareOf = 100
+
 function propagation({ metadata }: ApiObject): 'orphan' | 'foregroundDeletion' | undefined {
   return (['orphan', 'foregroundDeletion'] as const).find((name) => metadata.finalizers?.includes(name))
 }
@@ -70,8 +93,19 @@ function ownerKeys({ apiVersion, kind, name }: OwnerReference, child: ApiObject)
 
 export function createGarbageCollector({ store, index, resources, catalog }: GarbageCollectorOptions): TurnRunner {
   return async (turn) => {
-    await look(turn.key)
+    await (turn.key.group === sharesKind.group ? lookAtShare(turn.key) : look(turn.key))
     await turn.settle()
+  }
+
+  /** One that cannot be dealt with holds up no other, but the turn comes again. */
+  async function lookAtShare(share: ObjectKey): Promise<void> {
+    const children = (await index.ownedBy(share.namespace)).filter((child) => isOfShare(share, child)).values()
+    const failures: unknown[] = []
+    const work = async (): Promise<void> => {
+      for (const child of children) await look(child).catch((error: unknown) => failures.push(error))
+    }
+    await Promise.all(Array.from({ length: looksAtOnce }, work))
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Once more if anything came between: what is deleted or let go is what was seen. */
@@ -173,3 +207,4 @@ function blocks(child: ApiObject, owner: ApiObject): boolean {
 }
 
 const triesMax = 10
+const looksAtOnce = 10

@@ -70,9 +70,16 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     return { sends, forget: async () => last?.forget() }
   }
 
-  function direct({ name, debounceMs }: Route, targets: readonly Target[], change: Change): readonly Send[] {
+  function direct(
+    { name, debounceMs, isNeverHeld }: Route,
+    targets: readonly Target[],
+    change: Change,
+  ): readonly Send[] {
     const later = debounceMs > 0 ? { notBeforeMs: clock.nowMs() + debounceMs } : {}
-    return targets.map((target) => ({ name, wakes: target, wakeUp: { ...wakeUpOf(target, change), ...later } }))
+    return targets.map((target) => {
+      const wakeUp = { ...wakeUpOf(target, change), ...later }
+      return isNeverHeld === true ? { name, wakeUp } : { name, wakeUp, wakes: target }
+    })
   }
 
   function paced(route: Route, targets: readonly Target[], change: Change): readonly Send[] {

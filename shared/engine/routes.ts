@@ -15,6 +15,8 @@ export interface Route {
   readonly name: string
   /** Nothing is handed out sooner after the first wake-up. */
   readonly debounceMs: number
+  /** Its turns are never held, so that there is no hold to be ended. */
+  readonly isNeverHeld?: true
   /** `dropped`: what the changed object referred to before, and does no more. */
   targets(change: Change, dropped: readonly ObjectKey[]): Promise<readonly Target[]> | readonly Target[]
 }
