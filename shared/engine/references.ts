@@ -28,8 +28,20 @@ export type NoteStored = (key: ObjectKey) => Promise<void>
 
 const gone: Noted = { dropped: [], forget: async () => {} }
 
-export function createReferences(controllers: readonly Controller[], index: ObjectIndex): References {
+interface Ports {
+  readonly store: ObjectStore
+  readonly index: ObjectIndex
+}
+
+export function createReferences(controllers: readonly Controller[], { store, index }: Ports): References {
   const targetsOf = createTargets(controllers)
+
+  /** But nothing that the object refers to by now: the change may be an old one that is told again. */
+  async function forgetAllBut(key: ObjectKey, wanted: readonly ObjectKey[]): Promise<void> {
+    const live = await store.get(key)
+    if (live !== undefined) await index.setReferences(key, [...wanted, ...(targetsOf(live.object) ?? [])])
+  }
+
   return {
     note: async ({ type, touched, stored: { object } }) => {
       if (type === 'removed') return gone
@@ -38,7 +50,7 @@ export function createReferences(controllers: readonly Controller[], index: Obje
       const key = keyOf(object)
       const dropped = without(await index.references(key), wanted)
       await index.setReferences(key, [...wanted, ...dropped])
-      return { dropped, forget: async () => (dropped.length > 0 ? index.setReferences(key, wanted) : undefined) }
+      return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
     },
   }
 }
@@ -48,10 +60,7 @@ export function createReferences(controllers: readonly Controller[], index: Obje
  * may note a newer state between our look and our note, which is then lost in ours: so we look again after each, until we
  * noted what is. Whatever is written after that look, the relay notes after us.
  */
-export function createNoteStored(
-  controllers: readonly Controller[],
-  { store, index }: { readonly store: ObjectStore; readonly index: ObjectIndex },
-): NoteStored {
+export function createNoteStored(controllers: readonly Controller[], { store, index }: Ports): NoteStored {
   const targetsOf = createTargets(controllers)
 
   async function look(key: ObjectKey): Promise<readonly ObjectKey[]> {

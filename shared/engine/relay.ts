@@ -36,7 +36,7 @@ export type Relay = (changes: readonly Change[]) => Promise<void>
 export function createRelay({ queueOf, store, index, clock, builtIn = [], ...options }: RelayOptions): Relay {
   const controllers = options.controllers.map((controller) => guarded(controller, options.logger))
   const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...builtIn]
-  const references = createReferences(controllers, index)
+  const references = createReferences(controllers, { store, index })
   const advices = new Map(
     controllers.map(({ name }) => [name, createAdvice(name, { ...options, nowMs: () => clock.nowMs() })]),
   )

@@ -81,6 +81,16 @@ it('of two changes in one batch the first does not forget what the second refers
   expect(await noted()).toBe('a,b')
 })
 
+it('a change that is told again forgets nothing that a later one refers to', async () => {
+  const one = await create('a')
+  await relay()([changeTo(one)])
+  const two = await relabel(one, 'b')
+  const three = await relabel(two, 'a,b')
+  await relay()([changeTo(two), changeTo(three)])
+  await relay()([changeTo(two)])
+  expect(await noted()).toBe('a,b')
+})
+
 it('of several changes in one batch all is forgotten that the last does not refer to', async () => {
   const one = await create('a')
   await relay()([changeTo(one)])
@@ -122,7 +132,7 @@ it.each([1, 2])('undoes no note of a newer state that comes before its call %i o
   const one = await create('a')
   const happen = async (): Promise<void> => {
     const two = await relabel(one, 'b')
-    const { forget } = (await createReferences(controllers, opened.index).note(changeTo(two))) ?? {}
+    const { forget } = (await createReferences(controllers, opened).note(changeTo(two))) ?? {}
     await forget?.()
   }
   await noteStored({ [call]: happen })(key)
