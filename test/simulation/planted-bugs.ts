@@ -273,7 +273,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the tick does not say how far it got',
     file: 'shared/runtime/aws-resync.ts',
-    find: 'await saved.save(JSON.stringify({ ...before, ...Object.fromEntries(after) }))',
+    find: 'await saved.save(JSON.stringify(Object.fromEntries(after)))',
     replace: 'await saved.save(JSON.stringify({ ...Object.fromEntries(after), ...before }))',
   },
   {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { clearOutside, clearSky } from './climate.ts'
+import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { runTwice } from './run-seed.ts'
 import { scenarioOf, type Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
@@ -48,6 +49,12 @@ describe('the control plane on simulated AWS', () => {
     const scenarios = seedsDrawn.map(scenarioOf).filter(needsResync)
     expect(scenarios.length).toBeGreaterThan(100)
     expect(scenarios.filter(({ resyncMinutes }) => resyncMinutes === 0).map(({ seed }) => seed)).toEqual([])
+  })
+
+  it('can have each of its bugs planted: what they stand in place of is there, once', () => {
+    const root = join(import.meta.dirname, '../..')
+    const timesIn = ({ file, find }: PlantedBug): number => readFileSync(join(root, file), 'utf8').split(find).length - 1
+    expect(plantedBugs.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
   })
 
   const folder = join(import.meta.dirname, 'regressions')
