@@ -53,7 +53,8 @@ describe('the control plane on simulated AWS', () => {
 
   it('can have each of its bugs planted: what they stand in place of is there, once', () => {
     const root = join(import.meta.dirname, '../..')
-    const timesIn = ({ file, find }: PlantedBug): number => readFileSync(join(root, file), 'utf8').split(find).length - 1
+    const timesIn = ({ file, find }: PlantedBug): number =>
+      readFileSync(join(root, file), 'utf8').split(find).length - 1
     expect(plantedBugs.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
   })
 
