@@ -110,12 +110,13 @@ function firstPartOf(turn: Turn): {
 }
 
 /**
- * Ahead of the object that is there now, the record has its first run, one for what came to it since, and those that it waits for. One that
- * was stopped waits for somebody to do something about it, as whoever made the new object did.
+ * Ahead of the object that is there now, the record has its first run, and one for what came to it since. After that it goes by its own
+ * timers: a change of the object is not kept waiting by what fails. One that was stopped waits for somebody to do something about it, as
+ * whoever made the new object did.
  */
 function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
   const { attempt, generation, waiting } = record.engine
-  const isNew = (attempt === undefined && generation === undefined) || withAllKnown(record) !== record
-  if (waiting === 'Stopped' && wakeUps.some(({ origin }) => origin !== 'timer')) return true
-  return isNew || (dueAtMs(record.engine) ?? Infinity) <= nowMs
+  if ((attempt === undefined && generation === undefined) || withAllKnown(record) !== record) return true
+  const isTimer = wakeUps.every(({ origin }) => origin === 'timer')
+  return isTimer ? (dueAtMs(record.engine) ?? Infinity) <= nowMs : waiting === 'Stopped'
 }
