@@ -8,6 +8,7 @@ import { createGarbageCollector, garbageCollectorName, garbageRoute } from './ga
 import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
 import { createFanOut, fanOutName } from './fan-out.ts'
 import { guarded } from './guarded.ts'
+import { isOfKind } from './kind.ts'
 import type { ControllerLimit } from './rate-limit.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from './reconcile-key.ts'
 import { createNoteStored, type NoteStored } from './references.ts'
@@ -107,12 +108,8 @@ function watchingOf({ kind, references, maps }: Controller): Watching {
   const kinds = [...(references.length > 0 ? [kind] : []), ...maps.map((map) => map.kind)]
   return {
     id: digest(`${references.length}\n${texts.join('\n')}`),
-    kinds: kinds.filter((one, i) => kinds.findIndex((other) => isSameKind(one, other)) === i),
+    kinds: kinds.filter((one, i) => kinds.findIndex(isOfKind(one)) === i),
   }
-}
-
-function isSameKind(one: KindName, other: KindName): boolean {
-  return one.group === other.group && one.kind === other.kind
 }
 
 function seesAll({ onRemoved }: Controller): boolean {

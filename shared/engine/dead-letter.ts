@@ -1,5 +1,4 @@
 import { asJson, conditionsOf, patchConditions } from '../model/conditions.ts'
-import { hasCode } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -11,6 +10,7 @@ import { allControllers, createControlLoops, type ControlLoopsOptions } from './
 import type { Controller } from './controller.ts'
 import { fanOutName } from './fan-out.ts'
 import { recordKey } from './removed/record.ts'
+import { writeNewest } from './write-newest.ts'
 
 /** A wake-up that the queue gave up: it was handed out too often, and no turn of it came to its end. */
 export interface DeadMessage {
@@ -70,21 +70,12 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     next: (live: StoredObject, retryAtMs: number) => StoredObject,
   ): Promise<ApiObject | undefined> {
     const waitMs = backoffMs(slowAttempt, random.next())
-    for (let tries = 1; ; tries++) {
-      const live = await store.get(key)
-      if (live === undefined) return undefined
-      const after = next(live, clock.nowMs() + waitMs)
-      if (after === live) return undefined
-      try {
-        return (await store.replace(after, touchedIn(live, after))).object
-      } catch (error) {
-        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
-      }
-    }
+    const again = (live: StoredObject | undefined): StoredObject | undefined =>
+      live && next(live, clock.nowMs() + waitMs)
+    const { stored, isWritten } = await writeNewest(store, key, again, touchedIn)
+    return isWritten ? stored?.object : undefined
   }
 }
-
-const triesMax = 10
 
 /** A status that is as it was is not written. */
 function touchedIn(live: StoredObject, after: StoredObject): Touched {

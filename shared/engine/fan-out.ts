@@ -1,9 +1,9 @@
-import { hasCode } from '../model/errors.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { WakeUp } from '../ports/work-queue.ts'
 import type { ControllerLimit } from './rate-limit.ts'
 import type { TurnRunner } from './reconcile-key.ts'
+import { writeNewest } from './write-newest.ts'
 
 /**
  * One change that concerns very many objects must not stand before the next user's change. So their wake-ups go to a queue
@@ -37,25 +37,12 @@ export function spread(wakeUps: readonly WakeUp[], nowMs: number, limit?: Contro
 export function createFanOut(store: ObjectStore): TurnRunner {
   return async (turn) => {
     const atMs = Math.min(...turn.wakeUps.flatMap(({ timerAtMs }) => timerAtMs ?? []))
-    let stored = await store.get(turn.key)
-    for (let tries = 1; isLater(stored, atMs); tries++) stored = await write(stored, atMs, tries)
+    const wish = (live: StoredObject | undefined): StoredObject | undefined =>
+      isLater(live, atMs) ? { ...live, engine: { ...live.engine, wakeAtMs: atMs } } : live
+    await writeNewest(store, turn.key, wish, () => ['engine'])
     await turn.settle()
-
-    /** Undefined once it is written, or gone; the newest state if another write came first. */
-    async function write(live: StoredObject, wakeAtMs: number, tries: number): Promise<StoredObject | undefined> {
-      try {
-        await store.replace({ ...live, engine: { ...live.engine, wakeAtMs } }, ['engine'])
-        return undefined
-      } catch (error) {
-        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
-        return store.get(turn.key)
-      }
-    }
   }
 }
-
-/** An object that is written so often is left to the queue for a while. */
-const triesMax = 10
 
 function isLater(stored: StoredObject | undefined, atMs: number): stored is StoredObject {
   return stored !== undefined && (stored.engine.wakeAtMs ?? Infinity) > atMs

@@ -25,6 +25,11 @@ export function isOf(object: ApiObject, kind: Pick<Kind, 'group' | 'kind'>): boo
   return object.kind === kind.kind && parseApiVersion(object.apiVersion).group === kind.group
 }
 
+/** The same of what names a kind, such as a key. */
+export function isOfKind(kind: Pick<Kind, 'group' | 'kind'>): (one: Pick<Kind, 'group' | 'kind'>) => boolean {
+  return (one) => one.kind === kind.kind && one.group === kind.group
+}
+
 /** The type of a kind's objects. */
 export type ObjectOf<K> = K extends Kind<infer Read, infer _> ? Read : never
 

@@ -5,7 +5,7 @@ import type { Change } from '../ports/change-feed.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { Lane } from '../ports/work-queue.ts'
 import type { Controller, Watched } from './controller.ts'
-import { isOf } from './kind.ts'
+import { isOf, isOfKind } from './kind.ts'
 import type { Predicate } from './predicates.ts'
 import { childReason, mapReason, ownReason, referenceReason } from './wake-reasons.ts'
 
@@ -105,8 +105,4 @@ function isWatched(watches: readonly Watched[], change: Change): boolean {
 
 function passes(when: Predicate, { type, touched, stored: { object } }: Change): boolean {
   return when({ type, touched, object })
-}
-
-function isOfKind(kind: Pick<ObjectKey, 'group' | 'kind'>): (key: ObjectKey) => boolean {
-  return (key) => key.kind === kind.kind && key.group === kind.group
 }

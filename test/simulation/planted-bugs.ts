@@ -213,8 +213,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'one change that concerns very many concerns nobody',
     file: 'shared/engine/fan-out.ts',
-    find: 'let stored = await store.get(turn.key)',
-    replace: 'let stored: StoredObject | undefined',
+    find: 'isLater(live, atMs) ?',
+    replace: 'isLater(live, Infinity) ?',
   },
   {
     bug: 'of several removed objects of one name only the last is seen off',

@@ -5,7 +5,7 @@ import type { Controller } from '../controller.ts'
 import { isOf } from '../kind.ts'
 import type { EngineOptions } from '../reconcile-key.ts'
 import type { Route } from '../routes.ts'
-import { changeRecord } from './change-record.ts'
+import { writeNewest } from '../write-newest.ts'
 import { recordKey, withRemoved } from './record.ts'
 
 /**
@@ -16,8 +16,10 @@ export function removedRoute(
   { name, kind }: Controller,
   { store, clock }: Pick<EngineOptions, 'store' | 'clock'>,
 ): Route {
-  const keep = (removed: ApiObject): Promise<StoredObject> =>
-    changeRecord(store, recordKey(keyOf(removed)), (record) => withRemoved(record, removed, clock.nowMs()))
+  const keep = async (removed: ApiObject): Promise<StoredObject> => {
+    const next = (record: StoredObject | undefined): StoredObject => withRemoved(record, removed, clock.nowMs())
+    return (await writeNewest(store, recordKey(keyOf(removed)), next, () => ['meta'])).stored
+  }
 
   return {
     name,

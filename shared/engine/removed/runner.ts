@@ -8,7 +8,7 @@ import type { Controller } from '../controller.ts'
 import { done, type Outcome } from '../outcome.ts'
 import { createReconcileKey, type EngineOptions, type TurnRunner } from '../reconcile-key.ts'
 import type { Turn } from '../turn.ts'
-import { changeRecord } from './change-record.ts'
+import { writeNewest } from '../write-newest.ts'
 import { recordFinalizer, recordKey, recordKind, withAllKnown, withoutRemoved, type RemovedRecord } from './record.ts'
 
 /**
@@ -64,7 +64,9 @@ function seeingOff(controller: Controller, { store, events }: EngineOptions): Co
       const outcome = await controller.reconcile(object, lastContext(ctx, object))
       if (outcome.kind !== 'done') return outcome
       if (object === removed.at(-1)) break
-      await changeRecord(store, keyOf(record), (live) => live && withoutRemoved(live, record, object))
+      const left = (live: StoredObject | undefined): StoredObject | undefined =>
+        live && withoutRemoved(live, record, object)
+      await writeNewest(store, keyOf(record), left, () => ['meta'])
     }
     return done()
   }
