@@ -1,4 +1,4 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,11 +8,16 @@ import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb-store.ts
 import { requestFailure } from '../../shared/adapters/aws/dynamodb-failures.ts'
 import { systemClock } from '../../shared/adapters/local/system-clock.ts'
 import { systemRandom } from '../../shared/adapters/local/system-random.ts'
+import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { testCredentials } from '../support/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget } from '../support/stored-object.ts'
 
 /** How long the client waits for a server that does not do its part. */
+function storeOf(client: DynamoDBClient): ObjectStore {
+  return createDynamodbStore({ client, table: 'table', clock: systemClock, random: systemRandom, patienceMs: 200 })
+}
+
 describe('the client of DynamoDB', () => {
   let server: Server
   afterEach(() => {
@@ -65,14 +70,7 @@ describe('the client of DynamoDB', () => {
 
   it('reports a connection that is reset as a write of unknown fate', async () => {
     const { client, requests } = await clientOf((reply) => reply.destroy())
-    const store = createDynamodbStore({
-      client,
-      table: 'table',
-      clock: systemClock,
-      random: systemRandom,
-      patienceMs: 200,
-    })
-    await expectCode(store.create(storedWidget('a')), 'WRITE_UNKNOWN')
+    await expectCode(storeOf(client).create(storedWidget('a')), 'WRITE_UNKNOWN')
     expect(requests()).toBeGreaterThan(1)
   })
 
@@ -80,13 +78,6 @@ describe('the client of DynamoDB', () => {
     const { client } = await clientOf(() => {})
     server.close()
     await once(server, 'close')
-    const store = createDynamodbStore({
-      client,
-      table: 'table',
-      clock: systemClock,
-      random: systemRandom,
-      patienceMs: 200,
-    })
-    await expectCode(store.create(storedWidget('a')), 'UNAVAILABLE')
+    await expectCode(storeOf(client).create(storedWidget('a')), 'UNAVAILABLE')
   })
 })
