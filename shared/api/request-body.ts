@@ -1,6 +1,7 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
+import { exactNumber, keptExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
@@ -27,7 +28,7 @@ export async function readObject(request: HttpRequest): Promise<JsonObject> {
   return asObject(await decode(type, bytes))
 }
 
-function decode(type: string, bytes: Uint8Array): unknown {
+function decode(type: string, bytes: Uint8Array): Json | Promise<Json> {
   switch (type) {
     case jsonType:
       return parseJson(utf8(bytes))
@@ -35,7 +36,7 @@ function decode(type: string, bytes: Uint8Array): unknown {
     case 'application/apply-patch+yaml':
       return parseYaml(utf8(bytes))
     case 'application/vnd.kubernetes.protobuf':
-      return decodeObject(bytes)
+      return checked(decodeObject(bytes))
     default:
       throw unsupported(type, 'application/json, application/yaml, application/vnd.kubernetes.protobuf')
   }
@@ -49,11 +50,11 @@ export async function readOptionalObject(request: HttpRequest): Promise<JsonObje
 
 /** A patch body of JSON: an object or a list. */
 export async function readJson(request: HttpRequest): Promise<Json> {
-  return checked(parseJson(utf8(await request.body(bodyBytesMax))))
+  return parseJson(utf8(await request.body(bodyBytesMax)))
 }
 
-function asObject(value: unknown): JsonObject {
-  if (isObject(value)) return checked(value) as JsonObject
+function asObject(value: Json): JsonObject {
+  if (isObject(value)) return value
   throw new OperatingError('BAD_REQUEST', 'the body must be one object')
 }
 
@@ -75,24 +76,29 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string): Json {
+  const value = checked(parsed('JSON', () => JSON.parse(text)))
+  refuseInexact(text)
+  return value
+}
+
+function parsed(format: string, parse: () => unknown): unknown {
   try {
-    return JSON.parse(text)
+    return parse()
   } catch (cause) {
-    throw new OperatingError('BAD_REQUEST', `the body is not JSON: ${(cause as Error).message}`, { cause })
+    throw new OperatingError('BAD_REQUEST', `the body is not ${format}: ${(cause as Error).message}`, { cause })
   }
 }
 
 /** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */
-async function parseYaml(text: string): Promise<unknown> {
+async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return parseJson(text)
   const { parse } = await import('yaml')
-  try {
-    return parse(text, { logLevel: 'error' })
-  } catch (cause) {
-    throw new OperatingError('BAD_REQUEST', `the body is not YAML: ${(cause as Error).message}`, { cause })
-  }
+  return keptExactly(checked(parsed('YAML', () => parse(text, exactNumber, asJsonHasIt))))
 }
+
+/** Dates, sets and bytes stay what is written: JSON has no such values. */
+const asJsonHasIt = { schema: 'core', resolveKnownTags: false, intAsBigInt: true, logLevel: 'error' } as const
 
 function checked(value: unknown): Json {
   refuseDeep(value, bodyDepthMax)

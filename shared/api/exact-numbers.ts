@@ -1,0 +1,57 @@
+import { OperatingError } from '../model/errors.ts'
+import { isObject } from '../model/json.ts'
+import { child, entry } from '../model/schema/field-error.ts'
+
+/**
+ * Numbers are doubles here, and integers of 64 bits are more than doubles keep. What would come back as another number is refused;
+ * fractions are doubles in Kubernetes too.
+ */
+
+/** Throws BAD_REQUEST for JSON with a number that cannot be kept, naming its path. The text is known to be JSON of little depth. */
+export function refuseInexact(text: string): void {
+  if (mayBeInexact.test(text)) keptExactly(parseWithSource(text, marked))
+}
+
+/** Of most bodies this is all that the check costs: a number of so many digits, or so high an exponent, is rare. */
+const mayBeInexact = /[\s:[,]-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
+
+type Reviver = (key: string, value: unknown, context: { readonly source: string }) => unknown
+const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
+
+/** Stands in a parsed body for a number that cannot be kept. */
+class Inexact {
+  readonly written: string
+
+  constructor(written: string) {
+    this.written = written
+  }
+}
+
+function marked(_key: string, value: unknown, { source }: { readonly source: string }): unknown {
+  return typeof value === 'number' ? exactly(value, source) : value
+}
+
+function exactly(value: number, written: string): number | Inexact {
+  const isKept = Number.isFinite(value) && (!/^-?\d+$/.test(written) || String(value) === written)
+  return isKept || Number.isSafeInteger(value) ? value : new Inexact(written)
+}
+
+/** For the YAML parser, which is asked for integers as bigints: they become numbers where they can. */
+export function exactNumber(_key: unknown, value: unknown): unknown {
+  return typeof value === 'bigint' || typeof value === 'number' ? exactly(Number(value), String(value)) : value
+}
+
+/** The value, if all its numbers were kept. Throws BAD_REQUEST. */
+export function keptExactly<Value>(value: Value, path = ''): Value {
+  if (value instanceof Inexact) throw inexact(value, path)
+  if (Array.isArray(value)) for (const [i, item] of value.entries()) keptExactly(item, entry(path, i))
+  else if (isObject(value)) for (const name in value) keptExactly(value[name], child(path, name))
+  return value
+}
+
+function inexact({ written }: Inexact, field: string): OperatingError {
+  const message = `${written.slice(0, 60)} is a number that cannot be kept exactly; write it as a string`
+  return new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
+    details: { causes: [{ reason: 'FieldValueInvalid', field, message }] },
+  })
+}
