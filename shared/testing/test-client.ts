@@ -1,0 +1,127 @@
+import type { Applied, At } from '../engine/context.ts'
+import type { Kind } from '../engine/kind.ts'
+import { hasCode } from '../model/errors.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import type { ObjectKey } from '../model/object-key.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import { present } from '../model/present.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { HttpHandler } from '../ports/http-handler.ts'
+import type { Deleted, DeleteOptions, Place } from '../resources/resources.ts'
+import type { LocalCore } from '../runtime/local-core.ts'
+import type { TestProcess } from './test-process.ts'
+
+/** What a test does as a user of the control plane. */
+export interface TestClient {
+  /** Applies an object as a user would, on the default namespace if it names none. */
+  apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>): Promise<Read>
+  /** Applies a manifest: any object with apiVersion, kind and metadata.name. */
+  applyManifest(manifest: JsonObject): Promise<ApiObject>
+  /** The object as clients see it, `status.reconcile` included; `undefined` if there is none. */
+  get<Read>(kind: Kind<Read, unknown>, at: string | At): Promise<Read | undefined>
+  list<Read>(kind: Kind<Read, unknown>, namespace?: string): Promise<readonly Read[]>
+  /** A merge patch, by whoever `manager` says. */
+  patch<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    body: JsonObject,
+    options?: { readonly manager?: string; readonly subresource?: 'status' },
+  ): Promise<Read>
+  delete(kind: Kind<unknown, unknown>, at: string | At, options?: DeleteOptions): Promise<Deleted>
+  /** The six questions about an object, answered in text: desired, observed, difference, action, requeue, status. */
+  explain(kind: Kind<unknown, unknown>, at: string | At): Promise<string>
+  /** What the API answers to a GET, as text; for pages such as `/metrics`. */
+  page(path: string): Promise<string>
+  /** The HTTP API. */
+  readonly api: HttpHandler
+}
+
+/** Who a test is where it does not say. */
+export const manager = { manager: 'test' } as const
+
+export function createTestClient(process: TestProcess): TestClient {
+  const served = async ({ group, kind }: Pick<ObjectKey, 'group' | 'kind'>): Promise<ServedKind> => {
+    const found = await process.core.catalog.byKind(group, kind)
+    if (found === undefined)
+      throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
+    return found
+  }
+
+  /** A request about a kind, to the process that runs now. */
+  const request = <Result>(
+    kind: Pick<ObjectKey, 'group' | 'kind'>,
+    ask: (resources: LocalCore['resources'], kind: ServedKind) => Promise<Result>,
+  ): Promise<Result> =>
+    process.answered(async () => {
+      const { resources } = process.core
+      return ask(resources, await served(kind))
+    })
+
+  const apply = async (kind: Pick<ObjectKey, 'group' | 'kind'>, body: JsonObject): Promise<ApiObject> => {
+    const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+    const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
+    const { stored } = await request(kind, (resources, of) =>
+      resources.patch(of, at, { type: 'apply', body, force: true }, manager),
+    )
+    return present(stored)
+  }
+
+  const page = async (path: string): Promise<string> => {
+    const { body } = await process.core.api({
+      method: 'GET',
+      path,
+      query: new URLSearchParams(),
+      header: () => {},
+      body: async () => new Uint8Array(),
+      signal: new AbortController().signal,
+    })
+    return String(body)
+  }
+
+  return {
+    apply: async <Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>) =>
+      (await apply(kind, object)) as unknown as Read,
+    applyManifest: (manifest) =>
+      apply({ group: parseApiVersion(String(manifest['apiVersion'])).group, kind: String(manifest['kind']) }, manifest),
+    get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
+      try {
+        const stored = await request(kind, (resources, of) => resources.get(of, placeOf(at)))
+        return present(stored) as unknown as Read
+      } catch (error) {
+        if (hasCode(error, 'NOT_FOUND')) return
+        throw error
+      }
+    },
+    list: async <Read>(kind: Kind<Read, unknown>, namespace?: string) => {
+      const { items } = await request(kind, (resources, of) =>
+        resources.list(of, namespace === undefined ? {} : { namespace }),
+      )
+      return items.map((item) => present(item) as unknown as Read)
+    },
+    patch: async <Read>(
+      kind: Kind<Read, unknown>,
+      at: string | At,
+      body: JsonObject,
+      options: { readonly manager?: string; readonly subresource?: 'status' } = {},
+    ) => {
+      const { stored } = await request(kind, (resources, of) =>
+        resources.patch(of, placeOf(at), { type: 'merge', body }, { ...manager, ...options }),
+      )
+      return present(stored) as unknown as Read
+    },
+    delete: (kind, at, options) =>
+      request(kind, (resources, of) => resources.delete(of, placeOf(at), { ...manager, ...options })),
+    explain: async (kind, at) => {
+      const { group, version, namespaced, plural } = await served(kind)
+      const { namespace, name } = placeOf(at)
+      const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+      return page(`${root}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}/${name}/explain`)
+    },
+    page,
+    api: (request_) => process.core.api(request_),
+  }
+}
+
+function placeOf(at: string | At): Place & { readonly namespace: string } {
+  return { namespace: 'default', ...(typeof at === 'string' ? { name: at } : at) }
+}

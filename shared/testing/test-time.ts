@@ -1,0 +1,76 @@
+import { durationMs, type Duration } from '../model/duration.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+
+/** Virtual time, which passes by calls only. */
+export interface TestTime {
+  /** Waits until nothing can happen without time passing. */
+  settle(): Promise<void>
+  /** Lets time pass: everything due on the way happens at its own time. */
+  advance(by: Duration): Promise<void>
+  /** Lets time pass until `check` stops throwing, at most `within` (default 10 m) of virtual time; then throws what it threw. */
+  eventually<Result>(check: () => Result | Promise<Result>, within?: Duration): Promise<Result>
+  nowMs(): number
+}
+
+/** What goes on beside the clock. */
+export interface Activity {
+  /** Calls of ports so far. */
+  calls(): number
+  /** Calls and runs that have not ended. */
+  running(): number
+  /** Something is on its way that no call tells of. */
+  isBusy(): boolean
+  /** Resolves once the process runs. */
+  restarted(): Promise<void>
+}
+
+export function createTestTime(clock: VirtualClock, activity: Activity): TestTime {
+  const settle = async (): Promise<void> => {
+    let quietTurns = 0
+    let movedMs = performance.now()
+    for (let seen = -1; quietTurns < quietTurnsEnough;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      await activity.restarted()
+      const now = activity.calls()
+      const isMoving = now !== seen || activity.isBusy()
+      if (isMoving) movedMs = performance.now()
+      const isQuiet = !isMoving && (activity.running() === 0 || performance.now() - movedMs > patienceMs)
+      quietTurns = isQuiet ? quietTurns + 1 : 0
+      seen = now
+    }
+  }
+
+  const advanceTo = async (untilMs: number): Promise<void> => {
+    await settle()
+    for (let next = clock.nextDueMs(); next !== undefined && next <= untilMs; next = clock.nextDueMs()) {
+      clock.moveTo(next)
+      await settle()
+    }
+    clock.moveTo(untilMs)
+    await settle()
+  }
+
+  return {
+    settle,
+    advance: (by) => advanceTo(clock.nowMs() + durationMs(by)),
+    eventually: async (check, within = '10m') => {
+      const untilMs = clock.nowMs() + durationMs(within)
+      for (;;) {
+        await settle()
+        try {
+          return await check()
+        } catch (error) {
+          const next = clock.nextDueMs()
+          if (next === undefined || next > untilMs) throw error
+          clock.moveTo(next)
+        }
+      }
+    },
+    nowMs: () => clock.nowMs(),
+  }
+}
+
+/** As many turns of the event loop as a commit and what follows from it take, and some. */
+const quietTurnsEnough = 4
+/** How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time. */
+const patienceMs = 25
