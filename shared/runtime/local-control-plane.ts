@@ -7,6 +7,7 @@ import { systemClock } from '../adapters/local/system-clock.ts'
 import { systemRandom } from '../adapters/local/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../adapters/local/token-authenticator.ts'
 import type { Controller } from '../engine/controller.ts'
+import type { HttpHandler } from '../ports/http-handler.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './local-core.ts'
 import { openLocalPorts } from './local-ports.ts'
@@ -31,7 +32,8 @@ export interface LocalControlPlane {
 
 /**
  * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig. Throws
- * UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made.
+ * UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made. Nothing of the
+ * controllers is loaded or run before all of that is ours; who asks meanwhile is answered when everything runs.
  */
 export async function startLocalControlPlane({
   port,
@@ -42,13 +44,22 @@ export async function startLocalControlPlane({
   const directory = resolve(dataDirectory)
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
-  const ports = openLocalPorts(join(directory, 'setpoint.db'), systemClock)
+  await using opened = new AsyncDisposableStack()
+  const ports = opened.adopt(openLocalPorts(join(directory, 'setpoint.db'), systemClock), (one) => one.close())
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger({
     write: (line) => process.stderr.write(line),
     clock: systemClock,
     level: logLevel,
   })
+  const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
+  const handler: HttpHandler = async (request) => (await api)(request)
+  const server = opened.adopt(
+    await startNodeHttpServer({ handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
+    (one) => one.close(0),
+  )
+  const kubeconfig = join(directory, 'kubeconfig')
+  writeKubeconfig(kubeconfig, server.url, credentials)
   const core = await startLocalCore({
     ports,
     controllers: await controllers(directory),
@@ -57,9 +68,8 @@ export async function startLocalControlPlane({
     random: systemRandom,
     logger,
   })
-  const server = await startNodeHttpServer({ handler: core.api, tls: credentials.tls, host: '127.0.0.1', port, logger })
-  const kubeconfig = join(directory, 'kubeconfig')
-  writeKubeconfig(kubeconfig, server.url, credentials)
+  serve(core.api)
+  opened.move()
   return {
     url: server.url,
     kubeconfig,

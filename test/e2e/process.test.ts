@@ -47,6 +47,17 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       expect([name, modeOf(name)]).toEqual([name, '600'])
   })
 
+  it('answers who asks while it starts, as soon as it is ready', async () => {
+    const dataDirectory = fresh('early')
+    const env = { LOADS_MS: '1000' }
+    await using program = await startLocalProgram({ program: slowProgram, dataDirectory, env })
+    const client = await eventually(async () => openApiClient(join(dataDirectory, 'kubeconfig')))
+    using _ = client
+    expect(program.stdout).toBe('')
+    expect(await client.send(`POST ${maps}`, { body: map('x') })).toMatchObject({ status: 201 })
+    expect(program.stdout).toMatch(/^setpoint is ready at /)
+  })
+
   it('answers nobody without its token', async () => {
     await using plane = await startControlPlane({ dataDirectory: fresh('token') })
     using client = openApiClient(plane.kubeconfig)
@@ -187,12 +198,13 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       expect(await client.send(`GET ${maps}`)).toMatchObject({ status: 200 })
     })
 
-    it('by another program on the port', async () => {
+    it('by another program on the port, before a definition is so much as loaded', async () => {
       const server = createServer().listen(0, '127.0.0.1')
       await new Promise((resolve) => server.once('listening', resolve))
       const { port } = server.address() as AddressInfo
+      const program = { program: wrongProgram, env: { WRONG: 'bug' } }
       try {
-        expect(await refused({ dataDirectory: fresh('port'), port })).toBe(
+        expect(await refused({ dataDirectory: fresh('port'), port, ...program })).toBe(
           `setpoint: cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another\n`,
         )
       } finally {

@@ -3,7 +3,10 @@ import * as z from 'zod'
 import { defineKind, defineReconciler, done } from '../../shared/index.ts'
 import { runLocalProcess } from '../../shared/runtime/local-process.ts'
 
-/** The program behind `npm start` with a reconciler that ends in a minute, whatever its signal says. */
+/**
+ * The program behind `npm start` with a reconciler that ends in a minute, whatever its signal says; loading it takes as many
+ * milliseconds as `LOADS_MS` says.
+ */
 const Gadget = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gadget', spec: z.object({}) })
 
 const reconciler = defineReconciler(Gadget, {
@@ -14,4 +17,7 @@ const reconciler = defineReconciler(Gadget, {
   },
 })
 
-await runLocalProcess(() => [reconciler])
+await runLocalProcess(async () => {
+  await sleep(Number(process.env['LOADS_MS'] ?? 0))
+  return [reconciler]
+})
