@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { waiting, type JsonObject } from '../../../shared/index.ts'
+import { waiting } from '../../../shared/index.ts'
 import { PostgresFailure } from './failure.ts'
 import type {
   ClusterIdentity,
@@ -10,6 +9,7 @@ import type {
   Wait,
   WantedCluster,
 } from './provider.ts'
+import { appliedIn } from './rds/applied.ts'
 import {
   changesOf,
   desiredInstance,
@@ -20,13 +20,7 @@ import {
   type Instance,
 } from './rds/instance.ts'
 import { identifierOf, isOwnedBy, notOurs, ownerOf, type Tag } from './rds/ownership.ts'
-import {
-  appliedParameters,
-  desiredGroup,
-  groupTypeName,
-  hasParameters,
-  type ParameterGroup,
-} from './rds/parameter-group.ts'
+import { desiredGroup, groupTypeName, hasParameters, type ParameterGroup } from './rds/parameter-group.ts'
 import { createRequests, type Connect, type FailedLook, type Requests } from './rds/requests.ts'
 import { resourcesOf, type Resources } from './rds/resource.ts'
 import type { RdsSettings } from './rds/settings.ts'
@@ -61,11 +55,10 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
   /** First, since it looks how the request goes on that is under way. */
   const parametersStage: Stage['run'] = async (wanted, run) => {
     const requests = requestsOf(wanted, run)
-    const applied = appliedParameters(run)
+    const applied = appliedIn(run)
     const look = await requests.look()
     if (look.state === 'waiting') return { waiting: look.wait }
     if (look.state === 'failed') {
-      run.notes.set(passwordKey, undefined)
       applied.forget()
       // Of what exists already we find out below whether it is ours.
       if (look.code !== 'AlreadyExists') throw look.error
@@ -85,7 +78,7 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
   const createStage: Stage['run'] = async (wanted, run) => {
     if ((await findOurs(instances, wanted)) !== undefined) return {}
     const desired = desiredInstance(withGroup(wanted, run), settings())
-    noteApplied(wanted, run)
+    appliedIn(run).note(wanted)
     const waits = await instances.create(desired, requestsOf(wanted, run))
     return { waiting: waits, changes: [`asked RDS for DB instance ${nameOf(wanted)}`] }
   }
@@ -96,7 +89,8 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
     const fixed = unchangeable(instance, wanted, settings())
     if (fixed.length > 0)
       throw new PostgresFailure('terminal', 'NotUpdatable', `RDS does not change ${fixed.join(', ')} of a DB instance`)
-    const changes = { ...changesOf(instance, wanted, settings()), ...unapplied(cluster, run) }
+    const applied = appliedIn(run)
+    const changes = { ...changesOf(instance, wanted, settings()), ...applied.missing(cluster, nameOf(cluster)) }
     if (Object.keys(changes).length === 0) return {}
     if (!isServing(instance)) return { waiting: notServing(instance) }
     const waits = await instances.update(
@@ -105,28 +99,12 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
       requestsOf(wanted, run),
     )
     // Only now: if the call fails, they are still the old ones.
-    noteApplied(cluster, run)
+    applied.note(cluster)
     return { waiting: waits, changes: [`asked RDS to change ${Object.keys(changes).join(', ')}`] }
   }
 
-  /** What RDS does not show of an instance, if it is not what the instance was told last. */
-  function unapplied(wanted: WantedCluster, run: ProviderRun): JsonObject {
-    const { password } = wanted.superuser
-    const applied = appliedParameters(run)
-    return {
-      ...(run.notes.get(passwordKey) === digestOf(password) ? {} : { MasterUserPassword: password }),
-      ...(!applied.hasGroup(wanted) || applied.areApplied(wanted) ? {} : { DBParameterGroupName: nameOf(wanted) }),
-    }
-  }
-
-  function noteApplied(wanted: WantedCluster, run: ProviderRun): void {
-    const applied = appliedParameters(run)
-    run.notes.set(passwordKey, digestOf(wanted.superuser.password))
-    if (applied.hasGroup(wanted)) applied.note(wanted)
-  }
-
   function withGroup(wanted: WantedCluster, run: ProviderRun): WantedCluster {
-    if (!appliedParameters(run).hasGroup(wanted)) return wanted
+    if (!appliedIn(run).hasGroup(wanted)) return wanted
     const aws = { ...wanted.machine.aws, parameterGroup: nameOf(wanted) }
     return { ...wanted, machine: { ...wanted.machine, aws } }
   }
@@ -179,15 +157,8 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
   }
 }
 
-const passwordKey = 'rds-password'
-
 interface Tagged {
   readonly Tags?: readonly Tag[]
-}
-
-/** Passwords are of chance and long: who has the digest has nothing. */
-function digestOf(password: string): string {
-  return createHash('sha256').update(password).digest('base64url')
 }
 
 function notServing({ DBInstanceStatus: status = 'unknown' }: Instance): Wait {

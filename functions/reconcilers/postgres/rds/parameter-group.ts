@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../../shared/index.ts'
-import type { ProviderRun, WantedCluster } from '../provider.ts'
+import type { WantedCluster } from '../provider.ts'
 import { tagsOf, type Tag, identifierOf } from './ownership.ts'
 import type { RdsSettings } from './settings.ts'
 
@@ -30,27 +30,8 @@ export function hasParameters({ Parameters = {} }: ParameterGroup, wanted: Wante
   return sorted(Parameters) === sorted(wanted)
 }
 
-/**
- * Notes which parameters the instance was last told to take: a change of its group is not enough for those that need a restart, which
- * comes with the next change of the instance itself.
- */
-export function appliedParameters({ notes }: ProviderRun) {
-  return {
-    /** Whether the cluster has a group of its own: it declares parameters, or did and names no other. */
-    hasGroup: ({ parameters, machine }: WantedCluster): boolean =>
-      Object.keys(parameters).length > 0 || (notes.get(noteKey) !== undefined && !machine.aws?.parameterGroup),
-    areApplied: ({ parameters }: WantedCluster): boolean => notes.get(noteKey) === digestOf(parameters),
-    note: ({ parameters }: WantedCluster): void => notes.set(noteKey, digestOf(parameters)),
-    /** A request failed: who knows. */
-    forget: (): void => {
-      if (notes.get(noteKey) !== undefined) notes.set(noteKey, '')
-    },
-  }
-}
-
-const noteKey = 'rds-parameters'
-
-function digestOf(parameters: WantedCluster['parameters']): string {
+/** For notes. */
+export function digestOfParameters(parameters: WantedCluster['parameters']): string {
   return createHash('sha256').update(sorted(parameters)).digest('base64url').slice(0, 16)
 }
 
