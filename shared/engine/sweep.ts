@@ -34,12 +34,16 @@ export interface Watching {
   readonly kinds: readonly KindName[]
 }
 
-/** Wakes all objects due by `untilMs`, how many; ahead of their time, they are held back for the rest by whoever receives them. */
-export async function sweepTimers(options: SweepOptions, untilMs: number): Promise<number> {
+/** Wakes all objects due within `aheadMs`, how many; ahead of their time, they are held back for the rest by whoever receives them. */
+export async function sweepTimers(options: SweepOptions, nowMs: number, aheadMs: number): Promise<number> {
   let woken = 0
   for (const controller of options.controllers) {
-    const timers = await options.index.due(controller.kind, untilMs, duePerSweep)
-    await send(options, controller, timers.map(timer))
+    const timers = await options.index.due(controller.kind, nowMs + aheadMs, duePerSweep)
+    await send(
+      options,
+      controller,
+      timers.map((due) => timer(due, nowMs)),
+    )
     woken += timers.length
   }
   return woken
@@ -48,8 +52,9 @@ export async function sweepTimers(options: SweepOptions, untilMs: number): Promi
 /** Those behind come with the next sweeps: no kind keeps the others waiting, and no queue grows without end. */
 export const duePerSweep = 1_000
 
-function timer({ key, dueAtMs }: DueTimer): WakeUp {
-  const dedupId = `timer:${dueAtMs}`
+/** Once more when it is late: a change may have used up the message that was sent ahead of its time, and left the timer as it was. */
+function timer({ key, dueAtMs }: DueTimer, nowMs: number): WakeUp {
+  const dedupId = `${dueAtMs < nowMs ? 'late' : 'timer'}:${dueAtMs}`
   return { key, origin: 'timer', dedupId, lane: 'background', reason: 'its timer was due', notBeforeMs: dueAtMs }
 }
 

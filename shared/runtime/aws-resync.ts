@@ -56,7 +56,7 @@ export function createTick(options: TickOptions): Tick {
   async function sweep(controller: Swept, begun: Progress, nowMs: number): Promise<Progress> {
     if ((await depthOf(controller)) >= depthMax) return begun
     const one = { index, queueOf, controllers: [controller] }
-    const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs + minuteMs)
+    const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs, minuteMs)
     // More would stand before users' changes, which are reserved for in the order of asking.
     if (due >= fullMinuteOf(controller)) return begun
     const turn = turnOf(begun, controller, nowMs)

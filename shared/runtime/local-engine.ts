@@ -177,7 +177,7 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
     const nowMs = clock.nowMs()
     try {
       await introduce()
-      await sweepTimers(swept, nowMs + tickMs)
+      await sweepTimers(swept, nowMs, tickMs)
       const woken = await wheel.turn(nowMs, (await sweptWithGarbage(engine)).controllers)
       turns.passed(BigInt(wheel.turnedMs()))
       await saving.save(nowMs, woken > 0)

@@ -122,6 +122,23 @@ describe('a tight requeue', () => {
     expect(runs).toHaveLength(healed)
   })
 
+  it('has its probe although something else used up the message of its timer ahead of time', async () => {
+    const watches = [reference(ConfigMap, () => ({ name: 'mirror' }))]
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => again(0), { watches })] })
+    await env.apply(ConfigMap, { metadata: { name: 'mirror' }, data: {} })
+    await env.advance('40s')
+    await create()
+    await env.settle()
+    expect(runs).toHaveLength(100)
+    await env.advance('28s')
+    await env.apply(ConfigMap, { metadata: { name: 'mirror' }, data: { seen: 'anything' } })
+    await env.advance('5m')
+    const [lastMs = 0, probeMs = Infinity] = timesOf(runs).slice(99)
+    expect(probeMs - lastMs).toBeGreaterThanOrEqual(30_000)
+    // When the tick finds it late: here it is a minute apart at most.
+    expect(probeMs - lastMs).toBeLessThanOrEqual(90_000)
+  })
+
   it('B16 does not keep other keys waiting', async () => {
     const order: string[] = []
     env = await createTestEnv({

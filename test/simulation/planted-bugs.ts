@@ -183,7 +183,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'nobody looks for timers that are due',
     file: sweep,
-    find: 'index.due(controller.kind, untilMs, duePerSweep)',
+    find: 'index.due(controller.kind, nowMs + aheadMs, duePerSweep)',
     replace: 'index.due(controller.kind, 0, duePerSweep)',
   },
   {

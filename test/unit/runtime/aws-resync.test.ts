@@ -138,6 +138,21 @@ describe('timers', () => {
   })
 })
 
+describe('a timer that is late', () => {
+  it('has a message besides the one that was sent ahead of its time, which may have been used up', async () => {
+    const tick = process()
+    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await tick()
+    for (let minute = 1; minute <= 2; minute++) {
+      await clock.advance(minuteMs)
+      await tick()
+    }
+    const [ahead, late, again] = toWidgets().map(({ dedupId }) => dedupId)
+    expect(late).not.toBe(ahead)
+    expect(again).toBe(late)
+  })
+})
+
 describe('the wheel', () => {
   it('turns by the minute, and once round in the period', async () => {
     const tick = process()
