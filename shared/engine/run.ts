@@ -1,4 +1,5 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
+import { foreignPart } from '../model/foreign-part.ts'
 import { frozen, isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Deadlines, EngineState, StoredObject } from '../model/stored-object.ts'
@@ -8,7 +9,7 @@ import type { Controller } from './controller.ts'
 import { createContext } from './create-context.ts'
 import { createNotes } from './notes.ts'
 import { createOnce } from './once.ts'
-import { done, type Outcome } from './outcome.ts'
+import { done, reportOf, type Outcome, type Report } from './outcome.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 import { createRunMemory } from './run-memory.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
@@ -81,11 +82,21 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
 async function call(run: Controller['cleanup'], object: ApiObject, context: Context): Promise<Verdict> {
   try {
     const outcome: unknown = run === undefined ? done() : await run(object, context)
-    if (isOutcome(outcome)) return outcome
+    if (isOutcome(outcome)) return storable(outcome, outcome)
     throw new TypeError('a reconciler returns done(…) or again(…), or throws')
   } catch (error) {
-    return verdictOf(error)
+    const verdict = verdictOf(error)
+    return storable(verdict, reportOf(error))
   }
+}
+
+/** The verdict, or that what it says of the object cannot be stored: as JSON some of it would be lost, and nobody told. */
+function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status' | 'conditions'> = {}): Verdict {
+  const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
+  if (foreign === undefined) return verdict
+  const failure = 'message' in verdict ? `${verdict.message}; ` : ''
+  const allowed = 'JSON has strings, numbers, booleans, null, lists and plain objects'
+  return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}; ${allowed}`))
 }
 
 function isOutcome(value: unknown): value is Outcome {

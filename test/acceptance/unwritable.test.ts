@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { again, done, stop, type Outcome } from '../../shared/index.ts'
+import { again, done, stop, withReport, type Outcome } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { conditionOfWidget, Widget, widgetOf, widgets, type RunRecord, type WidgetStatus } from './support/widgets.ts'
 
@@ -26,14 +26,69 @@ it('a status that is too large stops the object, which says so', async () => {
   expect(env.logs.filter(({ message }) => message === 'turn not ended')).toEqual([])
 })
 
-it('one that is no JSON is a failure that is tried again more and more rarely', async () => {
-  const status = { size: 1n as unknown as number }
+const circular: Record<string, unknown> = {}
+circular['self'] = circular
+
+/** JSON writes some of these as null, some not at all, and some as a string that never equals what it was made of. */
+const foreign: readonly (readonly [string, unknown])[] = [
+  ['status.seen is NaN', NaN],
+  ['status.seen is Infinity', Infinity],
+  ['status.seen is -Infinity', -Infinity],
+  ['status.seen is of type bigint', 1n],
+  ['status.seen is of type function', () => 1],
+  ['status.seen is of type symbol', Symbol('s')],
+  ['status.seen is of class Date', new Date(0)],
+  ['status.seen is of class Map', new Map([['a', 1]])],
+  ['status.seen is of class Set', new Set(['a'])],
+  ['status.seen is of class Uint8Array', Uint8Array.of(1)],
+  ['status.seen is of class URL', new URL('https://example.com')],
+  ['status.seen.a[1].b is NaN', { a: [0, { b: NaN }] }],
+  ['status.seen[1] is of type undefined', ['a', undefined]],
+  ['is nested deeper than 200 levels', circular],
+]
+
+it.each(foreign)('one that cannot be stored is a failure that names the path: %s', async (told, seen) => {
+  const status = { seen: seen as string }
   const runs = await runsOf(() => again('1s', { status }))
   expect(await conditionOfWidget(env, 'Ready')).toMatchObject({
     status: 'False',
-    message: expect.stringContaining('BigInt'),
+    reason: 'ReconcileFailed',
+    message: expect.stringContaining(told),
   })
-  expect((await widgetOf(env)).status).toMatchObject({ reconcile: { waiting: 'Backoff', attempt: runs.length } })
+  expect((await widgetOf(env)).status).toMatchObject({
+    reconcile: { waiting: 'Backoff', attempt: runs.length, lastError: expect.stringContaining(told) },
+  })
+  expect((await widgetOf(env)).status).not.toHaveProperty('seen')
+})
+
+it('so is a condition', async () => {
+  await runsOf(() => done({ conditions: { Fine: { status: 'True', reason: 'Fine', message: NaN as never } } }))
+  expect(await conditionOfWidget(env, 'Ready')).toMatchObject({
+    message: expect.stringContaining('conditions.Fine.message is NaN'),
+  })
+})
+
+it('of a failure that reports such a status, both are told', async () => {
+  await runsOf(() => {
+    throw withReport(new Error('no luck'), { status: { size: NaN } })
+  })
+  expect(await conditionOfWidget(env, 'Ready')).toMatchObject({
+    message: expect.stringMatching(/^no luck; .*status\.size is NaN/),
+  })
+})
+
+it('a field that is undefined is a field that is not there', async () => {
+  await runsOf(() => done({ status: { size: 1, seen: undefined } }))
+  const { status } = await widgetOf(env)
+  expect([status?.size, 'seen' in (status ?? {})]).toEqual([1, false])
+})
+
+it('an object of a class of its own is as good as its fields', async () => {
+  class Seen {
+    readonly size = 7
+  }
+  await runsOf(() => done({ status: new Seen() }))
+  expect((await widgetOf(env)).status?.size).toBe(7)
 })
 
 it.each([

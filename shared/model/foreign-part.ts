@@ -1,0 +1,37 @@
+/** Everything that walks an object recursively is safe below it. */
+const depthMax = 200
+
+/**
+ * What is the first part of a value that JSON cannot say as it is, such as `status.size is NaN`; undefined if there is none. Fields
+ * that are undefined count as absent, and an object of any class as its fields, unless it has others than those.
+ */
+export function foreignPart(value: unknown, path: string, depth = 0): string | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}`
+  if (typeof value !== 'object') return `${path} is of type ${typeof value}`
+  if (depth === depthMax) return `${path.slice(0, 100)} is nested deeper than ${depthMax} levels`
+  return Array.isArray(value) ? foreignItem(value, path, depth + 1) : foreignField(value, path, depth + 1)
+}
+
+function foreignItem(items: readonly unknown[], path: string, depth: number): string | undefined {
+  for (const [i, item] of items.entries()) {
+    const found = foreignPart(item, `${path}[${i}]`, depth)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function foreignField(fields: object, path: string, depth: number): string | undefined {
+  if (isMoreThanFields(fields)) return `${path} is of class ${fields.constructor?.name}`
+  for (const [name, field] of Object.entries(fields)) {
+    const found = field === undefined ? undefined : foreignPart(field, `${path}.${name}`, depth)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Dates, maps, bytes, and whatever else the language has or tells JSON something else. */
+function isMoreThanFields(value: object): boolean {
+  if (Object.getPrototypeOf(value) === Object.prototype) return false
+  return 'toJSON' in value || Object.prototype.toString.call(value) !== '[object Object]'
+}
