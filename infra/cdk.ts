@@ -1,6 +1,7 @@
 /** What CDK apps deploy control planes with: `import { ControlPlane, Controller } from 'setpoint/cdk'`. */
 export { ControlPlane } from './constructs/control-plane.ts'
-export type { ControlPlaneProps, PlaneFunctions, TokenIssuer } from './constructs/control-plane.ts'
+export type { ControlPlaneProps, TokenIssuer } from './constructs/control-plane.ts'
+export type { PlaneFunctions } from './constructs/plane-functions.ts'
 export { Controller } from './constructs/controller.ts'
 export type { ControllerProps } from './constructs/controller.ts'
 export type { ControlApiOptions } from './constructs/control-api.ts'

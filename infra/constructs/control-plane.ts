@@ -12,14 +12,21 @@ import { createAlarms, planeWatches, type WatchedPlane } from '../dashboards/ala
 import { dashboard } from '../dashboards/dashboard.ts'
 import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
-import { ControlApi, apiTimeout, type ControlApiOptions } from './control-api.ts'
-import { ControlFunction, type ControlFunctionProps, type FunctionDefaults } from './control-function.ts'
+import { ControlApi, type ControlApiOptions } from './control-api.ts'
+import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import type { Controller } from './controller.ts'
-import { allowObjects, type ObjectAccess } from './object-access.ts'
+import { allowObjects } from './object-access.ts'
 import { objectTable, type ObjectTableOptions } from './object-table.ts'
+import {
+  planeFunctions,
+  systemTimeout,
+  loopRunner,
+  type FunctionProps,
+  type PlaneFunctions,
+} from './plane-functions.ts'
 import { Relay } from './relay.ts'
-import { RemovalGuard, removalTimeout } from './removal-guard.ts'
-import { deadLetterTimeout, WorkQueue } from './work-queue.ts'
+import { RemovalGuard } from './removal-guard.ts'
+import { WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
   /**
@@ -68,22 +75,6 @@ export interface TokenIssuer {
   readonly audience: string
 }
 
-/** The functions of a control plane that belong to no controller. */
-export interface PlaneFunctions {
-  readonly api: ControlFunction
-  readonly authorizer: ControlFunction
-  readonly relay: ControlFunction
-  readonly resync: ControlFunction
-  readonly deadLetters: ControlFunction
-  /** Runs the control plane's own loops: namespaces, definitions, garbage, events, fan-outs. */
-  readonly system: ControlFunction
-  /** Tells CloudFormation whether controllers may go. */
-  readonly removal: ControlFunction
-}
-
-/** What one function is, beyond what all of them have in common. */
-type FunctionProps = Omit<ControlFunctionProps, 'logRetention' | 'tracing' | 'architecture'>
-
 /**
  * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add a
  * `Controller` for each reconciler, in the same stack.
@@ -131,7 +122,9 @@ export class ControlPlane extends Construct {
     this.eventBus = new events.EventBus(this, 'Bus')
     this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
     this.functions = this.createFunctions()
-    this.allowFunctions()
+    this.functions.relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
+    // Of the control plane's own loops: their wake-ups are sent once more.
+    this.functions.deadLetters.allow(['sqs:SendMessage'], [this.systemQueue.queue.queueArn])
     this.relay = new Relay(this, 'Relay', { table: this.table, worker: this.functions.relay })
     this.systemQueue.feed(this.functions.system, { batchSize: 10, maxConcurrency: 5 })
     this.connect(this.systemQueue)
@@ -190,10 +183,8 @@ export class ControlPlane extends Construct {
   }
 
   /** For `Controller`: a function that runs control loops. */
-  createWorker(scope: Construct, id: string, props: Omit<FunctionProps, 'handler'>): ControlFunction {
-    const worker = this.createFunction(scope, id, { ...props, handler: 'reconcile' })
-    allowObjects(worker, this.table, access.reconcile)
-    return worker
+  createWorker(scope: Construct, id: string, props: Omit<FunctionProps, 'handler' | 'access'>): ControlFunction {
+    return this.createFunction(scope, id, { ...props, ...loopRunner })
   }
 
   /** A presigned request needs no permission; a token of STS does, for the audience that it is made out to. */
@@ -218,62 +209,25 @@ export class ControlPlane extends Construct {
   }
 
   private createFunctions(): PlaneFunctions {
-    const all = allReconcilers(this.reconcilersEntry)
-    const create = (id: string, options: Partial<FunctionProps> & Pick<FunctionProps, 'handler' | 'description'>) =>
-      this.createFunction(this, id, { ...modest, environment: {}, reconcilers: all, ...options })
+    const common = { environment: {}, reconcilers: allReconcilers(this.reconcilersEntry) }
+    const create = (id: string, props: Omit<FunctionProps, keyof typeof common> & Partial<FunctionProps>) =>
+      this.createFunction(this, id, { ...common, ...props })
     return {
-      api: create('ApiFunction', {
-        handler: 'api',
-        description: 'Answers kubectl',
-        timeout: apiTimeout,
-        memorySize: 1024,
-      }),
-      authorizer: create('Authorizer', {
-        handler: 'authorizer',
-        description: 'Says who a token is of, and whether they may',
-        environment: this.whoMay(),
-      }),
-      relay: create('RelayFunction', { handler: 'relay', description: 'Wakes who cares about a change' }),
-      resync: create('Resync', {
-        handler: 'resync',
-        description: 'The tick of each minute: timers that are due, and the resync',
-        timeout: Duration.seconds(55),
-      }),
-      deadLetters: create('DeadLetters', {
-        handler: 'deadletter',
-        description: 'Marks objects whose runs do not end',
-        timeout: deadLetterTimeout,
-      }),
-      removal: create('RemovalFunction', {
-        handler: 'removal',
-        description: 'Tells CloudFormation whether controllers may go',
-        timeout: removalTimeout,
-      }),
-      system: this.createWorker(this, 'SystemFunction', {
-        ...modest,
-        environment: {},
-        reconcilers: noReconcilers,
-        description: "Runs the control plane's own loops",
-        timeout: systemTimeout,
-      }),
+      api: create('ApiFunction', planeFunctions.api),
+      authorizer: create('Authorizer', { ...planeFunctions.authorizer, environment: this.whoMay() }),
+      relay: create('RelayFunction', planeFunctions.relay),
+      resync: create('Resync', planeFunctions.resync),
+      deadLetters: create('DeadLetters', planeFunctions.deadLetters),
+      removal: create('RemovalFunction', planeFunctions.removal),
+      system: create('SystemFunction', { ...planeFunctions.system, reconcilers: noReconcilers }),
     }
   }
 
-  private allowFunctions(): void {
-    const { api, relay, resync, deadLetters, removal } = this.functions
-    allowObjects(removal, this.table, access.removal)
-    allowObjects(api, this.table, access.api)
-    allowObjects(relay, this.table, access.relay)
-    allowObjects(resync, this.table, access.resync)
-    allowObjects(deadLetters, this.table, access.deadLetters)
-    relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
-    // Of the control plane's own loops: their wake-ups are sent once more.
-    deadLetters.allow(['sqs:SendMessage'], [this.systemQueue.queue.queueArn])
-  }
-
-  private createFunction(scope: Construct, id: string, props: FunctionProps): ControlFunction {
+  private createFunction(scope: Construct, id: string, { access, ...props }: FunctionProps): ControlFunction {
     const environment = { ...this.environment(), ...props.environment }
-    return new ControlFunction(scope, id, { ...props, ...this.common(), environment })
+    const created = new ControlFunction(scope, id, { ...props, ...this.common(), environment })
+    if (access !== undefined) allowObjects(created, this.table, access)
+    return created
   }
 
   private common(): FunctionDefaults {
@@ -376,24 +330,7 @@ export class ControlPlane extends Construct {
 /** A queue's URL and its name may be 140 characters; the other variables take a few hundred. */
 const controllersMax = 24
 
-const systemTimeout = Duration.seconds(75)
 const noReconcilers = 'export const reconcilers = []\n'
-
-/** What most functions get by with. */
-const modest = { memorySize: 512, timeout: Duration.seconds(30) }
-
-/** What any write may take, with the entries for owners and references that go with it. */
-const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const
-
-/** What each function does with the objects; `test/infra/permissions.test.ts` holds it against what they really ask. */
-const access = {
-  api: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['changes'] },
-  relay: { actions: [...readAndWrite, 'BatchWriteItem'], indexes: [] },
-  resync: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['due', 'wheel'] },
-  deadLetters: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], indexes: [] },
-  reconcile: { actions: readAndWrite, indexes: [] },
-  removal: { actions: ['Query'], indexes: [] },
-} as const satisfies Readonly<Record<string, ObjectAccess>>
 
 /** Of a role or a user. */
 function arnOf({ grantPrincipal }: iam.IGrantable): string {
