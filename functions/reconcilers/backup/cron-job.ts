@@ -3,7 +3,6 @@ import {
   defineReconciler,
   done,
   hasCode,
-  stop,
   waiting,
   type Context,
   type Controller,
@@ -12,7 +11,7 @@ import {
 } from '../../../shared/index.ts'
 import { historyBeyond, planRuns, type Finished, type JobFact, type Plan } from './cron-plan.ts'
 import { CronJob, Job } from './kinds.ts'
-import { missedMax, parseSchedule, type Schedule } from './schedule.ts'
+import { declaredSchedule, missedMax } from './schedule.ts'
 import { timeText } from './time-text.ts'
 
 type Cron = ObjectOf<typeof CronJob>
@@ -30,7 +29,7 @@ export const cronJobReconciler: Controller = defineReconciler(CronJob, {
   owns: [Job],
 
   async reconcile(cron, ctx) {
-    const schedule = scheduleOf(cron)
+    const schedule = declaredSchedule(cron.spec)
     const jobs = (await ctx.children(Job)).map(factOf)
     for (const name of historyBeyond(jobs, cron.spec)) await ctx.delete(Job, name)
     const plan = planRuns({ ...timesOf(cron), ...cron.spec, jobs, schedule, nowMs: ctx.now() })
@@ -40,15 +39,6 @@ export const cronJobReconciler: Controller = defineReconciler(CronJob, {
     return report(cron, { plan, jobs, started, nowMs: ctx.now() })
   },
 })
-
-function scheduleOf({ spec }: Cron): Schedule {
-  try {
-    return parseSchedule(spec.schedule, spec.timeZone)
-  } catch (cause) {
-    const { message } = cause as Error
-    throw stop('InvalidSchedule', `schedule "${spec.schedule}" in ${spec.timeZone ?? 'UTC'}: ${message}`, { cause })
-  }
-}
 
 function timesOf({ metadata, status }: Cron): { readonly createdMs: number; readonly lastMs: number | undefined } {
   const last = status?.lastScheduleTime

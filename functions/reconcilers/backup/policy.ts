@@ -4,7 +4,6 @@ import {
   done,
   mapped,
   reference,
-  stop,
   type ConditionPatch,
   type Context,
   type Controller,
@@ -14,7 +13,7 @@ import { PostgresDatabase } from '../postgres/kinds.ts'
 import type { Archive } from './archive/archive.ts'
 import { BackupPolicy, CronJob, Job } from './kinds.ts'
 import { expired } from './retention.ts'
-import { parseSchedule } from './schedule.ts'
+import { declaredSchedule } from './schedule.ts'
 
 type Policy = ObjectOf<typeof BackupPolicy>
 
@@ -35,7 +34,8 @@ export function policyReconciler(archive: Archive): Controller {
     resync: '1h',
 
     async reconcile(policy, ctx) {
-      checkSchedule(policy)
+      // What is not valid is told here, and not by the CronJob only.
+      declaredSchedule(policy.spec)
       const cronJob = await ctx.apply(CronJob, cronJobOf(policy))
       const dumps = await retain(policy, archive, ctx)
       return done({
@@ -58,16 +58,6 @@ export function policyReconciler(archive: Archive): Controller {
       return done()
     },
   })
-}
-
-function checkSchedule({ spec: { schedule, timeZone } }: Policy): void {
-  try {
-    parseSchedule(schedule, timeZone)
-  } catch (cause) {
-    throw stop('InvalidSchedule', `schedule "${schedule}" in ${timeZone ?? 'UTC'}: ${(cause as Error).message}`, {
-      cause,
-    })
-  }
 }
 
 function cronJobOf(policy: Policy) {

@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { stop } from '../../../shared/index.ts'
 
 /** The times of a cron schedule. All times are milliseconds since the epoch. */
 export interface Schedule {
@@ -34,6 +35,21 @@ export function parseSchedule(text: string, timeZone = 'UTC'): Schedule {
     return atMs === undefined ? undefined : { atMs, missed }
   }
   return { next, latest }
+}
+
+/** The schedule that an object declares. One that is not valid stops its run. */
+export function declaredSchedule({ schedule, timeZone }: Declared): Schedule {
+  try {
+    return parseSchedule(schedule, timeZone)
+  } catch (cause) {
+    const { message } = cause as Error
+    throw stop('InvalidSchedule', `schedule "${schedule}" in ${timeZone ?? 'UTC'}: ${message}`, { cause })
+  }
+}
+
+interface Declared {
+  readonly schedule: string
+  readonly timeZone?: string | undefined
 }
 
 const nicknames: Readonly<Record<string, string>> = {

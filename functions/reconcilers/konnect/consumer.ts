@@ -1,5 +1,5 @@
 import { defineExternal, type Controller, type ObjectOf } from '../../../shared/index.ts'
-import { connectInside, coreEntities, inControlPlane, shownInside, tagsFor } from './core-entities.ts'
+import { coreEntity, inControlPlane, tagsFor } from './core-entities.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectConsumer } from './kinds.ts'
 
@@ -8,16 +8,11 @@ type Consumer = ObjectOf<typeof KonnectConsumer>
 export function consumers(konnect: Konnect): Controller {
   return defineExternal(KonnectConsumer, {
     references: { ControlPlaneRef: inControlPlane },
-    connect: connectInside(konnect),
+    ...coreEntity(konnect, 'consumers'),
     declared: ({ metadata, spec }: Consumer, { owner }) => ({
       username: spec.username ?? metadata.name,
       custom_id: spec.customID,
       tags: tagsFor(spec.tags, owner),
     }),
-    api: coreEntities('consumers'),
-    place: konnect.placeOf,
-    shown: shownInside,
-    condition: 'Programmed',
-    budget: konnect.budgetOf,
   })
 }

@@ -35,8 +35,22 @@ interface WithControlPlane {
   readonly ControlPlaneRef: typeof inControlPlane
 }
 
+/** How entities of one plural are reached and shown. */
+export function coreEntity(konnect: Konnect, plural: Plural) {
+  return {
+    connect: connectInside(konnect),
+    api: coreEntities(plural),
+    place: konnect.placeOf,
+    shown: shownInside,
+    condition: 'Programmed',
+    budget: konnect.budgetOf,
+  }
+}
+
+type Plural = 'services' | 'routes' | 'consumers'
+
 /** Calls about entities in the control plane go by the credentials and to the server of that. */
-export function connectInside({ fetch }: Konnect) {
+function connectInside({ fetch }: Konnect) {
   return async (_: unknown, { refs, ctx }: Connecting<WithControlPlane>): Promise<KonnectClient> => {
     const { metadata, spec, status } = refs.ControlPlaneRef
     const secret = await ctx.get(Secret, spec.authRef.name)
@@ -54,8 +68,8 @@ export function connectInside({ fetch }: Konnect) {
   }
 }
 
-/** Entities of one plural: made by POST under an id of our choice, so that no two are made, and changed by PUT. */
-export function coreEntities(plural: 'services' | 'routes' | 'consumers'): ExternalApi<KonnectClient> {
+/** Made by POST under an id of our choice, so that no two are made, and changed by PUT. */
+function coreEntities(plural: Plural): ExternalApi<KonnectClient> {
   const pathOf = ({ controlPlaneID }: KonnectClient): string =>
     `/v2/control-planes/${controlPlaneID}/core-entities/${plural}`
   const get = (client: KonnectClient, id: string): Promise<JsonObject> =>
@@ -81,7 +95,7 @@ export function tagsFor(tags: readonly string[] | undefined, owner: Owner): Json
   return [...(tags ?? []), ...ownerTags(owner)]
 }
 
-export function shownInside(_: JsonObject, { serverURL, controlPlaneID, organizationID }: KonnectClient) {
+function shownInside(_: JsonObject, { serverURL, controlPlaneID, organizationID }: KonnectClient) {
   return { serverURL, ...(controlPlaneID && { controlPlaneID }), ...(organizationID && { organizationID }) }
 }
 

@@ -1,5 +1,5 @@
 import { defineExternal, mayRequire, type Controller, type ObjectOf } from '../../../shared/index.ts'
-import { connectInside, coreEntities, inControlPlane, shownInside, tagsFor } from './core-entities.ts'
+import { coreEntity, inControlPlane, tagsFor } from './core-entities.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectRoute, KonnectService } from './kinds.ts'
 
@@ -11,7 +11,7 @@ export function routes(konnect: Konnect): Controller {
       ControlPlaneRef: inControlPlane,
       ServiceRef: mayRequire(KonnectService, ({ spec }: Route) => spec.serviceRef),
     },
-    connect: connectInside(konnect),
+    ...coreEntity(konnect, 'routes'),
     declared: ({ metadata, spec }: Route, { refs, owner }) => ({
       name: spec.name ?? metadata.name,
       paths: [...spec.paths],
@@ -23,10 +23,5 @@ export function routes(konnect: Konnect): Controller {
       service: refs.ServiceRef?.status?.id === undefined ? undefined : { id: refs.ServiceRef.status.id },
       tags: tagsFor(spec.tags, owner),
     }),
-    api: coreEntities('routes'),
-    place: konnect.placeOf,
-    shown: shownInside,
-    condition: 'Programmed',
-    budget: konnect.budgetOf,
   })
 }

@@ -1,5 +1,5 @@
 import { defineExternal, type Controller, type ObjectOf } from '../../../shared/index.ts'
-import { connectInside, coreEntities, inControlPlane, shownInside, tagsFor } from './core-entities.ts'
+import { coreEntity, inControlPlane, tagsFor } from './core-entities.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectService } from './kinds.ts'
 
@@ -8,7 +8,7 @@ type Service = ObjectOf<typeof KonnectService>
 export function services(konnect: Konnect): Controller {
   return defineExternal(KonnectService, {
     references: { ControlPlaneRef: inControlPlane },
-    connect: connectInside(konnect),
+    ...coreEntity(konnect, 'services'),
     declared: ({ metadata, spec }: Service, { owner }) => ({
       name: spec.name ?? metadata.name,
       host: spec.host,
@@ -22,10 +22,5 @@ export function services(konnect: Konnect): Controller {
       write_timeout: spec.writeTimeout,
       tags: tagsFor(spec.tags, owner),
     }),
-    api: coreEntities('services'),
-    place: konnect.placeOf,
-    shown: shownInside,
-    condition: 'Programmed',
-    budget: konnect.budgetOf,
   })
 }
