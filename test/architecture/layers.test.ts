@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { layerRules, layerRulesFile } from './layer-rules.ts'
-import { depthMax, importedFile, isOfPackage, layerOf, layers, mayImport } from './layers.ts'
+import { depthMax, isOfPackage, layerOf, layers, mayImport } from './layers.ts'
 import { type Finding, lint } from './lint.ts'
 import { importsOf, root, type SourceFile, sourceFiles } from './source.ts'
 
@@ -230,11 +230,17 @@ describe('the tree', () => {
     expect(ofLayers.flatMap(forbiddenImports)).toEqual([])
   })
 
-  it('reaches from its pure layers no package but those that parse', () => {
-    const start = files.filter(({ path }) => pureLayers.includes(layerOf(path) ?? ''))
-    const reached = packagesReached(start, new Map(files.map((file) => [file.path, file])))
-    const parsers = layers['shared/model']?.packages ?? []
-    expect(reached.filter((name) => !parsers.some((parser) => isOfPackage(name, parser)))).toEqual([])
+  it('has in its table no package that nobody imports', () => {
+    const filesOfLayer = Map.groupBy(ofLayers, ({ path }) => layerOf(path) ?? '')
+    const unused = Object.entries(layers).flatMap(([layer, { packages: allowed }]) => {
+      const named = (filesOfLayer.get(layer) ?? []).flatMap(importsOf).filter((name) => name !== undefined)
+      return allowed.filter((name) => !named.some((one) => isOfPackage(one, name))).map((name) => `${layer}: ${name}`)
+    })
+    expect(unused).toEqual([])
+  })
+
+  it('lets a pure layer import pure ones only', () => {
+    expect(pureLayers.flatMap((name) => layers[name]?.mayImport ?? []).filter((to) => !layers[to]?.pure)).toEqual([])
   })
 })
 
@@ -252,18 +258,4 @@ function isPlain(specifier: string | undefined): boolean {
 function forbiddenImports(file: SourceFile): readonly string[] {
   const named = importsOf(file).filter((name) => name !== undefined)
   return named.filter((name) => !mayImport(file.path, name)).map((name) => `${file.path} imports ${name}`)
-}
-
-function packagesReached(start: readonly SourceFile[], files: ReadonlyMap<string, SourceFile>): readonly string[] {
-  const packageNames = new Set<string>()
-  const seen = new Set(start)
-  for (const file of seen) {
-    for (const name of importsOf(file)) {
-      const target = name === undefined ? undefined : importedFile(file.path, name)
-      const next = target === undefined ? undefined : files.get(target)
-      if (next !== undefined) seen.add(next)
-      if (name !== undefined && target === undefined) packageNames.add(name)
-    }
-  }
-  return [...packageNames]
 }

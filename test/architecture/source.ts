@@ -6,8 +6,8 @@ import { parseSync } from 'oxc-parser'
 /** The root of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The folders with source in them. Those that do not exist yet are passed over. */
-const sourceFolders = ['shared', 'functions', 'infra', 'console', 'examples', 'test'] as const
+/** The folders with source in them. */
+const sourceFolders = ['shared', 'functions', 'infra', 'examples', 'test'] as const
 
 export interface SourceFile {
   /** Relative to the root, with forward slashes. */
