@@ -17,16 +17,23 @@ export function text(query: URLSearchParams, name: string): string | undefined {
   return value === null || value === '' ? undefined : value
 }
 
-/** A decimal integer from 0; absent is `undefined`. Throws BAD_REQUEST for anything else. */
-export function count(query: URLSearchParams, name: string): number | undefined {
+/** An integer; absent is `undefined`. Throws BAD_REQUEST for anything else. */
+export function integer(query: URLSearchParams, name: string): number | undefined {
   const value = text(query, name)
   if (value === undefined) return undefined
-  const number = Number(value)
-  if (Number.isSafeInteger(number) && number >= 0) return number
-  throw new OperatingError(
-    'BAD_REQUEST',
-    `unable to decode query parameter ${name}=${value}: it must be an integer from 0`,
-  )
+  if (/^[-+]?\d{1,15}$/.test(value)) return Number(value)
+  throw undecodable(name, value, 'it must be an integer')
+}
+
+/** The same from 0. */
+export function count(query: URLSearchParams, name: string): number | undefined {
+  const number = integer(query, name)
+  if (number === undefined || number >= 0) return number
+  throw undecodable(name, String(number), 'it must be an integer from 0')
+}
+
+function undecodable(name: string, value: string, why: string): OperatingError {
+  return new OperatingError('BAD_REQUEST', `unable to decode query parameter ${name}=${value}: ${why}`)
 }
 
 /** The options of a write, by query and User-Agent. Throws INVALID for a value that Kubernetes does not know. */

@@ -76,5 +76,8 @@ function decode(text: string): Token {
   } catch {
     // Falls through: anything that is no token of ours is refused alike.
   }
-  throw new OperatingError('BAD_REQUEST', 'continue key is not valid: use the token of the page before, unchanged')
+  throw new OperatingError(
+    'BAD_REQUEST',
+    'invalid continue token: continue key is not valid: use the token of the page before, unchanged, or list from the start',
+  )
 }

@@ -3,12 +3,13 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { DeleteOptions, ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { readDeleteOptions } from '../delete-options.ts'
+import { pageOptions } from '../list-options.ts'
 import { jsonText } from '../reply.ts'
-import { selectedPages } from '../selected-objects.ts'
+import { selectedObjects, selectedPages } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
 
-/** `DELETE` of a collection: each selected object by itself, page after page; those written in between may remain. */
+/** `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain. */
 export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
     const view = viewOf(call, services.clock)
@@ -20,10 +21,10 @@ export function createDeleteCollection(services: ApiServices): VerbHandler {
 async function deleteSelected(call: Call, options: DeleteOptions, services: ApiServices): Promise<ObjectList> {
   const { kind } = call
   const items: StoredObject[] = []
-  let resourceVersion = ''
-  for await (const page of selectedPages({ kind, selection: selectionOf(call) }, services)) {
-    resourceVersion ||= page.resourceVersion
-    for (const { object } of page.items) {
+  let answer: Omit<ObjectList, 'items'> = { resourceVersion: '' }
+  for await (const { items: found, ...list } of pagesOf(call, services)) {
+    answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
+    for (const { object } of found) {
       const { namespace = '', name, uid } = object.metadata
       const deleted = await unlessGone(
         services.resources.delete(kind, { namespace, name }, { ...options, preconditions: { uid } }),
@@ -31,7 +32,15 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
       if (deleted !== undefined) items.push(deleted.stored)
     }
   }
-  return { items, resourceVersion }
+  return { ...answer, items }
+}
+
+/** The one page that is asked for, or all there are. */
+function pagesOf(call: Call, services: ApiServices): AsyncIterable<ObjectList> | readonly Promise<ObjectList>[] {
+  const selected = { kind: call.kind, selection: selectionOf(call) }
+  const page = pageOptions(call.request.query)
+  const isWhole = page.limit === undefined && page.continue === undefined
+  return isWhole ? selectedPages(selected, services) : [selectedObjects({ ...selected, ...page }, services)]
 }
 
 /** Somebody else deleted it first, and perhaps made another of that name: both are as good as done. */

@@ -1,7 +1,6 @@
-import { OperatingError } from '../../model/errors.ts'
-import { forbidden, type FieldError } from '../../model/schema/field-error.ts'
 import type { HttpRequest } from '../../ports/http-handler.ts'
-import { count, flag, refuseOptions, text } from '../query.ts'
+import { checkWatch, resourceVersion } from '../list-options.ts'
+import { count, flag, refuseOptions } from '../query.ts'
 
 /** What a watch was asked for. */
 export interface WatchOptions {
@@ -20,7 +19,7 @@ export interface WatchOptions {
 export function watchOptions({ query }: HttpRequest): WatchOptions {
   const version = resourceVersion(query)
   const sendsInitial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined
-  refuseOptions('ListOptions', checkMatch(text(query, 'resourceVersionMatch'), sendsInitial !== undefined))
+  refuseOptions('ListOptions', checkWatch(query))
   const bookmarks = flag(query, 'allowWatchBookmarks')
   const timeoutSeconds = count(query, 'timeoutSeconds')
   const tellsInitial = sendsInitial ?? version === undefined
@@ -31,29 +30,4 @@ export function watchOptions({ query }: HttpRequest): WatchOptions {
     bookmarks,
     timeoutMs: timeoutSeconds === undefined || timeoutSeconds === 0 ? undefined : timeoutSeconds * 1_000,
   }
-}
-
-/** 0 asks for any version, and the present is one. */
-function resourceVersion(query: URLSearchParams): string | undefined {
-  const version = text(query, 'resourceVersion')
-  if (version === undefined || version === '0') return undefined
-  if (/^[1-9]\d{0,38}$/.test(version)) return version
-  throw new OperatingError(
-    'BAD_REQUEST',
-    `Invalid value: ${JSON.stringify(version)}: resourceVersion must be a decimal integer`,
-  )
-}
-
-function checkMatch(match: string | undefined, isWatchList: boolean): readonly FieldError[] {
-  if (!isWatchList)
-    return match === undefined
-      ? []
-      : [
-          forbidden(
-            'resourceVersionMatch',
-            'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-          ),
-        ]
-  if (match === 'NotOlderThan') return []
-  return [forbidden('sendInitialEvents', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')]
 }

@@ -67,6 +67,15 @@ describe('a list', () => {
     expect(names(await harness.send(`GET ${path}`))).toEqual(expected)
   })
 
+  it.each([
+    { query: 'limit=-1', because: 'what is no limit above 0 is none' },
+    { query: 'limit=0', because: 'kubectl sends it for --chunk-size=0' },
+    { query: 'resourceVersion=0&resourceVersionMatch=NotOlderThan', because: 'the present is not older' },
+    { query: 'resourceVersion=1&limit=500', because: 'that is what a reflector asks for' },
+  ])('is whole for $query: $because', async ({ query }) => {
+    expect(names(await harness.send(`GET ${all}?${query}`))).toEqual(['default/a', 'default/b', 'other/a'])
+  })
+
   it('comes in pages that together are the list, under one resourceVersion', async () => {
     const first = await harness.send(`GET ${all}?limit=2`)
     expect(names(first)).toEqual(['default/a', 'default/b'])
@@ -91,19 +100,61 @@ describe('a list', () => {
 
   const refused = [
     {
-      query: 'limit=-1',
-      status: 400,
-      message: 'unable to decode query parameter limit=-1: it must be an integer from 0',
-    },
-    {
       query: 'limit=many',
       status: 400,
-      message: 'unable to decode query parameter limit=many: it must be an integer from 0',
+      message: 'unable to decode query parameter limit=many: it must be an integer',
+    },
+    {
+      query: 'limit=1.5',
+      status: 400,
+      message: 'unable to decode query parameter limit=1.5: it must be an integer',
     },
     {
       query: 'continue=nonsense',
       status: 400,
-      message: 'continue key is not valid: use the token of the page before, unchanged',
+      message:
+        'invalid continue token: continue key is not valid: use the token of the page before, unchanged, or list from the start',
+    },
+    {
+      query: 'resourceVersion=3&continue=eyJuYW1lc3BhY2UiOiIiLCJuYW1lIjoiYSIsInZlcnNpb24iOiIxIn0',
+      status: 400,
+      message: 'specifying resource version is not allowed when using continue',
+    },
+    ...['abc', '-1', '1.5', '0x10', '99999999999999999999999999999999999999999'].map((version) => ({
+      query: `resourceVersion=${version}`,
+      status: 400,
+      message: `invalid resource version: resourceVersion: Invalid value: "${version}": it must be a decimal integer, as the server gave it`,
+    })),
+    {
+      query: 'resourceVersionMatch=NotOlderThan',
+      status: 422,
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+    },
+    {
+      query: 'resourceVersionMatch=Newest&resourceVersion=1',
+      status: 422,
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""',
+    },
+    {
+      query: 'resourceVersionMatch=Exact&resourceVersion=0',
+      status: 422,
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    },
+    {
+      query:
+        'resourceVersionMatch=NotOlderThan&resourceVersion=1&continue=eyJuYW1lc3BhY2UiOiIiLCJuYW1lIjoiYSIsInZlcnNpb24iOiIxIn0',
+      status: 422,
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+    },
+    {
+      query: 'sendInitialEvents=true',
+      status: 422,
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
     },
     { query: 'labelSelector=%3D%3D', status: 400, message: 'unable to parse requirement: "=="' },
     {

@@ -290,12 +290,17 @@ describe('a WatchList', () => {
     {
       query: 'sendInitialEvents=true',
       message:
-        'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
     },
     {
       query: 'resourceVersionMatch=NotOlderThan',
       message:
         'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+    },
+    {
+      query: 'sendInitialEvents=true&resourceVersionMatch=Exact',
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]',
     },
   ]
   it.each(refused)('is refused when half asked for: $query', async ({ query, message }) => {

@@ -495,6 +495,21 @@ describe('DELETE', () => {
 })
 
 describe('DELETE of a collection', () => {
+  it('deletes no more than the page that is asked for', async () => {
+    for (const name of ['w1', 'w2', 'w3']) await harness.send(`POST ${widgets}`, { body: widget(name) })
+    const { body } = await harness.send(`DELETE ${widgets}?limit=2`)
+    expect(body.items).toHaveLength(2)
+    expect((await harness.send(`GET ${widgets}`)).body.items).toMatchObject([{ metadata: { name: 'w3' } }])
+    await harness.send(`DELETE ${widgets}?limit=2&continue=${encodeURIComponent(body.metadata.continue)}`)
+    expect((await harness.send(`GET ${widgets}`)).body.items).toEqual([])
+  })
+
+  it('deletes nothing if it is asked for by what is no limit', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect((await harness.send(`DELETE ${widgets}?limit=one`)).status).toBe(400)
+    expect((await harness.send(`GET ${widgets}`)).body.items).toHaveLength(1)
+  })
+
   it('deletes what is selected, in its namespace, and tells what', async () => {
     await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'other' } } })
     const labels = { app: 'x' }
