@@ -1,13 +1,17 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OperatingError } from '../model/errors.ts'
 
-/** Makes a directory, and those above it, unless it is there. Throws UNAVAILABLE if it cannot be made. */
+/** Makes a directory, and those above it, unless it is there. Throws UNAVAILABLE if it cannot be made, or is not for us to write in. */
 export function makeDataDirectory(directory: string, mode: number): void {
   try {
     makeWithParents(directory, mode)
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
-    throw new OperatingError('UNAVAILABLE', `cannot make the data directory: ${(cause as Error).message}`, { cause })
+    const why = (cause as Error).message
+    throw new OperatingError('UNAVAILABLE', `cannot use the data directory: ${why}; choose another (--data-dir)`, {
+      cause,
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { logLevels, type LogLevel } from '../adapters/local/json-logger.ts'
 import { DefinitionError, OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
@@ -19,8 +19,8 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
     await plane.stop(stopMs)
     process.exit(0)
   } catch (error) {
-    if (!(error instanceof OperatingError || error instanceof DefinitionError)) throw error
-    process.stderr.write(`setpoint: ${error.message}\n`)
+    const isMendable = error instanceof OperatingError || error instanceof DefinitionError
+    process.stderr.write(`setpoint: ${isMendable ? error.message : `cannot start: ${inspect(error)}`}\n`)
     process.exit(1)
   }
 }

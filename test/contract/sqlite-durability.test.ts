@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -81,6 +81,22 @@ describe('a restart', () => {
     expect(await store.get(key)).toEqual(created)
     expect(await Promise.all([index.ownedBy('owner'), index.referrers(key)])).toEqual([[key], [key]])
     expect(await index.due(widgetKind, 5, 1)).toEqual([{ key, dueAtMs: 5 }])
+    close()
+  })
+})
+
+describe('an object whose row is damaged', () => {
+  it('is told as damage, without a word of what it holds, and hurts no other', async () => {
+    const first = openSqlite(file)
+    const damaged = await first.store.create(storedWidget('a'))
+    const whole = await first.store.create(storedWidget('b'))
+    first.database.prepare(`UPDATE objects SET doc = '{"secret' || x'ff' WHERE name = 'a'`).run()
+    first.close()
+    const { store, close } = openSqlite(file)
+    const message = 'the database is damaged: an object in it cannot be read; put back a copy of the file'
+    for (const look of [store.get(keyOf(damaged.object)), store.list(widgetKind)])
+      await expect(look).rejects.toMatchObject({ code: 'UNAVAILABLE', message })
+    expect(await store.get(keyOf(whole.object))).toEqual(whole)
     close()
   })
 })
@@ -271,7 +287,20 @@ describe('opening', () => {
 
   it('refuses a file that is no database', () => {
     writeFileSync(file, 'not a database, but long enough to have a header of its own'.repeat(20))
-    expect(message()).toContain(`cannot open ${file}: `)
+    expect(message()).toBe(`cannot open ${file}: file is not a database: put back a copy of it, or choose another file`)
+  })
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])('refuses a file that is damaged: page %i is overwritten', (page) => {
+    openSqlite(file).close()
+    const bytes = readFileSync(file)
+    writeFileSync(file, bytes.fill(0x5a, page * 4_096, (page + 1) * 4_096))
+    expect(message()).toMatch(/^cannot open .*: .+: put back a copy of it, or choose another file$/)
+  })
+
+  it('refuses a file that its user may not write', { skip: process.getuid?.() === 0 }, () => {
+    openSqlite(file).close()
+    chmodSync(file, 0o400)
+    expect(message()).toBe(`cannot open ${file}: EACCES: permission denied, access '${file}'`)
   })
 
   it('refuses a path where no file can be', () => {

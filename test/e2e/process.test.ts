@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net'
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { openApiClient } from '../support/api-client.ts'
 import { localProgram, root, startControlPlane, startLocalProgram } from '../support/control-plane-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/program.ts'
+import { canMount, smallDisk } from '../support/small-disk.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const map = (name: string) => ({ metadata: { name }, data: { a: '1' } })
@@ -248,7 +249,7 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       { meta: { skipped: 'this system has no /proc' } },
       async () => {
         expect(await refused({ dataDirectory: '/proc/setpoint/data' })).toBe(
-          "setpoint: cannot make the data directory: ENOENT: no such file or directory, mkdir '/proc/setpoint'\n",
+          "setpoint: cannot use the data directory: ENOENT: no such file or directory, mkdir '/proc/setpoint'; choose another (--data-dir)\n",
         )
       },
     )
@@ -274,7 +275,21 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       await using program = await startLocalProgram(options)
       expect(await program.ended).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/TypeError: nobody has thought of this\n {4}at .*wrong-definitions/),
+        stderr: expect.stringMatching(
+          /^setpoint: cannot start: TypeError: nobody has thought of this\n {4}at .*wrong-definitions/,
+        ),
+      })
+    })
+
+    it('and a module that is no program with its place', async () => {
+      writeFileSync(fresh('typo.ts'), 'export default [\n  one two\n]\n')
+      const runtime = join(root, 'shared/runtime/local-process.ts')
+      const text = `import { runLocalProcess } from '${runtime}'\nawait runLocalProcess(() => import('./typo.ts'))\n`
+      writeFileSync(fresh('start.ts'), text)
+      await using program = await startLocalProgram({ dataDirectory: fresh('typo'), program: fresh('start.ts') })
+      expect(await program.ended).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^setpoint: cannot start: .*typo\.ts:2\n(.*\n)* *one two\n *\^\^\^\n/),
       })
     })
 
@@ -292,19 +307,42 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
         'not a database, and long enough to be told from one'.repeat(100),
       )
       expect(await refused({ dataDirectory })).toMatch(
-        /^setpoint: cannot open .*setpoint\.db: file is not a database\n$/,
+        /^setpoint: cannot open .*setpoint\.db: file is not a database: put back a copy of it, or choose another file\n$/,
       )
     })
 
-    it.skipIf(process.getuid?.() === 0)(
+    it('where the clock is behind', async () => {
+      const plane = await startControlPlane({ dataDirectory: fresh('behind') })
+      await plane.stop()
+      const nodeOptions = `--import=data:text/javascript,Date.now=()=>${Date.parse('2026-02-01T00:00:00Z')}`
+      expect(await refused({ dataDirectory: plane.dataDirectory, env: { NODE_OPTIONS: nodeOptions } })).toMatch(
+        /^setpoint: the clock says 2026-02-01T00:00:00\.000Z, .*authority\.pem is of 20.*: set the clock, or remove that file\n$/,
+      )
+    })
+
+    it.skipIf(!canBeAnybody)(
       'where it may not write',
-      { meta: { skipped: 'root may write everywhere' } },
+      { meta: { skipped: 'only root may run it as somebody else' } },
       async () => {
         const dataDirectory = fresh('sealed')
         mkdirSync(dataDirectory)
-        chmodSync(dataDirectory, 0o500)
-        expect(await refused({ dataDirectory })).toMatch(/^setpoint: /)
+        for (const path of [directory.path, dataDirectory]) chmodSync(path, 0o755)
+        expect(await refused({ dataDirectory, env: { NODE_OPTIONS: asNobody } })).toBe(
+          `setpoint: cannot use the data directory: EACCES: permission denied, access '${dataDirectory}'; choose another (--data-dir)\n`,
+        )
       },
     )
+
+    it.skipIf(!canMount)('where the disk is full', { meta: { skipped: 'only root may mount one' } }, async () => {
+      using disk = smallDisk(128)
+      const dataDirectory = join(disk.path, 'data')
+      expect(await refused({ dataDirectory })).toMatch(
+        /^setpoint: cannot .*data\/\S+: (database or disk is full|ENOSPC: no space left on device, write)\n$/,
+      )
+      expect(readdirSync(dataDirectory).filter((name) => name.endsWith('.tmp'))).toEqual([])
+    })
   })
 })
+
+const canBeAnybody = process.getuid?.() === 0
+const asNobody = '--import=data:text/javascript,process.setgroups([]),process.setgid(65534),process.setuid(65534)'

@@ -1,28 +1,30 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { OperatingError } from '../../model/errors.ts'
 
 /**
- * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. Throws UNAVAILABLE if it
- * cannot be written.
+ * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. For one process at a
+ * time. Throws UNAVAILABLE if it cannot be written.
  */
 export function writeAtomically(file: string, content: string): void {
+  // The same name each time: what a crash leaves of one is written over by the next.
+  const unfinished = `${file}.tmp`
   try {
-    replace(file, content)
+    writeFlushed(unfinished, content)
+    renameSync(unfinished, file)
   } catch (cause) {
+    rmSync(unfinished, { force: true })
     throw refused(`write ${file}`, cause)
   }
 }
 
-function replace(file: string, content: string): void {
-  const unfinished = `${file}.${process.pid}.tmp`
-  const descriptor = openSync(unfinished, 'w', 0o600)
+function writeFlushed(file: string, content: string): void {
+  const descriptor = openSync(file, 'w', 0o600)
   try {
     writeFileSync(descriptor, content)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-  renameSync(unfinished, file)
 }
 
 /** The content of a file, `undefined` if there is none. Throws UNAVAILABLE if it cannot be read. */

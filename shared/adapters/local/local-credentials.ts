@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes, X509Certificate, createPrivateKey, type KeyObject } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { OperatingError } from '../../model/errors.ts'
 import { readIfThere, writeAtomically } from './atomic-file.ts'
 import { issueCertificate, type CertificateRequest } from './x509-certificate.ts'
 
@@ -17,8 +18,10 @@ export interface LocalCredentials {
 /**
  * The credentials in a directory, made on first use and kept: the authority for ten years, the server's certificate for one,
  * each made anew in a start close to its end. A new authority needs a new kubeconfig. Files are for the owner's eyes only.
+ * Throws UNAVAILABLE by a clock that is behind: what it makes would have ended when the clock is right.
  */
 export function loadLocalCredentials(directory: string, nowMs: number): LocalCredentials {
+  if (nowMs < writtenMs) throw wrongClock(nowMs, 'this program is younger: set the clock')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const authority = kept(join(directory, 'authority.pem'), nowMs, () => true) ?? newAuthority(directory, nowMs)
   const isSigned = (server: Identity): boolean => server.certificate.verify(authority.certificate.publicKey)
@@ -41,14 +44,22 @@ const authorityDays = 3_653
 const serverDays = 365
 const renewalDays = 30
 
-/** The identity in a file, if it is whole, has time left and is accepted. */
+const writtenMs = Date.parse('2026-01-01T00:00:00Z')
+
+function wrongClock(nowMs: number, why: string): OperatingError {
+  return new OperatingError('UNAVAILABLE', `the clock says ${new Date(nowMs).toISOString()}, ${why}`)
+}
+
+/** The identity in a file, if it is whole, has time left and is accepted. Throws UNAVAILABLE if its time is to come. */
 function kept(file: string, nowMs: number, isAccepted: (identity: Identity) => boolean): Identity | undefined {
   const identity = parse(readIfThere(file))
   if (identity === undefined || !isAccepted(identity)) return undefined
   const { certificate, key } = identity
-  const isCurrent =
-    certificate.validFromDate.getTime() <= nowMs && certificate.validToDate.getTime() - nowMs > renewalDays * dayMs
-  return isCurrent && certificate.checkPrivateKey(key) ? identity : undefined
+  const { validFromDate, validToDate } = certificate
+  if (nowMs < validFromDate.getTime())
+    throw wrongClock(nowMs, `${file} is of ${validFromDate.toISOString()}: set the clock, or remove that file`)
+  const hasTimeLeft = validToDate.getTime() - nowMs > renewalDays * dayMs
+  return hasTimeLeft && certificate.checkPrivateKey(key) ? identity : undefined
 }
 
 /** A file that cannot be read as an identity counts as absent: it is replaced by a good one. */

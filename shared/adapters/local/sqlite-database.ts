@@ -1,8 +1,8 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { OperatingError } from '../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
-import { isBusy, translated } from './sqlite-errors.ts'
+import { isBusy, isDamaged, translated } from './sqlite-errors.ts'
 import { prepareSchema } from './sqlite-schema.ts'
 
 /** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
@@ -27,7 +27,7 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
  * Opens the file, or makes it (mode 0600: it holds secrets); ":memory:" keeps everything in memory.
  *
  * One process at a time: SQLite's exclusive locking mode holds a lock of the operating system on the file, which dies with
- * the process and leaves nothing behind. Throws UNAVAILABLE if another process holds it, or if the file is not ours.
+ * the process and leaves nothing behind. Throws UNAVAILABLE if another process holds it, or if the file is not ours or damaged.
  * Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
  */
 export function openSqliteDatabase(file: string): SqliteDatabase {
@@ -63,11 +63,18 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
 
 function connect(file: string): DatabaseSync {
   try {
-    if (file !== ':memory:' && !existsSync(file)) closeSync(openSync(file, 'ax', 0o600))
+    if (file !== ':memory:') makeWritable(file)
     return configured(new DatabaseSync(file), file)
   } catch (error) {
     throw refused(error, file)
   }
+}
+
+/** Where SQLite may not write, what it says of that depends on which of its files it was about to use. */
+function makeWritable(file: string): void {
+  // Closed again, a file that exists would lose the locks of this process.
+  if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK)
+  else closeSync(openSync(file, 'ax', 0o600))
 }
 
 function configured(connection: DatabaseSync, file: string): DatabaseSync {
@@ -83,6 +90,7 @@ function configured(connection: DatabaseSync, file: string): DatabaseSync {
       BEGIN IMMEDIATE; COMMIT;
     `)
     prepareSchema(connection, file)
+    refuseDamaged(connection, file)
     return connection
   } catch (error) {
     connection.close()
@@ -90,10 +98,28 @@ function configured(connection: DatabaseSync, file: string): DatabaseSync {
   }
 }
 
+/** A look at every page takes less than a millisecond for a megabyte. In a larger file damage is met where it is. */
+const checkedBytesMax = 100_000_000
+
+function refuseDamaged(connection: DatabaseSync, file: string): void {
+  const size = connection
+    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
+    .get()
+  if (Number(size?.['bytes']) > checkedBytesMax) return
+  const cause = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
+  if (cause === 'ok') return
+  throw new OperatingError('UNAVAILABLE', `cannot open ${file}: it is damaged: ${putBack}`, { cause })
+}
+
+const putBack = 'put back a copy of it, or choose another file'
+
 function refused(error: unknown, file: string): unknown {
   if (error instanceof OperatingError) return error
-  const advice = isBusy(error)
-    ? 'another process holds it: stop that process, or choose another file'
-    : (error as Error).message
-  return new OperatingError('UNAVAILABLE', `cannot open ${file}: ${advice}`, { cause: error })
+  return new OperatingError('UNAVAILABLE', `cannot open ${file}: ${adviceOn(error)}`, { cause: error })
+}
+
+function adviceOn(error: unknown): string {
+  if (isBusy(error)) return 'another process holds it: stop that process, or choose another file'
+  const { message } = error as Error
+  return isDamaged(error) ? `${message}: ${putBack}` : message
 }

@@ -22,6 +22,11 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5
 }
 
+/** Whether the file is not what SQLite wrote. */
+export function isDamaged(error: unknown): boolean {
+  return [11, 26].includes(resultCode(error) ?? 0)
+}
+
 /** Whether a commit that failed with this error may come back after a crash: its frames may have reached the disk. */
 export function leavesFateOpen(error: unknown): boolean {
   return resultCode(error) === ioError

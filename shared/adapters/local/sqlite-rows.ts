@@ -34,9 +34,17 @@ export function columnsOf({ object, engine }: StoredObject): ObjectColumns {
   }
 }
 
+/** Throws UNAVAILABLE if the row is damaged. */
 export function storedOf({ engine, doc }: ObjectRow): StoredObject {
-  return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+  try {
+    return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+  } catch {
+    // What the parser says would quote it.
+    throw new OperatingError('UNAVAILABLE', damaged)
+  }
 }
+
+const damaged = 'the database is damaged: an object in it cannot be read; put back a copy of the file'
 
 const atRest: EngineState = {}
 

@@ -69,6 +69,17 @@ describe('local credentials', () => {
     expect(new X509Certificate(renewed.tls.cert).verify(new X509Certificate(renewed.authority).publicKey)).toBe(true)
   })
 
+  it('are not made by a clock that is behind: they would have ended when it is right', () => {
+    expect(() => loadLocalCredentials(directory, 1_000)).toThrow(
+      'the clock says 1970-01-01T00:00:01.000Z, this program is younger: set the clock',
+    )
+    loadLocalCredentials(directory, nowMs)
+    expect(() => loadLocalCredentials(directory, nowMs - dayMs)).toThrow(
+      `the clock says 2026-04-30T12:00:00.000Z, ${file('authority.pem')} is of 2026-05-01T11:00:00.000Z: set the clock, or remove that file`,
+    )
+    expect(() => loadLocalCredentials(directory, nowMs - 3_600_000)).not.toThrow()
+  })
+
   const damages = [
     { name: 'server.pem', content: 'half of a', because: 'it is no PEM' },
     { name: 'server.pem', content: '', because: 'it is empty' },
