@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stringFormat } from '../../../../shared/model/schema/formats.ts'
+import { processorMs } from '../../../support/processor-time.ts'
 
 interface Row {
   readonly format: string
@@ -157,9 +158,10 @@ describe.each(rows)('format $format', ({ format, valid, invalid }) => {
       'A+/=',
       '2026-01-01T00:00:00.1',
     ]
-    const started = performance.now()
-    for (const unit of units) for (const end of ['', '!', '@', '>']) matches(unit.repeat(300_000 / unit.length) + end)
-    expect(performance.now() - started).toBeLessThan(4_000)
+    const tookMs = processorMs(() => {
+      for (const unit of units) for (const end of ['', '!', '@', '>']) matches(unit.repeat(300_000 / unit.length) + end)
+    })
+    expect(tookMs).toBeLessThan(4_000)
   })
 })
 

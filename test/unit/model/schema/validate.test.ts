@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
+import { processorMs } from '../../../support/processor-time.ts'
 
 const text: StructuralSchema = { type: 'string' }
 
@@ -455,8 +456,7 @@ describe('validate on an update', () => {
       type: 'object',
       additionalProperties: { type: 'object', additionalProperties: { type: 'integer' } },
     }
-    const started = performance.now()
-    expect(validate(map, { ...structuredClone(entries), extra: {} }, { old: entries })).toEqual([])
-    expect(performance.now() - started).toBeLessThan(2_000)
+    const changed = { ...structuredClone(entries), extra: {} }
+    expect(processorMs(() => expect(validate(map, changed, { old: entries })).toEqual([]))).toBeLessThan(2_000)
   })
 })
