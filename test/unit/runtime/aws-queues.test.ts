@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { lambdaBoundary } from '../../../shared/runtime/aws-boundary.ts'
 import { openAwsQueues, type AwsQueues } from '../../../shared/runtime/aws-queues.ts'
-import { testCredentials, type Transport } from '../../support/dynalite.ts'
+import { bytesOf, testCredentials, type Transport } from '../../support/dynalite.ts'
 import { expectCode } from '../../support/expect-code.ts'
 
 /** Whose wake-ups go into the queue of the system. */
@@ -13,7 +13,7 @@ beforeEach(() => void (asked = []))
 /** Says how long each queue is, and notes which was asked for. */
 const sqs: Transport = {
   handle: async ({ body }) => {
-    const { QueueUrl = '' } = JSON.parse(Buffer.from(body).toString()) as { readonly QueueUrl?: string }
+    const { QueueUrl = '' } = JSON.parse(bytesOf(body).toString()) as { readonly QueueUrl?: string }
     asked.push(QueueUrl.split('/').at(-1) ?? '')
     const answer = JSON.stringify({ Attributes: { ApproximateNumberOfMessages: '7' } })
     return {
