@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
-import { openKubectlSession, type KubectlSession } from '../support/kubectl-session.ts'
-import { manifests, widget, widgetDefinition } from './widgets.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { widgetSession } from './widget-session.ts'
+import { manifests, widget } from './widgets.ts'
 
 const [newest] = await findKubectls()
-let session: KubectlSession
-let kubectl: Kubectl
 
 describe.skipIf(newest === undefined)(
   'kubectl reads',
   { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
   () => {
+    const { kubectl } = widgetSession(newest)
     beforeAll(async () => {
-      session = await openKubectlSession(newest as NonNullable<typeof newest>)
-      kubectl = session.kubectl
-      await kubectl.apply(widgetDefinition)
-      await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
       await kubectl.apply(
         manifests(
           '{apiVersion: v1, kind: Namespace, metadata: {name: other}}\n',
@@ -26,7 +21,6 @@ describe.skipIf(newest === undefined)(
         ),
       )
     }, 60_000)
-    afterAll(() => session?.[Symbol.asyncDispose]())
 
     const lines = async (line: string): Promise<readonly string[]> => (await kubectl.ok(line)).trimEnd().split('\n')
 

@@ -1,25 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
-import { openKubectlSession, type KubectlSession } from '../support/kubectl-session.ts'
+import { describe, expect, it } from 'vitest'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { widgetSession } from './widget-session.ts'
 import { widget, widgetDefinition } from './widgets.ts'
 
 const [newest] = await findKubectls()
-let session: KubectlSession
-let kubectl: Kubectl
 
 describe.skipIf(newest === undefined)(
   'what kubectl says when it is refused',
   { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
   () => {
-    beforeAll(async () => {
-      session = await openKubectlSession(newest as NonNullable<typeof newest>)
-      kubectl = session.kubectl
-      await kubectl.apply(widgetDefinition)
-      await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-    }, 60_000)
-    afterAll(() => session?.[Symbol.asyncDispose]())
+    const { kubectl, kubeconfig, directory } = widgetSession(newest)
 
     const refusal = (input: string, command = 'create -f -'): Promise<string> => kubectl.fails(command, { input })
 
@@ -167,14 +159,14 @@ describe.skipIf(newest === undefined)(
     })
 
     describe('for who asks', () => {
-      const kubeconfig = (name: string, change: (text: string) => string): string => {
-        const path = join(session.directory, name)
-        writeFileSync(path, change(readFileSync(session.plane.kubeconfig, 'utf8')))
+      const changed = (name: string, change: (text: string) => string): string => {
+        const path = join(directory, name)
+        writeFileSync(path, change(readFileSync(kubeconfig, 'utf8')))
         return path
       }
 
       it('with a wrong token', async () => {
-        const path = kubeconfig('wrong-token', (text) => text.replace(/token: .*/, 'token: wrong'))
+        const path = changed('wrong-token', (text) => text.replace(/token: .*/, 'token: wrong'))
         for (const command of [
           'get ns',
           'get --raw /api',
@@ -189,13 +181,13 @@ describe.skipIf(newest === undefined)(
       })
 
       it('from a server it does not trust', async () => {
-        const path = kubeconfig('no-authority', (text) => text.replace(/certificate-authority-data: .*/, ''))
+        const path = changed('no-authority', (text) => text.replace(/certificate-authority-data: .*/, ''))
         expect(await kubectl.fails(`get ns --kubeconfig ${path}`)).toContain('certificate signed by unknown authority')
       })
     })
 
     it('for too much', async () => {
-      const path = join(session.directory, 'big')
+      const path = join(directory, 'big')
       writeFileSync(path, 'x'.repeat(4_000_000))
       expect(await kubectl.fails(`create cm big --from-file=${path}`)).toMatch(/Request entity too large|too large/i)
       expect(await kubectl.run('get --raw /healthz')).toMatchObject({ code: 0 })

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
-import { openKubectlSession, type KubectlSession } from '../support/kubectl-session.ts'
-import { widget, widgetDefinition } from './widgets.ts'
+import { widgetSession } from './widget-session.ts'
+import { widget } from './widgets.ts'
 
 const [newest, ...others] = await findKubectls()
 const only = newest === undefined ? noKubectl : `no kubectl but 1.${newest.minor}, which all other files are about`
-let session: KubectlSession
 
 /** The other files drive the newest kubectl there is; this one the main path through each other version. */
 describe.skipIf(others.length === 0)('an older kubectl', { meta: { skipped: only }, timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    session = await openKubectlSession(newest as NonNullable<typeof newest>)
-    await session.kubectl.apply(widgetDefinition)
-    await session.kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-  }, 60_000)
-  afterAll(() => session?.[Symbol.asyncDispose]())
+  const session = widgetSession(newest)
 
   describe.each(others.map((binary) => ({ ...binary, version: `1.${binary.minor}` })))(
     '$version',

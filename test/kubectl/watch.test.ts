@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
-import { openKubectlSession, type KubectlSession } from '../support/kubectl-session.ts'
-import { manifests, widget, widgetDefinition } from './widgets.ts'
+import { describe, expect, it } from 'vitest'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { widgetSession } from './widget-session.ts'
+import { manifests, widget } from './widgets.ts'
 
 const [newest] = await findKubectls()
-let session: KubectlSession
-let kubectl: Kubectl
 
 describe.skipIf(newest === undefined)(
   'kubectl waits',
   { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
   () => {
-    beforeAll(async () => {
-      session = await openKubectlSession(newest as NonNullable<typeof newest>)
-      kubectl = session.kubectl
-      await kubectl.apply(widgetDefinition)
-      await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-    }, 60_000)
-    afterAll(() => session?.[Symbol.asyncDispose]())
+    const { kubectl } = widgetSession(newest)
 
     const setStatus = (name: string, status: string): Promise<string> =>
       kubectl.ok(`patch wd ${name} --subresource=status --type=merge -p '{"status":${status}}'`)

@@ -1,29 +1,21 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
-import { openKubectlSession, type KubectlSession } from '../support/kubectl-session.ts'
+import { describe, expect, it } from 'vitest'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { widgetSession } from './widget-session.ts'
 import { manifests, widget, widgetDefinition } from './widgets.ts'
 
 const [newest] = await findKubectls()
-let session: KubectlSession
-let kubectl: Kubectl
 
 describe.skipIf(newest === undefined)(
   'kubectl writes',
   { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
   () => {
-    beforeAll(async () => {
-      session = await openKubectlSession(newest as NonNullable<typeof newest>)
-      kubectl = session.kubectl
-      await kubectl.apply(widgetDefinition)
-      await kubectl.ok('wait --for=condition=Established crd/widgets.test.setpoint.dev')
-    }, 60_000)
-    afterAll(() => session?.[Symbol.asyncDispose]())
+    const { kubectl, directory } = widgetSession(newest)
 
     const file = (name: string, text: string): string => {
-      const path = join(session.directory, name)
+      const path = join(directory, name)
       writeFileSync(path, text)
       return path
     }
@@ -192,7 +184,7 @@ describe.skipIf(newest === undefined)(
 
       it('opens the editor again with what is wrong', async () => {
         await kubectl.apply(widget('mistaken', { spec: '{size: 1}' }))
-        const seen = join(session.directory, 'seen')
+        const seen = join(directory, 'seen')
         const env = editor(
           'clumsy',
           `cat "$1" >> ${seen}; if grep -q 'size: 1$' "$1"; then sed -i 's/size: 1$/size: 101/' "$1"; else sed -i 's/size: 101/size: 5/' "$1"; fi`,
