@@ -47,14 +47,17 @@ export function createSharedPace(
   return {
     enter: () => {
       const place = together.enter()
+      let askedMs: number | undefined
       let toldMs: number | undefined
+      // What the object held a moment ago, another run may have used since.
       const knownMs = ({ engine: { reservedMs } }: StoredObject): number | undefined =>
-        [toldMs, reservedMs].find(isGood)
+        [askedMs, reservedMs].find(isGood)
       return {
         runAtMs: async (stored) => {
           const known = knownMs(stored)
-          if (known !== undefined) place.leave()
-          return (toldMs = known ?? (await place.ask()))
+          if (known === undefined) askedMs = await place.ask()
+          else place.leave()
+          return (toldMs = known ?? (askedMs as number))
         },
         isGiven: (stored) => knownMs(stored) !== undefined,
         isLate: () => !isGood(toldMs),

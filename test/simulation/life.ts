@@ -13,6 +13,7 @@ export interface Life {
   /** Which of the two versions of the code it runs. */
   readonly version: 1 | 2
   readonly clock: Clock
+  readonly bornMs: number
   isDead(): boolean
   /** Its invocation is over though it still goes on. */
   isZombie(): boolean
@@ -52,6 +53,7 @@ export function createLife({ world, name, version, skewMs }: LifeOptions): Life 
   return {
     name,
     version,
+    bornMs: world.nowMs(),
     clock: {
       nowMs: () => world.nowMs() + skewMs(),
       sleep: (ms, signal) => new Promise((resolve) => void world.sleep(ms, signal).then(() => whenItRuns(resolve))),

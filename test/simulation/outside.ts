@@ -29,6 +29,8 @@ export interface Effect {
   readonly what: 'put' | 'remove'
   readonly name: string
   readonly by: Life
+  /** It said yes and did nothing. */
+  readonly isLie: boolean
 }
 
 export interface OutsideOptions {
@@ -87,13 +89,15 @@ export function createOutside({ world, climate, clear, onEffect }: OutsideOption
           }),
         put: (name, value) =>
           ask('put', () => {
-            onEffect({ what: 'put', name, by: life })
-            if (!lies()) change(name, value)
+            const isLie = lies()
+            onEffect({ what: 'put', name, by: life, isLie })
+            if (!isLie) change(name, value)
           }),
         remove: (name) =>
           ask('remove', () => {
-            onEffect({ what: 'remove', name, by: life })
-            if (!lies()) change(name)
+            const isLie = lies()
+            onEffect({ what: 'remove', name, by: life, isLie })
+            if (!isLie) change(name)
           }),
       }
     },

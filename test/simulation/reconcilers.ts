@@ -1,12 +1,13 @@
 import type { Controller } from '../../shared/index.ts'
 import { crateController } from './kinds/crate.ts'
 import { gadgetController } from './kinds/gadget.ts'
+import type { Pace } from './kinds/pace.ts'
 import { linkController } from './kinds/link.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
 import type { RunWatcher } from './runs.ts'
-import type { Scenario } from './scenario.ts'
+import type { KindName, Scenario } from './scenario.ts'
 
 export interface ReconcilersOptions {
   readonly life: Life
@@ -17,15 +18,16 @@ export interface ReconcilersOptions {
 
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
 export function controllersFor(
-  { steps, herd, resyncMinutes }: Scenario,
+  { steps, herd, resyncMinutes, limits = {} }: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const has = (kind: string): boolean => steps.some((step) => step.kind === kind)
+  const paceOf = (kind: KindName): Pace => ({ ...(limits[kind] && { rateLimit: { controller: limits[kind] } }) })
   return [
-    gadgetController({ life, outside, watcher, resync, isCalm }),
-    ...(has('Link') || herd > 0 ? [linkController({ life, watcher, resync })] : []),
-    ...(has('Crate') ? [crateController({ life, watcher, resync })] : []),
-    ...(has('Witness') ? [witnessController({ life, outside, watcher })] : []),
+    gadgetController({ life, outside, watcher, resync, isCalm, pace: paceOf('Gadget') }),
+    ...(has('Link') || herd > 0 ? [linkController({ life, watcher, resync, pace: paceOf('Link') })] : []),
+    ...(has('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
+    ...(has('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
   ]
 }

@@ -1,4 +1,5 @@
-import { scenarioOf, type Scenario } from './scenario.ts'
+import { scenarioOf } from './scenario-of.ts'
+import type { Scenario } from './scenario.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
 /** A scenario that ran twice. */

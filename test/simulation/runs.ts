@@ -35,8 +35,7 @@ interface Watched {
 
 export interface RunListener {
   runBegins?(run: Run): void
-  /** `isGood`: it said done or again. */
-  runEnds?(run: Run, isGood: boolean): void
+  runEnds?(run: Run, how: Outcome['kind'] | 'failed'): void
 }
 
 export function createRunWatcher(world: World, listener: Required<RunListener>): RunWatcher {
@@ -47,13 +46,13 @@ export function createRunWatcher(world: World, listener: Required<RunListener>):
       const run: Run = { phase, kind, name, uid, generation, spec, status, isPoison, by }
       world.note(`${phase} ${kind} ${name} generation ${generation} by ${by.name}`)
       listener.runBegins(run)
-      let isGood = false
+      let how: Outcome['kind'] | 'failed' = 'failed'
       try {
         const outcome = await work()
-        isGood = true
+        how = outcome.kind
         return outcome
       } finally {
-        listener.runEnds(run, isGood)
+        listener.runEnds(run, how)
       }
     },
   }

@@ -1,10 +1,11 @@
 import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
+import type { Rate } from '../../shared/model/reservations.ts'
 import { clearSky, climateOf, type Climate } from './climate.ts'
 import { moods, type Mood } from './kinds/gadget.ts'
 import { below, oneOf } from './world.ts'
 
 /** All that a simulation is made from. As data, so that a failing one can be made shorter, kept, and run again. */
-export interface Scenario {
+export interface Scenario extends Extras {
   readonly seed: number
   readonly climate: Climate
   /** The kinds' resync period in minutes; 0: never. */
@@ -12,6 +13,12 @@ export interface Scenario {
   readonly steps: readonly Step[]
   /** So many Links to one ConfigMap are there from the beginning. */
   readonly herd: number
+}
+
+/** What a scenario may have beside. */
+export interface Extras {
+  /** How fast all objects of a kind together may run, in however many processes. */
+  readonly limits?: { readonly [kind in KindName]?: Rate }
 }
 
 export type KindName = 'Gadget' | 'Link' | 'Crate' | 'Witness' | 'ConfigMap'
@@ -45,7 +52,8 @@ export interface Step {
   readonly size: number
 }
 
-export function scenarioOf(seed: number): Scenario {
+/** What all seeds have been drawn as from the first: `scenarioOf` adds to it. */
+export function plainScenarioOf(seed: number): Scenario {
   const random = createSeededRandom(seed).fork('scenario')
   const climate = climateOf(random)
   // What nobody is told of is found by the resync.

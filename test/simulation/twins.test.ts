@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { scenarioOf } from './scenario.ts'
+import { scenarioOf } from './scenario-of.ts'
 import { differencesOf } from './twins.ts'
 
 it.each(Array.from({ length: 12 }, (_, i) => i + 1))(

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/index.ts'
+import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import { keyText } from '../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import type { Plane } from './aws/plane.ts'
@@ -39,6 +39,8 @@ export interface AcceptedWrite {
 export interface Users {
   /** Resolves when all have done what they were to do. */
   work(steps: readonly Step[]): Promise<void>
+  /** Asks every object that there is to run, until that is taken. */
+  runAll(): Promise<void>
   readonly expectations: ReadonlyMap<string, Expectation>
   /** Entities outside that somebody changed by hand. */
   readonly tampered: ReadonlySet<string>
@@ -156,10 +158,23 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
     work: async (steps) => {
       await Promise.all([...Map.groupBy(steps, ({ user }) => user).values()].map(live))
     },
+    runAll: async () => {
+      const all = [...plane.table.items.values()].map(({ object }) => object)
+      await Promise.all(all.filter(({ kind }) => kinds.includes(kind)).map(askToRun))
+    },
     expectations,
     tampered,
   }
+
+  async function askToRun({ kind, metadata: { name } }: ApiObject): Promise<void> {
+    const path = pathOf({ kind: kind as KindName, name })
+    const body = { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'once more' } } }
+    for (let isTaken = false; !isTaken; await world.sleep(500))
+      isTaken = [200, 404].includes((await plane.request(`PATCH ${path}`, body))?.status ?? 0)
+  }
 }
+
+const kinds: readonly string[] = ['Gadget', 'Link', 'Crate', 'Witness']
 
 const noAnswer: Promise<HttpResponse | undefined> = Promise.resolve<HttpResponse | undefined>(void 0)
 

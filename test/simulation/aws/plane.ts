@@ -74,11 +74,10 @@ export function startPlane(options: PlaneOptions): Plane {
   void table.checkpoint('resync').save(introduced(shape, world.nowMs()))
 
   function createQueue(name: string, timeoutMs: number): SimQueue {
-    const visibilityMs = Math.max(1, visibilityTimes * timeoutMs * climate.visibilityShare)
     const queue = createSimQueue({
       world,
       name,
-      visibilityMs,
+      visibilityMs: () => Math.max(1, visibilityTimes * timeoutMs * now().visibilityShare),
       climate: now,
       onDead: (loop, wakeUp) => void bury(loop, wakeUp),
     })

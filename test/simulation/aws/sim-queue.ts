@@ -34,7 +34,8 @@ interface Message {
 export interface SimQueueOptions {
   readonly world: World
   readonly name: string
-  readonly visibilityMs: number
+  /** How long a message is its receiver's. */
+  readonly visibilityMs: () => number
   readonly climate: () => Pick<Climate, 'scanMax' | 'inFlightMax' | 'maxReceiveCount' | 'redeliver'>
   /** Where messages go that came too often. */
   readonly onDead: (loop: string, wakeUp: WakeUp) => void
@@ -112,7 +113,7 @@ export function createSimQueue({ world, name, visibilityMs, climate, onDead }: S
         continue
       }
       byHandle.delete(message.handle)
-      message.visibleAtMs = world.nowMs() + visibilityMs
+      message.visibleAtMs = world.nowMs() + visibilityMs()
       message.handle = `${name}-${world.nowMs()}-${made++}`
       if (message.receiveCount++ === 0) message.firstReceivedAtMs = world.nowMs()
       byHandle.set(message.handle, message)

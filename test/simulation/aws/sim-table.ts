@@ -28,6 +28,8 @@ export interface SimTable {
   checkpoint(name: string): Checkpoint
   /** Reservations as one process makes them: what has passed is so by its clock. */
   reserveBy(life: Life): Reserve
+  /** For checkers: the times of all reservations that were made, by line. */
+  readonly reservations: ReadonlyMap<string, readonly number[]>
   /** For checkers: what is there now. */
   readonly items: ReadonlyMap<string, StoredObject>
   /** Puts an object there that has been there for long: nobody is told. */
@@ -54,6 +56,7 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
   const items = new Map<string, StoredObject>()
   const checkpoints = new Map<string, string>()
   const lines = new Map<string, number>()
+  const reservations = new Map<string, readonly number[]>()
   const stream = createSimStream({ world, lagMsMax: climate.streamLagMsMax })
   const lagging = createLaggingIndex(world, climate, items)
 
@@ -122,8 +125,11 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
       const nowMs = life.clock.nowMs()
       const endUs = movedEndUs(lines.get(line) ?? 0, count, rate, nowMs)
       lines.set(line, endUs)
-      return reservedMs(endUs, count, rate, nowMs)
+      const timesMs = reservedMs(endUs, count, rate, nowMs)
+      reservations.set(line, [...(reservations.get(line) ?? []), ...timesMs])
+      return timesMs
     },
+    reservations,
     items,
     place: (stored) => {
       items.set(keyText(keyOf(stored.object)), stored)

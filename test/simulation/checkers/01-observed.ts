@@ -1,4 +1,5 @@
 import { isDeleting } from '../../../shared/model/object.ts'
+import type { Life } from '../life.ts'
 import { isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
@@ -6,15 +7,23 @@ import { isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Sc
  * every object is reconciled until it says so, or says why not.
  */
 export function createObserved({ scenario, table, outside, users, report }: Scene): Checker {
+  /** Who changed an entity outside last. */
+  const changedBy = new Map<string, Life>()
+  /** Somebody else whose turn was over got in between. */
+  const isMeddled = (uid: string, by: Life): boolean => isFenceTried(scenario) && (changedBy.get(uid) ?? by) !== by
+
   return {
-    write: ({ before, after }) => {
+    effect: ({ name: uid, by, isLie }) => {
+      if (!isLie) changedBy.set(uid, by)
+    },
+    write: ({ before, after, by }) => {
       const { object } = after
       const observed = object.status?.['observedGeneration']
       const isNews = before?.object.status?.['observedGeneration'] !== observed
       if (object.kind !== 'Gadget' || !isNews || observed !== object.metadata.generation || isDeleting(object)) return
       const { uid } = object.metadata
       const found = outside.entities.get(uid)
-      if (found === specOf(after)['value'] || users.tampered.has(uid) || isFenceTried(scenario)) return
+      if (found === specOf(after)['value'] || users.tampered.has(uid) || isMeddled(uid, by)) return
       report(`promise 1, observed: ${named(after)} says it observed generation ${observed}, but outside is ${found}`)
     },
     unmet: () =>

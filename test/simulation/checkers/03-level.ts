@@ -1,12 +1,13 @@
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { textOf } from '../users.ts'
-import { isFenceTried, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 3: however triggers were lost, doubled, late or in another order: in the end the world is as declared. What a worker
  * does after its turn is over is fenced by generation only: within one, its old look at the world may stand until the next run.
  */
-export function createLevel({ scenario, table, outside }: Scene): Checker {
+export function createLevel(scene: Scene): Checker {
+  const { table, outside } = scene
   const dataOf = (name: string): string | undefined =>
     (table.items.get(textOf('ConfigMap', name))?.object['data'] as { readonly value?: string } | undefined)?.value
 
@@ -14,19 +15,19 @@ export function createLevel({ scenario, table, outside }: Scene): Checker {
     const { metadata } = stored.object
     const { value, mood } = specOf(stored)
     if (isPoison(stored) || mood === 'fail') return undefined
-    if (outside.entities.get(metadata.uid) !== value && !isFenceTried(scenario))
+    if (outside.entities.get(metadata.uid) !== value && !isExcused(scene))
       return `outside is ${outside.entities.get(metadata.uid)}`
     return dataOf(metadata.name) === String(value) ? undefined : `its child says ${dataOf(metadata.name)}`
   }
   const link = (stored: StoredObject): string | undefined => {
     const says = dataOf(String(specOf(stored)['to'])) ?? 'nothing'
     const seen = stored.object.status?.['seen']
-    return seen === says || isFenceTried(scenario) ? undefined : `has seen ${String(seen)}, there is ${says}`
+    return seen === says || isExcused(scene) ? undefined : `has seen ${String(seen)}, there is ${says}`
   }
   const crate = (stored: StoredObject): string | undefined => {
     const { value, size } = specOf(stored)
     const ready = stored.object.status?.['ready']
-    if (ready !== size && !isFenceTried(scenario)) return `has ${String(ready)} of ${String(size)} gadgets`
+    if (ready !== size && !isExcused(scene)) return `has ${String(ready)} of ${String(size)} gadgets`
     const children = objectsOf(table, 'Gadget').filter(
       ({ object }) => object.metadata.ownerReferences?.[0]?.uid === stored.object.metadata.uid,
     )
@@ -37,7 +38,7 @@ export function createLevel({ scenario, table, outside }: Scene): Checker {
   }
   const witness = ({ object }: StoredObject): string | undefined => {
     const found = outside.entities.get(object.metadata.uid)
-    return found === object.spec?.['value'] || isFenceTried(scenario) ? undefined : `outside is ${found}`
+    return found === object.spec?.['value'] || isExcused(scene) ? undefined : `outside is ${found}`
   }
   const looks: Readonly<Record<string, (stored: StoredObject) => string | undefined>> = {
     Gadget: gadget,

@@ -24,8 +24,8 @@ export function createOwnWrites({ scenario, report }: Scene): Checker {
     runBegins: (run) => {
       if (isTold && isLookedAt(run)) look(run)
     },
-    runEnds: (run, isGood) => {
-      if (isGood && isLookedAt(run)) reported.set(run.uid, run.generation)
+    runEnds: (run, how) => {
+      if (how !== 'failed' && isLookedAt(run)) reported.set(run.uid, run.generation)
     },
   }
 }

@@ -56,9 +56,9 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
       if (type === 'modified' && before !== undefined) attempts(before, after, by.name)
       if (after.object.kind === 'Gadget') onTime(before, after)
     },
-    runEnds: ({ uid, by }: Run, isGood) => {
+    runEnds: ({ uid, by }: Run, how) => {
       const run = `${uid} ${by.name}`
-      if (isGood) for (const set of [good, lastGood]) set.add(run)
+      if (how !== 'failed') for (const set of [good, lastGood]) set.add(run)
       else lastGood.delete(run)
     },
     unmet: () =>

@@ -1,21 +1,39 @@
+import type { Run } from '../runs.ts'
 import { textOf } from '../users.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /** Promise 8: what was deleted goes, its entity outside and its children with it; nothing is left of anything. */
-export function createDeletion({ scenario, table, outside, users }: Scene): Checker {
+export function createDeletion({ world, scenario, table, outside, users }: Scene): Checker {
   /** Nothing but the stream tells of these: where records are set aside, nobody may have heard. */
   const untold = new Set<string>()
+  /** When the last one was put outside, and when the last clean-up began that said it was done. */
+  const putMs = new Map<string, number>()
+  const cleanedMs = new Map<string, number>()
+  const began = new Map<Run, number>()
+  /** Somebody put it there behind the clean-up, after the end of his turn: nobody can fence that. */
+  const isPutBehind = (uid: string): boolean =>
+    isFenceTried(scenario) && (putMs.get(uid) ?? 0) >= (cleanedMs.get(uid) ?? Infinity)
   const isTrimmed = scenario.climate.streamRetriesMax < 100
 
   return {
+    effect: ({ what, name: uid }) => {
+      if (what === 'put') putMs.set(uid, world.nowMs())
+    },
+    runBegins: (run) => void began.set(run, world.nowMs()),
+    runEnds: (run, how) => {
+      const atMs = began.get(run) ?? 0
+      began.delete(run)
+      if (run.phase !== 'cleanup' || how !== 'done') return
+      cleanedMs.set(run.uid, Math.max(atMs, cleanedMs.get(run.uid) ?? 0))
+    },
     write: ({ type, after: { object } }) => {
       if (isTrimmed && type === 'removed' && object.kind === 'Witness') untold.add(object.metadata.uid)
     },
     unmet: () => {
       const uids = new Set([...table.items.values()].map(({ object }) => object.metadata.uid))
-      // What a worker does outside after its turn is over, nobody can fence.
-      const entities = isFenceTried(scenario) ? [] : [...outside.entities.keys()]
-      const leaks = entities.filter((uid) => !uids.has(uid) && !untold.has(uid))
+      const leaks = [...outside.entities.keys()].filter(
+        (uid) => !uids.has(uid) && !untold.has(uid) && !isPutBehind(uid),
+      )
       const orphans = [...table.items].filter(([, { object }]) => {
         const owner = object.metadata.ownerReferences?.[0]
         return owner !== undefined && !uids.has(owner.uid)

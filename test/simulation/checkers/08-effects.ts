@@ -1,19 +1,30 @@
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
-/** Promise 8: nothing is done outside for an object before its finalizer is there, nor after it is gone. */
-export function createEffects({ scenario, report }: Scene): Checker {
-  const held = new Map<string, boolean>()
+/**
+ * Promise 8: nothing is done outside for an object before its finalizer is there, nor after it is gone. Whoever acts after the end of his turn
+ * may do that, if he began while the finalizer was there: none does whose process was made later.
+ */
+export function createEffects({ world, scenario, report }: Scene): Checker {
+  /** Since when there is no finalizer; `held` while there is one. */
+  const freeSinceMs = new Map<string, number | 'held'>()
   const names = new Map<string, string>()
   return {
     write: ({ type, after: { object } }) => {
-      names.set(object.metadata.uid, object.metadata.name)
-      if (object.kind === 'Gadget')
-        held.set(object.metadata.uid, type !== 'removed' && (object.metadata.finalizers ?? []).length > 0)
+      const { uid, name, finalizers = [] } = object.metadata
+      names.set(uid, name)
+      if (object.kind !== 'Gadget') return
+      const isHeld = type !== 'removed' && finalizers.length > 0
+      if (isHeld) freeSinceMs.set(uid, 'held')
+      // One that was never held has been free for ever.
+      else if (freeSinceMs.get(uid) !== undefined) freeSinceMs.set(uid, world.nowMs())
+      else freeSinceMs.set(uid, 0)
     },
     effect: ({ what, name: uid, by }) => {
+      const sinceMs = freeSinceMs.get(uid)
       // A removal whose answer was lost may be made while the clean-up is under way once more.
       const isLate = what === 'remove' && scenario.climate.unknown > 0
-      if (held.get(uid) !== false || isLate || by.isZombie() || isFenceTried(scenario)) return
+      if (sinceMs === undefined || sinceMs === 'held' || isLate) return
+      if (isFenceTried(scenario) && by.bornMs <= sinceMs) return
       report(`promise 8, effects: ${by.name} does a ${what} outside for ${names.get(uid)}, which has no finalizer`)
     },
   }

@@ -1,7 +1,7 @@
 import { named, objectsOf, isPoison, type Checker, type Scene } from './checker.ts'
 
 /** Promise 9: every object runs once per period of its kind, and resync is spread over the period. */
-export function createResync({ world, scenario, table, report, calmSinceMs }: Scene): Checker {
+export function createResync({ world, scenario, table, report, calmSinceMs, isRunAgain }: Scene): Checker {
   const periodMs = scenario.resyncMinutes * 60_000
   /** The first whole period after the trouble; a herd's spread is looked at for one more. */
   const lookedAtMs = scenario.herd > 0 ? 2 * periodMs : periodMs + slackMs
@@ -10,7 +10,8 @@ export function createResync({ world, scenario, table, report, calmSinceMs }: Sc
 
   const spread = (): void => {
     const sinceMs = calmSinceMs()
-    if (scenario.herd === 0 || sinceMs === undefined || world.nowMs() < sinceMs + periodMs) return
+    // Who is asked to run once more does so at once.
+    if (scenario.herd === 0 || isRunAgain() || sinceMs === undefined || world.nowMs() < sinceMs + periodMs) return
     const minute = Math.floor(world.nowMs() / 60_000)
     const count = (perMinute.get(minute) ?? 0) + 1
     perMinute.set(minute, count)

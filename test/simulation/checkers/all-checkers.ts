@@ -13,6 +13,7 @@ import { createEffects } from './08-effects.ts'
 import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { createVersionsGrow } from './versions-grow.ts'
 
 /** All checkers as one. */
@@ -39,6 +40,7 @@ export function createCheckers(scene: Scene): Checkers {
     createResync(scene),
     createIsolation(scene),
     createVersionsGrow(scene),
+    createRateLimit(scene),
   ]
   return {
     write: (write) => {
@@ -53,8 +55,8 @@ export function createCheckers(scene: Scene): Checkers {
     runBegins: (run) => {
       for (const one of all) one.runBegins?.(run)
     },
-    runEnds: (run, isGood) => {
-      for (const one of all) one.runEnds?.(run, isGood)
+    runEnds: (run, how) => {
+      for (const one of all) one.runEnds?.(run, how)
     },
     unmet: () => all.flatMap((one) => one.unmet?.() ?? []),
     restBegins: () => quiet.restBegins(),

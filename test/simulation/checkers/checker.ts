@@ -25,13 +25,20 @@ export interface Scene {
   readonly users: Users
   /** When the trouble ended. */
   calmSinceMs(): number | undefined
+  /** Nobody is left who could act after the end of his turn, and all objects were asked to run once more since. */
+  isRunAgain(): boolean
   /** A promise is broken. */
   readonly report: (violation: string) => void
 }
 
-/** Seeds in which a worker may act after its turn is over: only the fence is looked at there. */
+/** Seeds in which a worker may act after its turn is over. */
 export function isFenceTried({ climate }: Scenario): boolean {
   return climate.zombies || climate.visibilityShare < 1
+}
+
+/** What was done after the end of a turn may stand until the next run, as docs/decisions/0018 says. */
+export function isExcused({ scenario, isRunAgain }: Scene): boolean {
+  return isFenceTried(scenario) && !isRunAgain()
 }
 
 /** Nothing goes wrong in this seed that would excuse a delay or a second run. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { defineKind, defineReconciler, done, waiting, type Controller } from '../../../shared/index.ts'
 import type { Life } from '../life.ts'
+import type { Pace } from './pace.ts'
 import type { RunWatcher } from '../runs.ts'
 import { Gadget } from './gadget.ts'
 
@@ -17,10 +18,12 @@ export interface CrateOptions {
   readonly life: Life
   readonly watcher: RunWatcher
   readonly resync: `${number}m` | false
+  readonly pace: Pace
 }
 
-export function crateController({ life, watcher, resync }: CrateOptions): Controller {
+export function crateController({ life, watcher, resync, pace }: CrateOptions): Controller {
   return defineReconciler(Crate, {
+    ...pace,
     owns: [Gadget],
     resync,
     timeout: '30s',

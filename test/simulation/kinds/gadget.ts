@@ -11,6 +11,7 @@ import {
 } from '../../../shared/index.ts'
 import { never, type Life } from '../life.ts'
 import type { OutsideClient } from '../outside.ts'
+import type { Pace } from './pace.ts'
 import type { RunWatcher } from '../runs.ts'
 
 /** What its runs do beside keeping the entity and the child as declared. */
@@ -51,9 +52,10 @@ export interface GadgetOptions {
   readonly resync: `${number}m` | false
   /** Nothing goes wrong any more. */
   readonly isCalm: () => boolean
+  readonly pace: Pace
 }
 
-export function gadgetController({ life, outside, watcher, resync, isCalm }: GadgetOptions): Controller {
+export function gadgetController({ life, outside, watcher, resync, isCalm, pace }: GadgetOptions): Controller {
   const keepEntity = async ({ metadata: { uid }, spec }: GadgetObject, signal: AbortSignal): Promise<void> => {
     if ((await outside.observe(uid)) === spec.value) return
     signal.throwIfAborted()
@@ -64,6 +66,7 @@ export function gadgetController({ life, outside, watcher, resync, isCalm }: Gad
   }
 
   return defineReconciler(Gadget, {
+    ...pace,
     owns: [ConfigMap],
     resync,
     timeout: '30s',

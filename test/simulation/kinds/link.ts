@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../shared/index.ts'
 import type { Life } from '../life.ts'
+import type { Pace } from './pace.ts'
 import type { RunWatcher } from '../runs.ts'
 
 /** An object that refers to a ConfigMap of somebody else, and shows what that says. */
@@ -16,10 +17,12 @@ export interface LinkOptions {
   readonly life: Life
   readonly watcher: RunWatcher
   readonly resync: `${number}m` | false
+  readonly pace: Pace
 }
 
-export function linkController({ life, watcher, resync }: LinkOptions): Controller {
+export function linkController({ life, watcher, resync, pace }: LinkOptions): Controller {
   return defineReconciler(Link, {
+    ...pace,
     watches: [reference(ConfigMap, ({ spec }) => ({ name: spec.to }))],
     resync,
     timeout: '30s',

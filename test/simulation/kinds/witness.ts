@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { defineKind, defineReconciler, done, type Controller } from '../../../shared/index.ts'
 import type { Life } from '../life.ts'
 import type { OutsideClient } from '../outside.ts'
+import type { Pace } from './pace.ts'
 import type { RunWatcher } from '../runs.ts'
 
 /** An object that has no finalizer: its reconciler is told of it once more when it is gone. */
@@ -20,10 +21,12 @@ export interface WitnessOptions {
   readonly life: Life
   readonly outside: OutsideClient
   readonly watcher: RunWatcher
+  readonly pace: Pace
 }
 
-export function witnessController({ life, outside, watcher }: WitnessOptions): Controller {
+export function witnessController({ life, outside, watcher, pace }: WitnessOptions): Controller {
   return defineReconciler(Witness, {
+    ...pace,
     onRemoved: 'reconcile',
     resync: false,
     timeout: '30s',

@@ -1,0 +1,32 @@
+import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
+import { plainScenarioOf, type Extras, type KindName, type Scenario, type Step } from './scenario.ts'
+import { below, oneOf } from './world.ts'
+
+/**
+ * All that a seed decides. What was added to the first draws is drawn from streams of its own, one each: a seed that draws none of it runs as
+ * it did before there was any.
+ */
+export function scenarioOf(seed: number): Scenario {
+  const plain = plainScenarioOf(seed)
+  const stream = (name: string): SeededRandom => createSeededRandom(seed).fork(name)
+  return { ...plain, ...limitsOf(stream('limits'), plain) }
+}
+
+/** One seed in six. A herd waits for nobody: what one change does to many is looked at there. */
+function limitsOf(random: SeededRandom, { steps, resyncMinutes, herd }: Scenario): Pick<Extras, 'limits'> {
+  if (random.next() >= 1 / 6 || herd > 0) return {}
+  const kinds = kindsIn(steps).filter((kind) => kind === 'Gadget' || random.next() < 0.5)
+  const rates = resyncMinutes > 0 ? resyncRates : allRates
+  const limits = kinds.map((kind) => [kind, { perSecond: oneOf(random, rates), burst: 1 + below(random, 4) }])
+  return { limits: Object.fromEntries(limits) }
+}
+
+/** The slower, the more a run too many stands out of what clocks and late starts excuse. */
+const allRates = [0.05, 0.2, 0.2, 1, 5]
+/** A controller that has not enough for its timers does not resync. */
+const resyncRates = [2, 5]
+
+function kindsIn(steps: readonly Step[]): readonly KindName[] {
+  const kinds = new Set(steps.map(({ kind }) => kind))
+  return (['Gadget', 'Link', 'Crate', 'Witness'] as const).filter((kind) => kind === 'Gadget' || kinds.has(kind))
+}
