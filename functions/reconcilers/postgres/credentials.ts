@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Secret, type Context, type SecretObject } from '../../../shared/index.ts'
+import type { Endpoint } from './sql/connection.ts'
 
 /** Secrets of this reconciler's making: a password is chosen once, stored before it is used, and kept from then on. */
 
@@ -17,4 +18,9 @@ export function secretText(secret: SecretObject, field: string): string {
 /** Stores a Secret that goes with the object. */
 export async function keepSecret(ctx: Context, name: string, fields: Readonly<Record<string, string>>): Promise<void> {
   await ctx.apply(Secret, { metadata: { name }, type: 'setpoint.dev/postgres', stringData: fields })
+}
+
+/** The endpoint as clients take it. A password that somebody chose may be any text: it never reads as another host. */
+export function connectionUrl({ host, port, user, password, database }: Endpoint): string {
+  return `postgresql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${host}:${port}/${encodeURIComponent(database)}`
 }

@@ -13,7 +13,7 @@ import {
   type ObjectOf,
   type Outcome,
 } from '../../../shared/index.ts'
-import { keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
+import { connectionUrl, keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
 import { withConnection, type Endpoint } from './sql/connection.ts'
@@ -91,16 +91,16 @@ async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | N
 async function keepLogin(database: Database, { host, port }: Endpoint, ctx: Context): Promise<Endpoint> {
   const { databaseName, roleName } = namesOf(database)
   const password = await keepOrChoosePassword(ctx, secretNameOf(database))
-  const url = `postgresql://${roleName}:${password}@${host}:${port}/${databaseName}`
+  const login = { host, port, user: roleName, password, database: databaseName }
   await keepSecret(ctx, secretNameOf(database), {
-    url,
+    url: connectionUrl(login),
     host,
     port: String(port),
     database: databaseName,
     username: roleName,
     password,
   })
-  return { host, port, user: roleName, password, database: databaseName }
+  return login
 }
 
 /** What was done is told as soon as it is: what comes after it may fail. */

@@ -118,7 +118,7 @@ describe('a role', () => {
     expect(await names('pg_roles')).toContain(name)
   })
 
-  it('goes with its sessions, and leaves its tables in a database that stays to the superuser', async () => {
+  it('goes with its sessions, and leaves its tables in a database that stays to a role that nobody can be', async () => {
     await roleNow()
     await databaseNow()
     await query('CREATE TABLE public.kept (id int)', login())
@@ -133,7 +133,21 @@ describe('a role', () => {
     expect(await ended).toMatchObject({ kind: 'retryable' })
     expect(await dropRole(admin, role, deadline())).toEqual([])
     const owner = await query(`SELECT tableowner FROM pg_tables WHERE tablename = 'kept'`, { ...admin, database: name })
-    expect(owner).toEqual([{ tableowner: 'postgres' }])
+    expect(owner).toEqual([{ tableowner: 'setpoint left behind' }])
+    const heir = `SELECT rolcanlogin OR rolsuper AS mighty FROM pg_roles WHERE rolname = 'setpoint left behind'`
+    expect(await query(heir)).toEqual([{ mighty: false }])
+  })
+
+  it('leaves no function behind that lends everybody the rights of a superuser', async () => {
+    await roleNow()
+    const stays = { ...login(), database: `stays ${name}` }
+    await query(`CREATE DATABASE "${stays.database}"`)
+    await query(`GRANT CREATE ON DATABASE "${stays.database}" TO "${name}"`)
+    await query('CREATE SCHEMA trap', stays)
+    await query(`CREATE FUNCTION trap.me() RETURNS text SECURITY DEFINER RETURN current_user`, stays)
+    expect(await dropRole(admin, role, deadline())).toEqual([`dropped role "${name}"`])
+    const [me] = await query('SELECT trap.me()', { ...admin, database: stays.database })
+    expect(me).toEqual({ me: 'setpoint left behind' })
   })
 
   it('that an object left behind waits for the next one of its key, and for no other', async () => {

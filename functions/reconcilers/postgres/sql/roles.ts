@@ -31,14 +31,14 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
 }
 
 /**
- * Drops the role and ends its sessions; what it owns in databases that stay goes to the user of `admin`. A role that
- * is not the owner's is left alone.
+ * Drops the role and ends its sessions; what it owns in databases that stay goes to a role without rights, that nobody can be. A role
+ * that is not the owner's is left alone.
  */
 export async function dropRole(admin: Endpoint, owned: Owned, signal: AbortSignal): Promise<Changes> {
   const databases = await withConnection(admin, signal, (sql) => startDrop(sql, owned))
   if (databases === undefined) return []
   for (const database of databases) {
-    await withConnection({ ...admin, database }, signal, (sql) => disown(sql, owned.name, admin.user))
+    await withConnection({ ...admin, database }, signal, (sql) => disown(sql, owned.name))
   }
   await withConnection(admin, signal, (sql) => sql.query(`DROP ROLE IF EXISTS ${identifier(owned.name)}`))
   return [`dropped role "${owned.name}"`]
@@ -59,8 +59,16 @@ async function startDrop(sql: Sql, owned: Owned): Promise<readonly string[] | un
   return dependent.map(({ datname }) => datname)
 }
 
-async function disown(sql: Sql, role: string, heir: string): Promise<void> {
-  await sql.query(`REASSIGN OWNED BY ${identifier(role)} TO ${identifier(heir)}`)
+/**
+ * No superuser: functions, views and indexes run with the rights of their owner, so whoever may use what was left behind would have his.
+ * No object can declare a role of this name.
+ */
+const heir = identifier('setpoint left behind')
+
+async function disown(sql: Sql, role: string): Promise<void> {
+  const isThere = 'duplicate_object OR unique_violation'
+  await sql.query(`DO $$ BEGIN CREATE ROLE ${heir}; EXCEPTION WHEN ${isThere} THEN NULL; END $$`)
+  await sql.query(`REASSIGN OWNED BY ${identifier(role)} TO ${heir}`)
   await sql.query(`DROP OWNED BY ${identifier(role)}`)
 }
 
