@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Benches are `*.bench.ts` and the simulator's long form is a program of its own: neither is part of `npm test`. */
+/** Benches, chaos and the long form of the simulator are programs of their own: none of them is part of `npm test`. */
 export default defineConfig({
   test: {
     include: ['{test,examples}/**/*.test.ts'],

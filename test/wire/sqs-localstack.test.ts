@@ -2,7 +2,7 @@ import { localstack } from './localstack.ts'
 import { sqsContract } from './sqs-contract.ts'
 
 const staleHandles =
-  'LocalStack changes the visibility by a handle of an earlier receipt; SQS FIFO refuses it (aws-facts.md A10)'
+  'LocalStack changes the visibility by a handle of an earlier receipt; SQS FIFO refuses it (decision 12)'
 
 sqsContract(localstack, {
   // Once a second it looks which messages are to be visible again.

@@ -1,7 +1,7 @@
 import { motoOfQueues } from './moto.ts'
 import { sqsContract } from './sqs-contract.ts'
 
-const staleHandles = 'moto takes a handle of an earlier receipt; SQS FIFO refuses it (aws-facts.md A10)'
+const staleHandles = 'moto takes a handle of an earlier receipt; SQS FIFO refuses it (decision 12)'
 
 sqsContract(motoOfQueues, {
   latencyMs: 1_000,
@@ -9,6 +9,6 @@ sqsContract(motoOfQueues, {
     'does nothing with a handle that is stale or was never one': staleHandles,
     'does not end the turn of the next holder for one that comes too late': staleHandles,
     'is sent once within five minutes, even if the first is settled':
-      'moto forgets the dedup ids of deleted messages; SQS remembers them for five minutes (aws-facts.md A5)',
+      'moto forgets the dedup ids of deleted messages; SQS remembers them for five minutes (decision 12)',
   },
 })

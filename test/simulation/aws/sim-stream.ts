@@ -2,7 +2,7 @@ import { keyText, type ObjectKey } from '../../../shared/model/object-key.ts'
 import type { Change } from '../../../shared/ports/change-feed.ts'
 import { below, type World } from '../world.ts'
 
-/** A DynamoDB stream: shards of records, each in the order of the writes, each record seen after a while. Source: aws-facts C1, C5. */
+/** A DynamoDB stream: shards of records, each in the order of the writes, each record seen after a while. */
 export interface SimStream {
   tell(key: ObjectKey, change: Change): void
   readonly shards: readonly SimShard[]
