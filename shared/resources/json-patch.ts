@@ -1,21 +1,22 @@
 import { OperatingError } from '../model/errors.ts'
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 
-/** Kubernetes' own limit: a list of copies doubles what there is with each of them. */
+/** Kubernetes' own limit: a list of copies doubles what there is with each of them. Moves count, since each walks all that it moves. */
 const copiedLengthMax = 3 * 1024 * 1024
 /** Everything that walks an object recursively is safe below it. */
 const depthMax = 200
 
 /**
- * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where operations copy too
- * much. The target is not changed.
+ * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where operations copy or
+ * move too much. The target is not changed.
  */
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
   const document: Root = { root: structuredClone(target) }
   let copied = 0
   for (const [i, operation] of operations.entries()) {
     copied += copiedLength(document, operation)
-    if (copied > copiedLengthMax) throw new OperatingError('TOO_LARGE', 'the JSON patch copies more than 3 MiB')
+    if (copied > copiedLengthMax)
+      throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 3 MiB')
     if (!patchOnce(document, operation)) throw misfit(i, operation)
   }
   if (isObject(document.root)) return document.root
@@ -34,7 +35,7 @@ function misfit(i: number, { op, path }: JsonObject): OperatingError {
 }
 
 function copiedLength(document: Root, { op, from }: JsonObject): number {
-  const source = op === 'copy' ? pathOf(from) : undefined
+  const source = op === 'copy' || op === 'move' ? pathOf(from) : undefined
   const value = source && find(document, source)
   return value === undefined ? 0 : JSON.stringify(value).length
 }
