@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import type { Program } from '../support/program.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget, widgetDefinition } from './widgets.ts'
 
@@ -48,11 +49,12 @@ describe.skipIf(newest === undefined)(
       it('waits until the finalizer is gone', async () => {
         await kubectl.apply(held('held'))
         const deleting = await kubectl.start('delete wd held')
+        const isOver = notedEnd(deleting)
         await deleting.says(/"held" deleted/)
-        await sleep(300)
         expect(await kubectl.json('get wd held')).toMatchObject({
           metadata: { generation: 2, deletionTimestamp: expect.any(String), deletionGracePeriodSeconds: 0 },
         })
+        expect(isOver()).toBe(false)
         await letGo('held')
         expect(await deleting.ended).toMatchObject({ code: 0 })
         expect(await names('wd held')).toBe('')
@@ -85,10 +87,13 @@ describe.skipIf(newest === undefined)(
       it('is waited for by kubectl wait', async () => {
         await kubectl.apply(held('awaited'))
         await kubectl.ok('delete wd awaited --wait=false')
-        const waiting = kubectl.run('wait --for=delete wd/awaited --timeout=20s')
-        await sleep(300)
+        const waiting = await kubectl.start('wait --for=delete wd/awaited --timeout=20s')
+        const isOver = notedEnd(waiting)
+        // Takes about as long as the other one takes to begin.
+        await kubectl.ok('get wd awaited')
+        expect(isOver()).toBe(false)
         await letGo('awaited')
-        expect(await waiting).toMatchObject({ code: 0 })
+        expect(await waiting.ended).toMatchObject({ code: 0 })
       })
     })
 
@@ -196,3 +201,10 @@ describe.skipIf(newest === undefined)(
     })
   },
 )
+
+/** Whether the program has ended by then. */
+function notedEnd({ ended }: Program): () => boolean {
+  let isOver = false
+  void ended.then(() => (isOver = true))
+  return () => isOver
+}
