@@ -1,6 +1,6 @@
-import { hasCode } from '../model/errors.ts'
-import type { ObjectKey } from '../model/object-key.ts'
-import { isDeleting, type ApiObject } from '../model/object.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
+import { keyOf, type ObjectKey } from '../model/object-key.ts'
+import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -15,7 +15,8 @@ import { touchedBy } from './transitions.ts'
 export interface ConditionalWrites {
   /** Throws NOT_FOUND. */
   find(kind: ServedKind, at: Place): Promise<StoredObject>
-  insert(kind: ServedKind, stored: StoredObject): Promise<StoredObject>
+  /** Throws ALREADY_EXISTS, in a dry run too. */
+  insert(kind: ServedKind, stored: StoredObject, dryRun: boolean): Promise<StoredObject>
   change(kind: ServedKind, at: Place, plan: ChangePlan): Promise<Written>
   erase(kind: ServedKind, at: Place, plan: ErasePlan): Promise<Deleted>
 }
@@ -56,12 +57,19 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     return stored
   }
 
-  const insert: ConditionalWrites['insert'] = async (kind, stored) => {
+  const insert: ConditionalWrites['insert'] = async (kind, stored, dryRun) => {
     try {
-      return await store.create(stored)
+      return await (dryRun ? rehearse(stored) : store.create(stored))
     } catch (error) {
       throw hasCode(error, 'ALREADY_EXISTS') ? alreadyExists(kind, stored.object.metadata.name) : error
     }
+  }
+
+  /** What was not written has no version. */
+  const rehearse = async (stored: StoredObject): Promise<StoredObject> => {
+    const { resourceVersion: _, ...metadata } = stored.object.metadata
+    if ((await store.get(keyOf(stored.object))) !== undefined) throw new OperatingError('ALREADY_EXISTS', 'it is there')
+    return { ...stored, object: { ...stored.object, metadata: metadata as ObjectMeta } }
   }
 
   /** Makes `attempt` of the newest version, again if another write came between. */

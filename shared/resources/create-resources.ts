@@ -48,7 +48,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
     if (kind.namespaced) await requireNamespace(store, namespace)
     return {
-      stored: how.dryRun === true ? first : await insert(kind, first),
+      stored: await insert(kind, first, how.dryRun === true),
       outcome: 'created',
       warnings: how.warnings,
     }

@@ -60,6 +60,16 @@ describe('POST', () => {
     expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(404)
   })
 
+  it('says for dryRun=All what it would say, and of no version, since there is none', async () => {
+    const { body } = await harness.send(`POST ${widgets}?dryRun=All`, { body: widget('w1') })
+    expect(body.metadata).not.toHaveProperty('resourceVersion')
+    await harness.send(`POST ${widgets}`, { body })
+    expect(await harness.send(`POST ${widgets}?dryRun=All`, { body: widget('w1') })).toMatchObject({
+      status: 409,
+      body: { reason: 'AlreadyExists', message: 'widgets.example.com "w1" already exists' },
+    })
+  })
+
   it('reads protobuf for built-in kinds', async () => {
     const bytes = Buffer.from(
       'azhzAAoMCgJ2MRIGU2VjcmV0Ei8KFwoDc2VjEgAaBGRlbW8iACoAMgA4AEIAEhIKCHBhc3N3b3JkEgZnZWhlaW0aABoAIgA=',
