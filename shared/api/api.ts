@@ -4,13 +4,15 @@ import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
-import { errorFields, expected, failure, isOurs, noSuchPath, noSuchSubresource } from './failure.ts'
+import { resourceVerbs } from './discovery/resource-verbs.ts'
+import { emptyKinds } from './empty-kinds.ts'
+import { errorFields, expected, failure, isOurs, noSuchResource, noSuchSubresource, notThere } from './failure.ts'
 import { createMeasure } from './measured.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
 import { answerReview } from './reviews/review.ts'
-import { isReview, reviewKindOf } from './reviews/review-kinds.ts'
+import { isReview, reviewKinds } from './reviews/review-kinds.ts'
 import { createCreate } from './verbs/create.ts'
 import { createDeleteCollection } from './verbs/delete-collection.ts'
 import { createDelete } from './verbs/delete.ts'
@@ -95,13 +97,20 @@ function refuseImpersonation(request: HttpRequest, { name }: User): void {
 
 const impersonation: readonly string[] = ['impersonate-user', 'impersonate-group', 'impersonate-uid']
 
+const unstored: readonly ServedKind[] = [...emptyKinds, ...reviewKinds]
+
 /** The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND. */
 async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<ServedKind> {
   const kind =
-    reviewKindOf(info.group, info.version, info.resource) ??
-    (await catalog.byPlural(info.group, info.version, info.resource))
-  if (kind === undefined || !standsThere(kind, info)) throw noSuchPath()
-  if (info.subresource === '') return kind
+    unstored.find(
+      ({ group, version, plural }) => plural === info.resource && group === info.group && version === info.version,
+    ) ?? (await catalog.byPlural(info.group, info.version, info.resource))
+  if (kind === undefined) throw noSuchResource(info)
+  if (!standsThere(kind, info)) throw notThere(kind)
+  if (info.subresource === '') {
+    if (!resourceVerbs(kind).includes(info.verb)) throw methodNotAllowed()
+    return kind
+  }
   const allowed = isReview(kind) ? undefined : subresourceVerbs(info.subresource, kind)
   if (allowed === undefined) throw noSuchSubresource(info)
   if (!allowed.includes(info.verb)) throw methodNotAllowed()

@@ -1,5 +1,7 @@
 import { errorCatalogue, OperatingError, type ErrorDetails } from '../model/errors.ts'
 import type { JsonObject } from '../model/json.ts'
+import { apiVersionOf } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
 import type { HttpResponse } from '../ports/http-handler.ts'
 import { json, withHeader } from './reply.ts'
 import type { ResourceRequest } from './request-info.ts'
@@ -64,10 +66,23 @@ export function noSuchPath(): OperatingError {
   return new OperatingError('NOT_FOUND', 'the server could not find the requested resource')
 }
 
-/** NOT_FOUND that says what is missing: `kubectl scale` and the like end here. */
+/** NOT_FOUND that says what is missing: `kubectl create deployment` and the like end here. */
+export function noSuchResource({ group, version, resource }: ResourceRequest): OperatingError {
+  return notFoundBecause(`${apiVersionOf(group, version)} has no resource ${JSON.stringify(resource)}`)
+}
+
+/** The same for one that is there, but in a namespace or in none. */
+export function notThere({ plural, namespaced }: ServedKind): OperatingError {
+  return notFoundBecause(`${plural} are in ${namespaced ? 'namespaces' : 'no namespace'}`)
+}
+
+/** The same for a subresource: `kubectl scale` ends here. */
 export function noSuchSubresource({ group, resource, subresource }: ResourceRequest): OperatingError {
   const plural = group === '' ? resource : `${resource}.${group}`
-  const why = `${plural} have no subresource ${JSON.stringify(subresource)}`
+  return notFoundBecause(`${plural} have no subresource ${JSON.stringify(subresource)}`)
+}
+
+function notFoundBecause(why: string): OperatingError {
   return new OperatingError('NOT_FOUND', `${noSuchPath().message}: ${why}`)
 }
 

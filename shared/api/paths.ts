@@ -6,6 +6,7 @@ import { aggregatedDiscovery, type DiscoveryVersion } from './discovery/aggregat
 import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
 import { coreVersions, groupDocument, groupList, resourceList } from './discovery/legacy.ts'
 import { versionDocument } from './discovery/version.ts'
+import { emptyKinds } from './empty-kinds.ts'
 import { noSuchPath } from './failure.ts'
 import { openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
 import { openApiV2Json, openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
@@ -22,7 +23,7 @@ export function createPathHandler({
   version,
   pages,
 }: Pick<ApiServices, 'catalog' | 'version' | 'pages'>): PathHandler {
-  const served = derivedFromKinds(catalog, (kinds) => groupVersions([...kinds, ...reviewKinds]))
+  const served = derivedFromKinds(catalog, (kinds) => groupVersions([...kinds, ...emptyKinds, ...reviewKinds]))
   const schemas = derivedFromKinds(catalog, (kinds) =>
     openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
   )
@@ -30,6 +31,7 @@ export function createPathHandler({
   return async (request, segments) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
     const [first, ...rest] = segments
+    if (first === undefined) return json(200, { paths: [...paths, ...Array.from(pages.keys(), (page) => `/${page}`)] })
     if (first === 'version' && rest.length === 0) return json(200, versionDocument(version))
     const page = rest.length === 0 ? pages.get(first ?? '') : undefined
     if (page !== undefined) return { status: 200, headers: { 'content-type': page.type }, body: await page.text() }
@@ -40,6 +42,8 @@ export function createPathHandler({
     throw noSuchPath()
   }
 }
+
+const paths = ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
 
 interface Asked {
   readonly rest: readonly string[]

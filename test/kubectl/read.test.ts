@@ -31,6 +31,14 @@ describe.skipIf(newest === undefined)(
         expect(told.stderr).not.toContain('could not parse')
       })
 
+      it('tells where it is', async () => {
+        expect(await kubectl.ok('cluster-info')).toMatch(/Kubernetes control plane.* is running at .*https:/)
+        expect(await kubectl.run('get services')).toMatchObject({
+          code: 0,
+          stderr: 'No resources found in default namespace.\n',
+        })
+      })
+
       it('lists what it serves', async () => {
         const listed = await kubectl.ok('api-resources')
         for (const row of [

@@ -74,6 +74,26 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.fails('auth can-i get wd --as=bob')).toContain('impersonation is not known here')
     })
 
+    it('for what runs in a cluster: what is not there', async () => {
+      const { fails } = kubectl
+      expect(await fails('create deployment x --image=y')).toContain('apps/v1 has no resource "deployments"')
+      expect(await fails('cluster-info dump')).toContain('v1 has no resource "nodes"')
+      expect(await fails('create service clusterip x --tcp=80')).toContain('does not allow this method')
+      expect(await fails('get nodes')).toContain(`the server doesn't have a resource type "nodes"`)
+    })
+
+    it('for a number that would lose digits', async () => {
+      expect(await refusal(widget('digits', { spec: '{size: 9007199254740993}' }))).toContain(
+        'spec.size: 9007199254740993 is a number that cannot be kept exactly; write it as a string',
+      )
+    })
+
+    it('for a dry run of what is there', async () => {
+      const dryRun = 'create cm rehearsed --from-literal=a=1 -n default --dry-run=server -o yaml'
+      await kubectl.ok('apply --server-side -f -', { input: await kubectl.ok(dryRun) })
+      expect(await kubectl.fails(dryRun)).toContain('configmaps "rehearsed" already exists')
+    })
+
     it('for a subresource that objects have not: which, and of what', async () => {
       await kubectl.apply(widget('unscaled'))
       expect(await kubectl.fails('scale wd unscaled --replicas=2')).toContain(

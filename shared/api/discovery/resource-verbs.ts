@@ -1,11 +1,13 @@
 import type { ServedKind } from '../../model/served-kind.ts'
+import { emptyKinds } from '../empty-kinds.ts'
 import { isReview } from '../reviews/review-kinds.ts'
 
 const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** The verbs that a kind's resource answers, as discovery names them. */
 export function resourceVerbs(kind: ServedKind): string[] {
-  return isReview(kind) ? ['create'] : allVerbs
+  if (isReview(kind)) return ['create']
+  return emptyKinds.includes(kind) ? ['get', 'list', 'watch'] : allVerbs
 }
 
 /** The verbs of the status of kinds that have it apart. */

@@ -44,11 +44,6 @@ export const reviewKinds: readonly ServedKind[] = [
   }),
 ]
 
-/** The review kind of a path, if it is one. */
-export function reviewKindOf(group: string, version: string, plural: string): ServedKind | undefined {
-  return reviewKinds.find((kind) => kind.plural === plural && kind.group === group && kind.version === version)
-}
-
 /** Whether a kind is asked rather than stored. */
 export function isReview(kind: ServedKind): boolean {
   return reviewKinds.includes(kind)

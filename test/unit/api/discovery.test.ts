@@ -139,9 +139,48 @@ describe('legacy discovery', () => {
   })
 })
 
+describe('the root', () => {
+  it('names the paths there are, and each of them answers', async () => {
+    const { body } = await harness.send('GET /')
+    expect(body.paths).toEqual(
+      expect.arrayContaining(['/api', '/apis', '/metrics', '/openapi/v3', '/readyz', '/version']),
+    )
+    for (const path of body.paths as readonly string[]) expect((await harness.send(`GET ${path}`)).status).toBe(200)
+  })
+})
+
+describe('Services, which kubectl cluster-info asks for', () => {
+  const services = '/api/v1/namespaces/kube-system/services'
+
+  it('are in discovery, to be read', async () => {
+    const { body } = await harness.send('GET /api/v1')
+    expect(body.resources.find(({ name }: { name: string }) => name === 'services')).toMatchObject({
+      kind: 'Service',
+      shortNames: ['svc'],
+      verbs: ['get', 'list', 'watch'],
+    })
+  })
+
+  it('are none', async () => {
+    const { status, body } = await harness.send(`GET ${services}?labelSelector=kubernetes.io%2Fcluster-service%3Dtrue`)
+    expect([status, body]).toMatchObject([200, { kind: 'ServiceList', apiVersion: 'v1', items: [] }])
+    expect((await harness.send(`GET ${services}/dns`)).status).toBe(404)
+  })
+
+  it.each([
+    `POST ${services}`,
+    `PUT ${services}/s`,
+    `PATCH ${services}/s`,
+    `DELETE ${services}/s`,
+    `DELETE ${services}`,
+  ])('cannot be made or changed: %s is a 405', async (line) => {
+    const { status, body } = await harness.send(line, { body: { metadata: { name: 's' } } })
+    expect([status, body.reason]).toEqual([405, 'MethodNotAllowed'])
+  })
+})
+
 describe('what is not there', () => {
   const rows = [
-    'GET /',
     'GET /apis/nowhere.com',
     'GET /apis/nowhere.com/v1',
     'GET /api/v2',
@@ -162,6 +201,21 @@ describe('what is not there', () => {
         message: 'the server could not find the requested resource',
       },
     })
+  })
+
+  const resources = [
+    { line: 'GET /apis/apps/v1/namespaces/default/deployments', why: 'apps/v1 has no resource "deployments"' },
+    { line: 'POST /api/v1/namespaces/default/pods', why: 'v1 has no resource "pods"' },
+    { line: 'GET /apis/example.com/v9/widgets', why: 'example.com/v9 has no resource "widgets"' },
+    { line: 'GET /apis/example.com/v1/widgets/w1', why: 'widgets are in namespaces' },
+    {
+      line: 'GET /apis/apiextensions.k8s.io/v1/namespaces/default/customresourcedefinitions',
+      why: 'customresourcedefinitions are in no namespace',
+    },
+  ]
+  it.each(resources)('says why: $line', async ({ line, why }) => {
+    const { status, body } = await harness.send(line)
+    expect([status, body.message]).toEqual([404, `the server could not find the requested resource: ${why}`])
   })
 
   it('cannot be written', async () => {
