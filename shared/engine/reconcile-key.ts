@@ -23,7 +23,7 @@ import { createGate } from './gate.ts'
 import type { Postponement } from './postponement.ts'
 import { createRunAdvice } from './run-advice.ts'
 import { givenUp, runWithDeadline } from './run.ts'
-import { createSharedPace, type Pass, type SharedPace } from './shared-pace.ts'
+import { begunBy, createSharedPace, hasNotEnded, type Pass, type SharedPace } from './shared-pace.ts'
 import { createRunObserver } from './telemetry/run-observer.ts'
 import type { OutsideCounts } from './telemetry/run-effects.ts'
 import type { TokenBucket } from './token-bucket.ts'
@@ -89,6 +89,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     if (isPaused(stored.object)) return commit.paused(stored, turn, kind)
     const seesAll = controller.onRemoved === 'reconcile'
     if (isDeleting(stored.object) && !holdsFinalizer(stored) && !seesAll) return commit.resting(stored, turn)
+    if (hasNotEnded(stored)) return commit.notEnded(stored, turn, { controller, showsStatus: showsStatus(kind) })
     const isPassed = pass?.isGiven(stored) ?? false
     const blocked = gate.postponement(stored, turn, { nowMs: clock.nowMs(), isPassed })
     const postponement = blocked ?? (pass && (await paced(stored, turn, pass)))
@@ -127,7 +128,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
 
   /** Before anything outside is, the finalizer is there and the reservation is used. Undefined if the object changed just now. */
   async function begun(stored: StoredObject): Promise<StoredObject | undefined> {
-    const next = withFinalizer(unreserved(stored))
+    const next = withFinalizer(begunBy(stored))
     if (next === stored) return stored
     try {
       return await store.replace(next, ['engine'])
@@ -177,12 +178,16 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     return controller.finalizer !== undefined && (object.metadata.finalizers ?? []).includes(controller.finalizer)
   }
 
+  function showsStatus({ hasStatus }: ServedKind): boolean {
+    return hasStatus && controller.reportsStatus
+  }
+
   function factsOf({ object, engine: before }: StoredObject, served: ServedKind): Omit<RunFacts, 'nowMs'> {
     return {
       chance: engine.random.next(),
       generation: object.metadata.generation,
       wakeAtMs: before.wakeAtMs,
-      hasStatus: served.hasStatus && controller.reportsStatus,
+      hasStatus: showsStatus(served),
       reporter: { manager: controller.name, schema: served.schema },
     }
   }
@@ -210,21 +215,16 @@ function hasMoved({ object: { metadata }, engine: { generation = metadata.genera
   return generation !== metadata.generation
 }
 
-function unreserved(stored: StoredObject): StoredObject {
-  if (stored.engine.reservedMs === undefined) return stored
-  const { reservedMs: _, ...rest } = stored.engine
-  return { ...stored, engine: rest }
-}
-
 /**
  * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change, and for a resync
  * unless it has a period of its own; a timer's message is a hint: the object knows when it wants to run. If one comes
- * back ahead of its hold, somebody woke it.
+ * back ahead of its hold, somebody woke it. A resync that is paced waits for no change that is not observed yet: its message stands behind.
  */
 function timeToGo({ wakeUps }: Turn, { object, engine }: StoredObject, nowMs: number): number {
   const isHint = { change: false, resync: ownResyncMs(object) !== undefined, timer: true }
   const now = wakeUps.filter(({ origin }) => !isHint[origin])
   if (now.length === 0 && engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
+  if (engine.change !== undefined && now.some(({ origin }) => origin === 'resync')) return 0
   const atMs = now.length > 0 ? Math.min(...now.map(({ notBeforeMs = 0 }) => notBeforeMs)) : dueAtMs(engine)
   return Math.max(0, (atMs ?? Infinity) - nowMs)
 }

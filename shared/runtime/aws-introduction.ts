@@ -10,7 +10,12 @@ import { goRound } from './wheel-round.ts'
  */
 export interface AwsIntroduction {
   /** How far it is after this tick. */
-  advance(controller: SweptController, begun: Introduced): Promise<Introduced>
+  advance(controller: SweptController, begun: Introduced, room: Room): Promise<Introduced>
+}
+
+/** What this tick may still wake. */
+export interface Room extends Pick<SweepOptions, 'queueOf'> {
+  readonly keysMax: number
 }
 
 /** How far the objects of a loop have been looked at. */
@@ -23,7 +28,7 @@ export interface Introduced {
   readonly woken: number
 }
 
-export interface AwsIntroductionOptions extends Omit<SweepOptions, 'controllers'> {
+export interface AwsIntroductionOptions extends Pick<SweepOptions, 'index'> {
   readonly noteStored: NoteStored
   readonly clock: Clock
 }
@@ -43,29 +48,30 @@ export function introducedTo({ watching }: SweptController): Introduced {
 export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntroduction {
   const { clock } = options
 
-  function some(from: number, visit: (slots: Slots) => Promise<number>): Promise<number> {
+  function some(from: number, keysMax: number, visit: (slots: Slots) => Promise<number>): Promise<number> {
     const untilMs = clock.nowMs() + timeMs
-    return goRound(from, visit, (seen) => seen >= keysPerTick || clock.nowMs() > untilMs)
+    return goRound(from, visit, (seen) => seen >= keysMax || clock.nowMs() > untilMs)
   }
 
   function note({ kinds }: Watching, from: number): Promise<number> {
-    return some(from, (slots) => noteSlots(options, kinds, slots))
+    return some(from, keysPerTick, (slots) => noteSlots(options, kinds, slots))
   }
 
-  function wake(controller: SweptController, from: number): Promise<number> {
+  function wake(controller: SweptController, from: number, { queueOf, keysMax }: Room): Promise<number> {
     const dedupId = `introduction ${controller.watching?.id ?? ''}`
-    return some(from, (slots) => wakeSlots({ ...options, controllers: [controller] }, slots, { dedupId }))
+    const swept = { index: options.index, queueOf, controllers: [controller] }
+    return some(from, Math.min(keysPerTick, keysMax), (slots) => wakeSlots(swept, slots, { dedupId }))
   }
 
   return {
-    advance: async (controller, begun) => {
+    advance: async (controller, begun, room) => {
       const { watching } = controller
       // Begins with the next tick: by then the relay is of this version, too, and notes what changes behind us.
       if (begun.watching !== watching?.id) return { ...notIntroduced, ...(watching && { watching: watching.id }) }
       // All is noted before any is run: who runs has seen the others as they are, and is woken by them from then on.
       if (watching !== undefined && begun.noted < wheelSlots)
         return { ...begun, noted: await note(watching, begun.noted) }
-      return begun.woken < wheelSlots ? { ...begun, woken: await wake(controller, begun.woken) } : begun
+      return begun.woken < wheelSlots ? { ...begun, woken: await wake(controller, begun.woken, room) } : begun
     },
   }
 }

@@ -1,7 +1,8 @@
 import { createControlLoops, createControlNotes, garbageSwept, sweptBy } from '../engine/control-loops.ts'
 import { garbageCollectorName } from '../engine/garbage-collector.ts'
 import { duePerSweep, sweepTimers, sweepWheel, type SweptController } from '../engine/sweep.ts'
-import { createAwsIntroduction, introducedTo, notIntroduced, type Introduced } from './aws-introduction.ts'
+import { createAwsIntroduction, introducedTo, notIntroduced, type Introduced, type Room } from './aws-introduction.ts'
+import { paced } from './aws-pacing.ts'
 import type { QueueServices } from './aws-services.ts'
 import { openEngineServices, type FunctionOptions } from './aws-open.ts'
 import { installBasics } from './install-basics.ts'
@@ -57,22 +58,25 @@ export function createTick(options: TickOptions): Tick {
     if ((await depthOf(controller)) >= depthMax) return begun
     const one = { index, queueOf, controllers: [controller] }
     const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs, minuteMs)
-    // More would stand before users' changes, which are reserved for in the order of asking.
-    if (due >= fullMinuteOf(controller)) return begun
+    const room = roomBeside(due, controller, nowMs)
+    if (room.keysMax <= 0) return begun
     const turn = turnOf(begun, controller, nowMs)
-    await sweepWheel(one, turn.fromMs, turn.toMs)
+    const turned = await sweepWheel({ ...one, ...room }, turn.fromMs, turn.toMs)
     const { turnedMs: _, ...introduced } = begun
     const isGarbage = controller.name === garbageCollectorName
+    const left = { ...room, keysMax: room.keysMax - turned }
     return {
       turnedMs: turn.toMs,
-      ...(isGarbage ? introduced : await introduction.advance(controller, introduced)),
+      ...(isGarbage ? introduced : await introduction.advance(controller, introduced, left)),
     }
   }
 
-  /** So many timers leave nothing of the next minute, by the rate limit of the controller. */
-  function fullMinuteOf({ name }: SweptController): number {
-    const perSecond = loops.find((loop) => loop.name === name)?.controllerLimit?.perSecond ?? Infinity
-    return perSecond === Infinity ? Infinity : Math.min(duePerSweep, 60 * perSecond)
+  /** What the rate limit of a controller leaves of the next minute. More would stand before users' changes: the line goes by the order of asking. */
+  function roomBeside(due: number, { name }: SweptController, nowMs: number): Room {
+    const limit = loops.find((loop) => loop.name === name)?.controllerLimit
+    if (limit === undefined) return { queueOf, keysMax: Infinity }
+    const perSecond = due >= duePerSweep ? 0 : limit.perSecond - due / 60
+    return { queueOf: paced(queueOf, { perSecond, nowMs }), keysMax: 60 * perSecond }
   }
 
   return async () => {

@@ -264,6 +264,35 @@ describe('a reservation', () => {
   })
 })
 
+describe('a resync that is paced', () => {
+  const later = (ms: number): { loop: string; delivery: Delivery } => {
+    const { loop, delivery } = message('w', 1, 'resync')
+    return { loop, delivery: { ...delivery, wakeUp: { ...delivery.wakeUp, notBeforeMs: clock.nowMs() + ms } } }
+  }
+
+  it('is held until its time, asks only then, and can be woken by a change meanwhile', async () => {
+    await create('w')
+    await take(0, message('w'))
+    asked = []
+    const one = later(20_000)
+    expect(await take(0, one)).toEqual(['w'])
+    expect(held).toEqual(['w 20000'])
+    expect((await engineOf('w')).hold).toEqual({ handle: 'w', untilMs: clock.nowMs() + 20_000 })
+    expect(asked).toEqual([])
+    await clock.advance(20_000)
+    expect(await take(0, one)).toEqual([])
+    expect(asked).toEqual([1])
+    expect(runs).toHaveLength(2)
+    expect(await engineOf('w')).toEqual({})
+  })
+
+  it('does not stand before a change that is not observed yet, and whose own message comes behind', async () => {
+    await create('w')
+    expect(await take(0, later(20_000))).toEqual([])
+    expect(runs).toHaveLength(1)
+  })
+})
+
 it('nothing is reserved for what does not run: an object that is gone, paused, or not due', async () => {
   for (const name of ['paused', 'later', 'gone']) await create(name)
   const change = async (name: string, next: (stored: StoredObject) => StoredObject): Promise<void> => {

@@ -74,13 +74,19 @@ function queueOf(loop: string): WorkQueue {
   return { send, receive: async () => [], settle: async () => {}, hold: async () => {}, wake: async () => {} }
 }
 
-async function createWidgets(count: number, engine: { readonly nextRunAtMs?: number } = {}): Promise<void> {
+const createTimers = (count: number): Promise<void> => createWidgets(count, { nextRunAtMs: startMs + 90_000 }, 'timer')
+
+async function createWidgets(
+  count: number,
+  engine: { readonly nextRunAtMs?: number } = {},
+  called = 'w',
+): Promise<void> {
   for (let i = 0; i < count; i++) {
-    const name = `w${i}`
+    const name = `${called}${i}`
     const metadata = {
       name,
       namespace: 'default',
-      uid: `uid-${i}`,
+      uid: `uid-${called}${i}`,
       resourceVersion: '0',
       generation: 1,
       creationTimestamp: '2026-01-01T00:00:00Z',
@@ -105,7 +111,7 @@ describe('a controller with a rate limit', () => {
   it('whose next minute is full gets no resync: users would wait behind it; it is made up for later', async () => {
     await limited(1)()
     slots()
-    await createWidgets(60, { nextRunAtMs: startMs + 90_000 })
+    await createTimers(60)
     await clock.advance(minuteMs)
     await limited(1)()
     expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(60)
@@ -113,6 +119,31 @@ describe('a controller with a rate limit', () => {
     await clock.advance(minuteMs)
     await limited(2)()
     expect(slots()).toBe(12)
+  })
+
+  it('gets its resyncs second by second, at what the timers of the minute leave of its rate', async () => {
+    await limited(4)()
+    await createWidgets(12_000)
+    await createTimers(120)
+    await clock.advance(minuteMs)
+    await limited(4)()
+    const behindMs = toWidgets()
+      .filter(({ origin }) => origin === 'resync')
+      .map(({ notBeforeMs = 0 }) => notBeforeMs - clock.nowMs())
+    expect(behindMs.slice(0, 6)).toEqual([0, 0, 1_000, 1_000, 2_000, 2_000])
+    expect(behindMs).toEqual(behindMs.toSorted((a, b) => a - b))
+  })
+
+  it('that is new gets its first looks so, too, as many as a minute takes', async () => {
+    await process([])()
+    await createWidgets(6_000)
+    await limited(2)()
+    expect(toWidgets().length).toBeGreaterThanOrEqual(120)
+    expect(toWidgets().length).toBeLessThan(240)
+    const behindMs = toWidgets().map(({ notBeforeMs = 0 }) => notBeforeMs - clock.nowMs())
+    expect(behindMs.slice(0, 4)).toEqual([0, 0, 1_000, 1_000])
+    // Who is further ahead than a minute would be let go.
+    expect(Math.max(...behindMs)).toBe(50_000)
   })
 })
 
