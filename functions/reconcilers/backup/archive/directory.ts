@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
+import { syncDirectory } from '../../postgres/server/files.ts'
 import { dumpSuffix, type Archive, type Receipt, type StoredDump } from './archive.ts'
 
 /** An archive below a directory of this machine, for the eyes of its account alone. */
@@ -22,7 +23,8 @@ async function writeWhole(file: string, content: AsyncIterable<Uint8Array>, sign
   try {
     const receipt = await writeFlushed(partial, content, signal)
     await rename(partial, file)
-    await flushDirectory(dirname(file))
+    // The new name is to be on disk, too.
+    await syncDirectory(dirname(file))
     return receipt
   } catch (error) {
     await rm(partial, { force: true })
@@ -42,12 +44,6 @@ async function writeFlushed(file: string, content: AsyncIterable<Uint8Array>, si
   }
   await handle.sync()
   return { sizeBytes, sha256: hash.digest('hex') }
-}
-
-/** The new name is on disk, too. */
-async function flushDirectory(directory: string): Promise<void> {
-  await using handle = await open(directory)
-  await handle.sync()
 }
 
 const partialSuffix = '.partial'

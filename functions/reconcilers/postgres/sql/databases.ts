@@ -15,8 +15,8 @@ export interface WantedDatabase extends Owned {
 
 /**
  * Makes the database what is wanted. It appears under its name with its mark or not at all: it is made and marked under
- * a name of its uid first. One that an earlier object of the same key left is taken over. Throws a conflict when one of this name is somebody else's, and terminally when the encoding
- * differs.
+ * a name of its uid first. One that an earlier object of the same key left is taken over. Throws a conflict when one of
+ * this name is somebody else's, and terminally when the encoding differs.
  */
 export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
   const found = await findDatabase(sql, wanted.name)
