@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
 
-/** `npm start`: the whole control plane in one process, until SIGTERM or SIGINT. */
+/** `npm start`: the whole control plane in one process, until SIGTERM, SIGINT or SIGHUP. */
 
 // Halves the time of every start but the first; what is imported before it is not cached.
 enableCompileCache()

@@ -26,7 +26,7 @@ export interface LocalControlPlaneOptions {
 export interface LocalControlPlane {
   readonly url: string
   readonly kubeconfig: string
-  /** Stops taking requests, then runs; done within `graceMs` and a little. */
+  /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -74,8 +74,7 @@ export async function startLocalControlPlane({
     url: server.url,
     kubeconfig,
     stop: async (graceMs) => {
-      await server.close(graceMs / 2)
-      await core.stop(graceMs / 2)
+      await Promise.all([server.close(graceMs), core.stop(graceMs)])
       ports.close()
     },
   }

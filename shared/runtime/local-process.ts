@@ -5,13 +5,17 @@ import { DefinitionError, OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
 /**
- * Runs the control plane as a process: says when it is ready, stops on SIGTERM and SIGINT, and exits with 0 then. `--help` prints the
+ * Runs the control plane as a process: says when it is ready, stops on SIGTERM, SIGINT and SIGHUP, and exits with 0 then. `--help` prints the
  * usage and exits with 0. What a person can mend (a word of the command line, a port that is taken, a directory that is in use, a
  * definition that cannot work) is one line on stderr and exit code 1; a bug keeps its stack.
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
   const toldToStop = Promise.race([signalled(), leftByNpm()])
+  // Nothing that is acknowledged is lost by it, whatever does not come to an end: a start, too.
+  void toldToStop.then(() => setTimeout(() => process.exit(0), overdueMs))
+  // Who hears us no more, as when the terminal was closed, does not end us.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     const plane = await startLocalControlPlane({ ...commandLine(), controllers })
     process.stdout.write(readyText(plane))
@@ -52,8 +56,9 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
 const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint]
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')})`
 
+const stopMs = 4_000
 /** Within the ten seconds that most supervisors give. */
-const stopMs = 8_000
+const overdueMs = 8_000
 
 function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
@@ -95,9 +100,10 @@ function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
+/** Once is enough: of Ctrl-C a process that npm started hears twice, from the terminal and from npm. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve())
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => resolve())
   })
 }
 

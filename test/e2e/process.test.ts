@@ -1,10 +1,18 @@
+import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:tls'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openApiClient } from '../support/api-client.ts'
-import { localProgram, root, startControlPlane, startLocalProgram } from '../support/control-plane-process.ts'
+import {
+  localProgram,
+  root,
+  startControlPlane,
+  startLocalProgram,
+  type ControlPlaneProcess,
+} from '../support/control-plane-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/program.ts'
 import { canMount, smallDisk } from '../support/small-disk.ts'
@@ -125,16 +133,25 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     it.each([
       { signal: 'SIGTERM', because: 'a supervisor says so' },
       { signal: 'SIGINT', because: 'somebody pressed Ctrl-C' },
-    ] as const)('ends with 0 within ten seconds on $signal, whatever runs', async ({ signal }) => {
-      await using plane = await startControlPlane({ program: slowProgram, dataDirectory: fresh(`slow-${signal}`) })
+      { signal: 'SIGHUP', because: 'the terminal was closed' },
+      { signal: 'SIGINT', again: 'SIGINT', because: 'the terminal and npm both pass Ctrl-C on' },
+      { signal: 'SIGTERM', again: 'SIGHUP', because: 'a supervisor is in a hurry' },
+    ] as const)('ends with 0 within ten seconds on $signal $again, whatever runs', async ({ signal, again }) => {
+      const dataDirectory = fresh(`slow-${signal}-${again}`)
+      await using plane = await startControlPlane({ program: slowProgram, dataDirectory })
       using client = openApiClient(plane.kubeconfig)
       expect(await client.send(`POST ${gadgets}`, { body: gadget })).toMatchObject({ status: 201 })
       await plane.process.says(/reconcile of slow begins/)
       await client.watch(maps)
+      await sendHalf(plane)
       const startMs = performance.now()
-      expect(await plane.stop(signal)).toMatchObject({ code: 0 })
+      const ended = plane.stop(signal)
+      if (again !== undefined) setTimeout(() => void plane.stop(again), 100)
+      expect(await ended).toMatchObject({ code: 0 })
       const tookMs = performance.now() - startMs
-      console.log(`stopped by ${signal} while a reconcile and a watch were open: ${Math.round(tookMs)} ms`)
+      console.log(
+        `stopped by ${signal} while a reconcile, a watch and half a request were open: ${Math.round(tookMs)} ms`,
+      )
       expect(tookMs).toBeLessThan(10_000)
     })
 
@@ -145,6 +162,27 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       await using _ = starting
       await eventually(async () => expect(existsSync(join(ready.dataDirectory, 'setpoint.db-wal'))).toBe(true))
       expect(await starting.stop()).toMatchObject({ code: 0 })
+    })
+
+    it('ends with 0 within ten seconds while it starts, though that does not come to an end', async () => {
+      const options = { program: slowProgram, dataDirectory: fresh('endless'), env: { LOADS_MS: '60000' } }
+      await using program = await startLocalProgram(options)
+      await eventually(async () => expect(existsSync(join(options.dataDirectory, 'kubeconfig'))).toBe(true))
+      expect(await Promise.race([program.stop(), sleep(10_000)])).toMatchObject({ code: 0 })
+    })
+
+    it('ends with 0 though nobody reads what it says any more, and not before', async () => {
+      const plane = await startControlPlane({ dataDirectory: fresh('unread'), env: { SETPOINT_LOG: 'debug' } })
+      await using _ = plane
+      using client = openApiClient(plane.kubeconfig)
+      plane.process.turnAway()
+      for (const name of ['a', 'b'])
+        expect(await client.send(`POST /api/v1/namespaces`, { body: { metadata: { name } } })).toMatchObject({
+          status: 201,
+        })
+      await sleep(500)
+      expect(await client.send('GET /healthz')).toMatchObject({ status: 200 })
+      expect(await plane.stop()).toMatchObject({ code: 0 })
     })
 
     it('runs again what it gave up', async () => {
@@ -343,6 +381,17 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     })
   })
 })
+
+/** Opens a connection, and says the beginning of a request. */
+async function sendHalf({ url, dataDirectory }: ControlPlaneProcess): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const token = readFileSync(join(dataDirectory, 'token'), 'utf8').trim()
+  const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false })
+  socket.on('error', () => {})
+  await once(socket, 'secureConnect')
+  const headers = [`Host: ${hostname}`, `Authorization: Bearer ${token}`, 'Content-Type: application/json']
+  socket.write([`POST ${maps} HTTP/1.1`, ...headers, 'Content-Length: 100', '', '{'].join('\r\n'))
+}
 
 const canBeAnybody = process.getuid?.() === 0
 const asNobody = '--import=data:text/javascript,process.setgroups([]),process.setgid(65534),process.setuid(65534)'

@@ -26,6 +26,8 @@ export interface Program extends AsyncDisposable {
   readonly ended: Promise<Ended>
   /** Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (30 s), with what it did say. */
   says(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>
+  /** Closes what it speaks into: nobody hears it any more. */
+  turnAway(): void
   /** Sends a signal, SIGTERM if none is named, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
@@ -75,6 +77,9 @@ export async function startProgram(
     },
     ended,
     says: (pattern, timeoutMs = 30_000) => untilMatch({ pattern, timeoutMs, said, heard, ended }),
+    turnAway: () => {
+      for (const stream of [child.stdout, child.stderr]) stream.destroy()
+    },
     stop,
     [Symbol.asyncDispose]: async () => void (await stop('SIGKILL')),
   }
