@@ -5,10 +5,10 @@ import * as events from 'aws-cdk-lib/aws-events'
 import * as targets from 'aws-cdk-lib/aws-events-targets'
 import * as iam from 'aws-cdk-lib/aws-iam'
 import * as logs from 'aws-cdk-lib/aws-logs'
-import * as sns from 'aws-cdk-lib/aws-sns'
+import type * as sns from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import { allReconcilers, describeReconcilers, type ReconcilerDescription } from '../bundling/reconciler-modules.ts'
-import { createAlarms, planeWatches, type WatchedPlane } from '../dashboards/alarms.ts'
+import { alarmTopic, createAlarms, planeWatches, type WatchedPlane } from '../dashboards/alarms.ts'
 import { dashboard } from '../dashboards/dashboard.ts'
 import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
@@ -138,7 +138,7 @@ export class ControlPlane extends Construct {
     })
     this.guard.guard(this.table, this.api, this.relay, this.systemQueue, ...Object.values(this.functions))
 
-    this.alarmTopic = props.alarmTopic ?? new sns.Topic(this, 'Alarms', { enforceSSL: true })
+    this.alarmTopic = props.alarmTopic ?? alarmTopic(this, 'Alarms')
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.watched()))
     this.dashboard = dashboard(this, 'Dashboard', stackName, () => overview(this.shown()))
     this.node.addValidation({ validate: () => [...this.withoutController(), ...this.tooManyQueues()] })

@@ -1,8 +1,9 @@
-import { Duration } from 'aws-cdk-lib'
+import { Duration, Stack } from 'aws-cdk-lib'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import * as actions from 'aws-cdk-lib/aws-cloudwatch-actions'
+import * as iam from 'aws-cdk-lib/aws-iam'
 import type * as lambda from 'aws-cdk-lib/aws-lambda'
-import type * as sns from 'aws-cdk-lib/aws-sns'
+import * as sns from 'aws-cdk-lib/aws-sns'
 import type * as sqs from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { type ControlMetrics, oneMinute } from './metrics.ts'
@@ -21,6 +22,20 @@ export interface Watch {
   /** How many periods of the metric in a row. */
   readonly periods: number
   readonly below?: true
+}
+
+/** Where alarms are told. A topic with a policy of its own has not the default one, by which every alarm of the account may publish. */
+export function alarmTopic(scope: Construct, id: string): sns.Topic {
+  const topic = new sns.Topic(scope, id, { enforceSSL: true })
+  topic.addToResourcePolicy(
+    new iam.PolicyStatement({
+      principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  )
+  return topic
 }
 
 /** An alarm for each, told to the topic when it begins and when it is over. */

@@ -55,6 +55,21 @@ describe('what the dashboards draw is what the code writes', () => {
   })
 })
 
+it('alarms may be told to their topic: with a policy of its own it has not the default one that lets them', () => {
+  const [policy] = Object.values(resourcesOf(template, 'AWS::SNS::TopicPolicy'))
+  expect(policy?.Properties['PolicyDocument']).toMatchObject({
+    Statement: expect.arrayContaining([
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Resource: { Ref: expect.stringContaining('Alarms') },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    ]),
+  })
+})
+
 it('the results of reconciles that are drawn are all that there are', () => {
   const results = JSON.stringify(widgets(all.controllers.shelf.dashboard)).match(/"result","\w+"/g)
   // As its help says: success, error, requeue, requeue_after.
