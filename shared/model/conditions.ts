@@ -4,7 +4,7 @@ import { timestamp } from './time.ts'
 
 /**
  * Conditions by the API conventions and kstatus: one entry per type; `lastTransitionTime` moves only when `status` does;
- * Ready stays once it is there, Stalled and Paused are there only while true.
+ * Ready is always there (until the first run by the default of its schema), Stalled, Paused and HotLoop only while true.
  */
 export type Condition = {
   type: string
