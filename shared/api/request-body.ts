@@ -1,7 +1,7 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
-import { exactNumber, keptExactly, refuseInexact } from './exact-numbers.ts'
+import { keptExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
@@ -86,6 +86,7 @@ function parsed(format: string, parse: () => unknown): unknown {
   try {
     return parse()
   } catch (cause) {
+    if (cause instanceof OperatingError) throw cause
     throw new OperatingError('BAD_REQUEST', `the body is not ${format}: ${(cause as Error).message}`, { cause })
   }
 }
@@ -93,12 +94,9 @@ function parsed(format: string, parse: () => unknown): unknown {
 /** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */
 async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return parseJson(text)
-  const { parse } = await import('yaml')
-  return keptExactly(checked(parsed('YAML', () => parse(text, exactNumber, asJsonHasIt))))
+  const { yamlValue } = await import('./yaml-body.ts')
+  return keptExactly(checked(parsed('YAML', () => yamlValue(text))))
 }
-
-/** Dates, sets and bytes stay what is written: JSON has no such values. */
-const asJsonHasIt = { schema: 'core', resolveKnownTags: false, intAsBigInt: true, logLevel: 'error' } as const
 
 function checked(value: unknown): Json {
   refuseDeep(value, bodyDepthMax)

@@ -1,0 +1,60 @@
+import { isScalar, LineCounter, parseDocument, visit, type Document, type Scalar } from 'yaml'
+import { OperatingError } from '../model/errors.ts'
+import { exactNumber } from './exact-numbers.ts'
+
+/**
+ * The parser is a hundred times slower than JSON's, so it gets less; and its own checks of keys and its list of all that is wrong take
+ * the square of the time. Clients that write large objects send JSON.
+ */
+const lengthMax = 1024 * 1024
+const aliasesMax = 100
+
+/** Dates, sets and bytes stay what is written: JSON has no such values. */
+const options = {
+  schema: 'core',
+  resolveKnownTags: false,
+  intAsBigInt: true,
+  logLevel: 'error',
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const
+
+/** The value of one YAML document. Throws TOO_LARGE, and an Error that says what is wrong first, and where. */
+export function yamlValue(text: string): unknown {
+  if (text.length > lengthMax)
+    throw new OperatingError('TOO_LARGE', 'YAML of more than 1 MiB is not taken: send it as JSON')
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { ...options, lineCounter })
+  const fault = document.errors[0] ?? faultOf(document)
+  if (fault === undefined) return document.toJS({ reviver: exactNumber })
+  const { line, col } = lineCounter.linePos(fault.pos[0])
+  throw new Error(`${fault.message} at line ${line}, column ${col}`)
+}
+
+interface Fault {
+  readonly message: string
+  readonly pos: readonly [number, ...unknown[]]
+}
+
+function faultOf(document: Document.Parsed): Fault | undefined {
+  let fault: Fault | undefined
+  let aliases = 0
+  const found = (message: string, at = 0): symbol => {
+    fault = { message, pos: [at] }
+    return visit.BREAK
+  }
+  visit(document, {
+    Alias: (_, { range }) =>
+      ++aliases > aliasesMax ? found(`There are more than ${aliasesMax} aliases`, range?.[0]) : undefined,
+    Map: (_, { items }) => {
+      const repeated = firstRepeated(items.map(({ key }) => key).filter(isScalar))
+      return repeated && found('Map keys must be unique', repeated.range?.[0])
+    },
+  })
+  return fault
+}
+
+function firstRepeated(keys: readonly Scalar[]): Scalar | undefined {
+  const seen = new Set<unknown>()
+  return keys.find(({ value }) => seen.size === seen.add(value).size)
+}
