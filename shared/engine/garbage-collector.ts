@@ -1,19 +1,22 @@
-import { digest } from '../model/digest.ts'
 import { hasCode } from '../model/errors.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../model/object.ts'
-import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
+import { keyOf, keyText, parseKeyText, type ObjectKey } from '../model/object-key.ts'
 import { touches } from '../model/stored-object.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 import type { TurnRunner } from './reconcile-key.ts'
-import type { Route } from './routes.ts'
+import type { Route, Target } from './routes.ts'
+import { givenUp } from './run.ts'
 
 /**
- * Children go with their owners. Keys are the children's: one is looked at when an owner of it was removed or when it gets
- * owners, and deleted if all its owners are gone; of very many, a share of them at a time. "Gone" is by uid: a new object of the same name is another owner.
- * Objects deleted with `orphan` or `foregroundDeletion` are looked at too: their children are let go or deleted first.
+ * Children go with their owners, in a time that grows with their number and no faster; see docs/decisions/0023. "Gone" is by uid: a
+ * new object of the same name is another owner.
+ *
+ * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a key of its own. It
+ *   is deleted if none of its owners stays, and let go by one that is deleted with `orphan`, or by one that waits for it while another stays.
+ * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is left.
  */
 export interface GarbageCollectorOptions {
   readonly store: ObjectStore
@@ -32,51 +35,45 @@ export function garbageRoute(index: ObjectIndex): Route {
     targets: async ({ type, touched, stored }) => {
       const { object } = stored
       const key = keyOf(object)
-      const owners = (object.metadata.ownerReferences ?? []).flatMap((owner) => ownerKeys(owner, object))
+      const { name, kind } = key
       if (type === 'removed') {
-        const children = fewKeys(object.metadata.uid, await index.ownedBy(object.metadata.uid)).map((child) => ({
-          key: child,
-          lane: 'background' as const,
-          reason: `its owner ${key.kind} ${key.name} is gone`,
-        }))
-        const parents = owners.map((owner) => ({
-          key: owner,
-          lane: 'background' as const,
-          reason: `its child ${key.kind} ${key.name} is gone`,
-        }))
-        return [...children, ...parents]
+        const isOwner = (await index.ownedBy(object.metadata.uid, 1)).length > 0
+        return [
+          ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
+          ...waitingKeys(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+        ]
       }
-      const concerned =
-        (touches(touched, 'delete', 'meta') && propagation(object) !== undefined) ||
-        (owners.length > 0 && touches(touched, 'spec', 'meta'))
-      return concerned ? [{ key, stored, lane: 'background', reason: 'its owners or its deletion changed' }] : []
+      const how = propagationOf(object)
+      if (how !== undefined && touches(touched, 'delete'))
+        return [target(childrenKey(object), `their owner ${kind} ${name} is deleted: ${how}`)]
+      const isOwned = object.metadata.ownerReferences !== undefined && touches(touched, 'spec', 'meta')
+      const isGoing = how !== undefined && touches(touched, 'meta')
+      return isOwned || isGoing ? [{ ...target(key, 'its owners or finalizers changed'), stored }] : []
     },
   }
 }
 
-/**
- * The relay sends as many wake-ups as take it a moment, however many children there are: from a number of them on, each is for a share
- * of the children, which whoever receives it looks up.
- */
-function fewKeys(uid: string, children: readonly ObjectKey[]): readonly ObjectKey[] {
-  if (children.length <= sharedFrom) return children
-  const count = Math.ceil(children.length / shareOf)
-  return Array.from({ length: count }, (_, i) => ({ ...sharesKind, namespace: uid, name: `${i}.${count}` }))
+function target(key: ObjectKey, reason: string): Target {
+  return { key, lane: 'background', reason }
 }
 
-function isOfShare({ name }: ObjectKey, child: ObjectKey): boolean {
-  const [share = 0, count = 1] = name.split('.').map(Number)
-  return Number.parseInt(digest(keyText(child)).slice(0, 8), 16) % count === share
+type Propagation = 'orphan' | 'foregroundDeletion'
+
+/** Of an object that is deleted, and stays until something is done with its children. */
+function propagationOf(object: ApiObject): Propagation | undefined {
+  if (!isDeleting(object)) return undefined
+  return (['orphan', 'foregroundDeletion'] as const).find((name) => object.metadata.finalizers?.includes(name))
 }
 
-/** No object is of this kind: a share of the children of the owner whose uid stands for the namespace. */
-const sharesKind = { group: 'garbage.setpoint.dev', kind: 'Children' }
-const sharedFrom = 200
-/** So many are looked at in one turn, about, well within its time. */
-const shareOf = 100
+/** No object is of this kind: all children of an owner, whose uid stands for the namespace and whose key for the name. */
+const childrenKind = { group: 'garbage.setpoint.dev', kind: 'Children' }
 
-function propagation({ metadata }: ApiObject): 'orphan' | 'foregroundDeletion' | undefined {
-  return (['orphan', 'foregroundDeletion'] as const).find((name) => metadata.finalizers?.includes(name))
+function childrenKey(owner: ApiObject): ObjectKey {
+  return { ...childrenKind, namespace: owner.metadata.uid, name: encodeURIComponent(keyText(keyOf(owner))) }
+}
+
+function ownerOfAll({ name }: ObjectKey): ObjectKey {
+  return parseKeyText(decodeURIComponent(name))
 }
 
 /** Where an owner can be: in the child's namespace, or in none. */
@@ -91,78 +88,116 @@ function ownerKeys({ apiVersion, kind, name }: OwnerReference, child: ApiObject)
       ]
 }
 
+/** Of the owners that wait for a child. */
+function waitingKeys(child: ApiObject): readonly ObjectKey[] {
+  return (child.metadata.ownerReferences ?? [])
+    .filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
+    .flatMap((owner) => ownerKeys(owner, child))
+}
+
 export function createGarbageCollector({ store, index, resources, catalog }: GarbageCollectorOptions): TurnRunner {
-  return async (turn) => {
-    await (turn.key.group === sharesKind.group ? lookAtShare(turn.key) : look(turn.key))
+  return async (turn, signal) => {
+    const { key } = turn
+    const isOfAll = key.group === childrenKind.group
+    if (isOfAll) await lookAtChildren(key.namespace, signal)
+    const owners = isOfAll ? [ownerOfAll(key)] : await look(key, signal)
+    for (const owner of owners) await look(owner, signal)
     await turn.settle()
   }
 
   /** One that cannot be dealt with holds up no other, but the turn comes again. */
-  async function lookAtShare(share: ObjectKey): Promise<void> {
-    const children = (await index.ownedBy(share.namespace)).filter((child) => isOfShare(share, child)).values()
+  async function lookAtChildren(uid: string, signal: AbortSignal): Promise<void> {
+    const children = (await index.ownedBy(uid)).values()
     const failures: unknown[] = []
     const work = async (): Promise<void> => {
-      for (const child of children) await look(child).catch((error: unknown) => failures.push(error))
+      for (const child of children) {
+        if (signal.aborted) throw givenUp()
+        await onNewest(child, settleAsChild).catch((error: unknown) => failures.push(error))
+      }
     }
     await Promise.all(Array.from({ length: looksAtOnce }, work))
     if (failures.length > 0) throw failures[0]
   }
 
+  /** Gives back the owners that it has kept waiting, and does so no more. */
+  async function look(key: ObjectKey, signal: AbortSignal): Promise<readonly ObjectKey[]> {
+    const released = await onNewest(key, async (object) => {
+      await settleAsOwner(object, signal)
+      return settleAsChild(object)
+    })
+    return released ?? []
+  }
+
   /** Once more if anything came between: what is deleted or let go is what was seen. */
-  async function look(key: ObjectKey, tries = triesMax): Promise<void> {
+  async function onNewest<Result>(
+    key: ObjectKey,
+    act: (object: ApiObject) => Promise<Result>,
+    tries = triesMax,
+  ): Promise<Result | undefined> {
     const stored = await store.get(key)
-    if (stored === undefined) return
+    if (stored === undefined) return undefined
     try {
-      await settlePropagation(stored.object)
-      await deleteIfAbandoned(stored.object)
+      return await act(stored.object)
     } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT') || tries === 1) throw error
-      await look(key, tries - 1)
+      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === 1) throw error
+      return onNewest(key, act, tries - 1)
     }
   }
 
-  async function deleteIfAbandoned(object: ApiObject): Promise<void> {
-    const owners = object.metadata.ownerReferences ?? []
-    if (owners.length === 0 || isDeleting(object) || (await hasOwner(object))) return
-    await remove(object)
+  async function settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
+    if (child.metadata.ownerReferences === undefined) return []
+    const owners = await ownersOf(child)
+    const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
+    const waiting = owners.filter((owner) => propagationOf(owner) === 'foregroundDeletion')
+    const isKept = owners.length > waiting.length
+    const released = isKept && !isDeleting(child) ? waiting : []
+    if (isKept) await letGo(child, [...orphaning, ...released])
+    else if (!isDeleting(child)) await remove(child, waiting.length > 0)
+    return released.map(keyOf)
   }
 
-  /** Whether any of its owners is there, or any but one. */
-  async function hasOwner(object: ApiObject, but?: ApiObject): Promise<boolean> {
-    const owners = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== but?.metadata.uid)
-    for (const owner of owners) if (await exists(owner, object)) return true
-    return false
+  /** Those that are there. */
+  async function ownersOf(child: ApiObject): Promise<readonly ApiObject[]> {
+    const found = (child.metadata.ownerReferences ?? []).map((reference) => ownerOf(reference, child))
+    return (await Promise.all(found)).flatMap((owner) => owner ?? [])
   }
 
-  async function exists(owner: OwnerReference, child: ApiObject): Promise<boolean> {
-    for (const key of ownerKeys(owner, child))
-      if ((await store.get(key))?.object.metadata.uid === owner.uid) return true
-    return false
-  }
-
-  async function settlePropagation(object: ApiObject): Promise<void> {
-    const how = propagation(object)
-    if (how === undefined || !isDeleting(object)) return
-    let waits = false
-    for (const child of await childrenOf(object)) {
-      if (how === 'orphan' || (!isDeleting(child) && (await hasOwner(child, object)))) await letGo(child, object)
-      else {
-        if (!isDeleting(child)) await remove(child, 'Foreground')
-        waits ||= blocks(child, object)
-      }
+  async function ownerOf(reference: OwnerReference, child: ApiObject): Promise<ApiObject | undefined> {
+    for (const key of ownerKeys(reference, child)) {
+      const owner = (await store.get(key))?.object
+      if (owner?.metadata.uid === reference.uid) return owner
     }
-    if (!waits) await dropFinalizer(object, how)
+    return undefined
   }
 
-  async function childrenOf({ metadata: { uid } }: ApiObject): Promise<readonly ApiObject[]> {
-    const found = await Promise.all((await index.ownedBy(uid)).map((key) => store.get(key)))
-    return found.flatMap((child) =>
-      child?.object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ? [child.object] : [],
-    )
+  async function settleAsOwner(object: ApiObject, signal: AbortSignal): Promise<void> {
+    const how = propagationOf(object)
+    if (how === undefined) return
+    if (how === 'orphan') await lookAtChildren(object.metadata.uid, signal)
+    else if (await isWaiting(object)) return
+    await dropFinalizer(object, how)
   }
 
-  async function letGo(child: ApiObject, owner: ApiObject): Promise<void> {
-    const ownerReferences = (child.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid)
+  /** Whether a child is left that it waits for. The first few say so as a rule, and there may be very many. */
+  async function isWaiting(owner: ApiObject): Promise<boolean> {
+    const { uid } = owner.metadata
+    const few = await index.ownedBy(uid, looksAtOnce)
+    if (await isOneAwaited(few, owner)) return true
+    return few.length === looksAtOnce && isOneAwaited(await index.ownedBy(uid), owner)
+  }
+
+  async function isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
+    for (let i = 0; i < children.length; i += looksAtOnce) {
+      const some = await Promise.all(children.slice(i, i + looksAtOnce).map((key) => store.get(key)))
+      if (some.some((child) => child !== undefined && isAwaited(child.object, owner))) return true
+    }
+    return false
+  }
+
+  async function letGo(child: ApiObject, owners: readonly ApiObject[]): Promise<void> {
+    if (owners.length === 0) return
+    const uids = new Set(owners.map(({ metadata }) => metadata.uid))
+    const ownerReferences = (child.metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid))
     await edit(child, { ownerReferences })
   }
 
@@ -183,28 +218,28 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     )
   }
 
-  /** Names the version, too: it may have got another owner. */
-  async function remove(
-    object: ApiObject,
-    propagationPolicy: 'Background' | 'Foreground' = 'Background',
-  ): Promise<void> {
+  /** Names the version, too: it may have got another owner. An owner that waits for it waits for its children, too. */
+  async function remove(object: ApiObject, isForeground: boolean): Promise<void> {
     const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
     const { uid, resourceVersion, name, namespace = '' } = object.metadata
     const preconditions = { uid, resourceVersion }
-    try {
-      await resources.delete(kind, { name, namespace }, { propagation: propagationPolicy, preconditions })
-    } catch (error) {
-      if (!hasCode(error, 'NOT_FOUND')) throw error
-    }
+    const propagation = isForeground && (await index.ownedBy(uid, 1)).length > 0 ? 'Foreground' : 'Background'
+    await resources.delete(kind, { name, namespace }, { propagation, preconditions })
   }
 }
 
-function blocks(child: ApiObject, owner: ApiObject): boolean {
+/** Whether the owner waits for this child. Who names its uid and not its name has another owner, which is gone. */
+function isAwaited(child: ApiObject, owner: ApiObject): boolean {
+  const text = keyText(keyOf(owner))
   return (child.metadata.ownerReferences ?? []).some(
-    ({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true,
+    (reference) =>
+      reference.uid === owner.metadata.uid &&
+      reference.blockOwnerDeletion === true &&
+      ownerKeys(reference, child).some((key) => keyText(key) === text),
   )
 }
 
 const triesMax = 10
-const looksAtOnce = 10
+/** Of the children of one owner: DynamoDB has them in one partition, which takes a thousand writes a second. */
+const looksAtOnce = 20

@@ -135,6 +135,13 @@ describe('an index', () => {
     expect(requests.take()).toEqual({ ...free, calls: { Query: 1 }, readUnits: 1 })
   })
 
+  it('of owners reads no more of very many than it is asked for', async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, i) => opened.store.create(storedWidget(`w${i}`, owned))))
+    requests.take()
+    expect(await opened.index.ownedBy('owner-1', 3)).toHaveLength(3)
+    expect(requests.take()).toEqual({ ...free, calls: { Query: 1 }, readUnits: 1 })
+  })
+
   it('of timers and of the wheel is one query for each partition, at half the price', async () => {
     await opened.index.due(widgetKind, 10, 10)
     await opened.index.onWheel(widgetKind, 0, 60)

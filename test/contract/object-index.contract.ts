@@ -70,6 +70,16 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         expect(await owned(uid)).toEqual([])
       })
 
+      it('gives no more than asked for, and all without a limit', async () => {
+        const metadata = { ownerReferences: [owner('u1')] }
+        const stored = await Promise.all(['a', 'b', 'c'].map((name) => store.create(storedWidget(name, metadata))))
+        const all = stored.map(textOf)
+        const two = (await index.ownedBy('u1', 2)).map(keyText)
+        expect([new Set(two).size, two.filter((text) => !all.includes(text))]).toEqual([2, []])
+        expect(await found(() => index.ownedBy('u1', 4))).toEqual(all)
+        expect(await owned('u1')).toEqual(all)
+      })
+
       it('forgets what is removed', async () => {
         await store.remove(await store.create(storedWidget('a', { ownerReferences: [owner('u1')] })))
         expect(await owned('u1')).toEqual([])

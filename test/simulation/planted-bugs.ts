@@ -177,8 +177,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'children of a removed owner are not looked up',
     file: 'shared/engine/garbage-collector.ts',
-    find: 'await index.ownedBy(object.metadata.uid)',
-    replace: '[]',
+    find: '(await index.ownedBy(object.metadata.uid, 1)).length > 0',
+    replace: 'false',
   },
   {
     bug: 'nobody looks for timers that are due',

@@ -19,7 +19,8 @@ export interface OwnerEntries {
   add(child: ApiObject, version: number): Promise<void>
   /** After a state is written in which these are its owners no more. Leaves entries behind if it fails. */
   drop(child: ApiObject, owners: readonly string[]): Promise<void>
-  childrenOf(owner: string): Promise<readonly ObjectKey[]>
+  /** With a limit, at most so many. */
+  childrenOf(owner: string, limit?: number): Promise<readonly ObjectKey[]>
 }
 
 export function createOwnerEntries(options: DynamodbOptions): OwnerEntries {
@@ -59,12 +60,14 @@ export function createOwnerEntries(options: DynamodbOptions): OwnerEntries {
     drop: async (child, owners) => {
       await Promise.all(owners.map((owner) => drop(entryKey(owner, child), child)))
     },
-    childrenOf: async (owner) => {
-      const items = await queryAll(options, `read the children of ${owner}`, {
+    childrenOf: async (owner, limit) => {
+      const query = {
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :pk',
         ExpressionAttributeValues: { ':pk': { S: partition(owner) } },
-      })
+        ...(limit !== undefined && { Limit: limit }),
+      }
+      const items = await queryAll(options, `read the children of ${owner}`, query, limit)
       return items.map(({ sk }) => parseKeyText(sk?.S ?? ''))
     },
   }

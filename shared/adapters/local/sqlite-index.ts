@@ -8,7 +8,7 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
   const kinds = createSqliteKinds(database)
   const objects =
     'SELECT k.api_group, k.kind, o.namespace, o.name, o.next_run_at_ms FROM objects o JOIN kinds k ON k.id = o.kind'
-  const children = database.prepare(`${objects} JOIN owners w ON w.object_id = o.id WHERE w.owner_uid = ?`)
+  const children = database.prepare(`${objects} JOIN owners w ON w.object_id = o.id WHERE w.owner_uid = ? LIMIT ?`)
   const referring = database.prepare(`${objects} JOIN refs r ON r.referrer_id = o.id WHERE r.target = ?`)
   const referred = database.prepare(
     'SELECT r.target FROM refs r JOIN objects o ON o.id = r.referrer_id WHERE o.kind = ? AND o.namespace = ? AND o.name = ?',
@@ -19,7 +19,7 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
   const slots = database.prepare(`${objects} WHERE o.kind = ? AND o.slot >= ? AND o.slot < ?`)
 
   return {
-    ownedBy: (uid) => database.read(() => children.all(uid).map(keyOfRow)),
+    ownedBy: (uid, limit = noLimit) => database.read(() => children.all(uid, limit).map(keyOfRow)),
     referrers: (target) => database.read(() => referring.all(keyText(target)).map(keyOfRow)),
     references: (referrer) =>
       database.read(() =>
@@ -33,6 +33,9 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
     onWheel: (kind, from, to) => database.read(() => slots.all(kinds.find(kind) ?? null, from, to).map(keyOfRow)),
   }
 }
+
+/** As SQLite says it. */
+const noLimit = -1
 
 /** Writes the difference only; no difference, no commit. A referrer that is not there refers to nothing. */
 function createSetReferences(database: SqliteDatabase): ObjectIndex['setReferences'] {
