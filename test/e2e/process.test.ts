@@ -349,6 +349,12 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       )
     })
 
+    it('for an archive of dumps that is neither a bucket nor a directory', async () => {
+      expect(await refused({ dataDirectory: fresh('archive'), env: { BACKUP_ARCHIVE: 's3:/dumps' } })).toBe(
+        'setpoint: s3:/dumps is no place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)\n',
+      )
+    })
+
     it('where the clock is behind', async () => {
       const plane = await startControlPlane({ dataDirectory: fresh('behind') })
       await plane.stop()

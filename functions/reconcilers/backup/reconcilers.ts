@@ -8,7 +8,7 @@ import { policyReconciler } from './policy.ts'
 
 /** BackupPolicy, CronJob and Job, with dumps where BACKUP_ARCHIVE says (a directory, or `s3://bucket/prefix`), or else in this directory. */
 export function backupReconcilers(directory?: string): readonly Controller[] {
-  return backupReconcilersOver(archiveAt(process.env['BACKUP_ARCHIVE'] ?? directory), withDump)
+  return backupReconcilersOver(archiveAt(process.env['BACKUP_ARCHIVE'] || directory), withDump)
 }
 
 /** The same, over an archive and a way to dump of the caller's. */

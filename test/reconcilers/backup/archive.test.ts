@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
 import { buildApp } from 'fauxqs'
@@ -135,6 +135,20 @@ describe('a location', () => {
     await archive.write('n/p/a/1.sql.gz', bytes(Buffer.from('x')), deadline())
     expect(await names(archive, 'n')).toEqual(['n/p/a/1.sql.gz'])
   })
+
+  it.each(['s3:/dumps', 's3://', 'S3://dumps', 'https://dumps.s3.amazonaws.com/'])('is not %s', (location) => {
+    const message = `${location} is no place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`
+    expect(() => archiveAt(location)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', message }))
+  })
+
+  it.skipIf(!existsSync('/proc/self'))(
+    'fails where the system lets nobody make a directory',
+    { meta: { skipped: 'this system has no /proc' } },
+    async () => {
+      const written = archiveAt('/proc/setpoint/dumps').write('n/p/a/1.sql.gz', bytes(Buffer.from('x')), deadline())
+      await expect(written).rejects.toThrow("ENOENT: no such file or directory, mkdir '/proc/setpoint'")
+    },
+  )
 
   it.each(['s3://dumps/deep/er', 's3://dumps/deep/er/'])('is a bucket with a prefix: %s', async (location) => {
     const environment = {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { syncDirectory } from '../../postgres/server/files.ts'
+import { makeDirectory } from '../../postgres/server/files.ts'
 import { dumpSuffix, type Archive, type Receipt, type StoredDump } from './archive.ts'
 
 /** An archive below a directory of this machine, for the eyes of its account alone. */
@@ -17,7 +18,7 @@ export function directoryArchive(directory: string): Archive {
 
 /** Written beside its place, flushed, and moved there when it is whole. A retry writes over what a crash left. */
 async function writeWhole(file: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Receipt> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await makeDirectory(dirname(file), 0o700)
   await removeAbandoned(dirname(file))
   const partial = join(dirname(file), `.${basename(file)}${partialSuffix}`)
   try {

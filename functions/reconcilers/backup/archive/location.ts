@@ -1,14 +1,19 @@
-import { stop } from '../../../../shared/index.ts'
+import { OperatingError, stop } from '../../../../shared/index.ts'
 import { directoryArchive } from './directory.ts'
 import type { Archive } from './archive.ts'
 
 /**
  * The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. Without a location
- * every use of it stops the object that needs it, with what to do.
+ * every use of it stops the object that needs it, with what to do. Throws BAD_REQUEST for another URL, or half of one.
  */
 export function archiveAt(location?: string): Archive {
   if (location === undefined) return noArchive
   const match = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location)
+  if (match === null && /^[a-z][a-z0-9+.-]+:/i.test(location))
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `${location} is no place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`,
+    )
   if (match === null) return directoryArchive(location)
   const [, bucket = '', path = ''] = match
   const prefix = path === '' || path.endsWith('/') ? path : `${path}/`

@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** The text of a file, or `undefined` when there is none. */
 export async function readIfPresent(path: string): Promise<string | undefined> {
@@ -54,9 +55,28 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
+/**
+ * Makes a directory, and those above it, unless it is there. By hand, since `recursive` of Node 24 never returns where a directory
+ * cannot be made and the system says ENOENT of it, as below /proc.
+ */
+export async function makeDirectory(path: string, mode?: number): Promise<void> {
+  if (await isDirectory(path)) return
+  await makeDirectory(dirname(path), mode)
+  try {
+    await mkdir(path, { mode })
+  } catch (error) {
+    // Somebody else may have been first.
+    if (!(await isDirectory(path))) throw error
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await unlessAbsent(stat(path)))?.isDirectory() ?? false
+}
+
 /** Makes a directory that everybody may enter, whatever the umask; missing parents get the usual mode. */
 export async function makeOpenDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true })
+  await makeDirectory(path)
   await chmod(path, 0o755)
 }
 

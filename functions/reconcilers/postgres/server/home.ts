@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { chmod, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { PostgresFailure } from '../failure.ts'
 import { canReach } from './account.ts'
 import type { Account } from './command.ts'
-import { exists, isSystemError, makeOpenDirectory, unlessAbsent } from './files.ts'
+import { exists, isSystemError, makeDirectory, makeOpenDirectory, unlessAbsent } from './files.ts'
 import { claimRefuge } from './refuge.ts'
 import type { Host } from './host.ts'
 
@@ -48,13 +48,13 @@ export async function requireHome(server: Server): Promise<Home> {
 export async function makeHome(server: Server, signal: AbortSignal): Promise<Home> {
   if (!(await exists(server.directory))) await place(server, signal)
   const path = (await linkTarget(server.directory)) ?? server.directory
-  await mkdir(path, { recursive: true })
+  await makeDirectory(path)
   await chmod(path, server.host.account === undefined ? 0o700 : 0o755)
   return homeAt(await realpath(path))
 }
 
 async function place({ host, directory }: Server, signal: AbortSignal): Promise<void> {
-  await mkdir(dirname(directory), { recursive: true })
+  await makeDirectory(dirname(directory))
   if (host.account === undefined || (await canReach(dirname(directory), host.account, signal))) return
   const digest = createHash('sha256').update(directory).digest('hex').slice(0, 16)
   const shelters = join(await claimRefuge(host.account, host.refuge, signal), 'servers')

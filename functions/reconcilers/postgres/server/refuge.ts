@@ -1,10 +1,10 @@
-import { chmod, lstat, mkdir } from 'node:fs/promises'
+import { chmod, lstat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PostgresFailure } from '../failure.ts'
 import { canReach } from './account.ts'
 import type { Account } from './command.ts'
-import { isSystemError } from './files.ts'
+import { isSystemError, makeDirectory } from './files.ts'
 
 /**
  * A directory for what the account cannot reach where it lies: `wanted`, or the first of three system directories that
@@ -24,7 +24,7 @@ export async function claimRefuge(account: Account, wanted: string | undefined, 
 // have made one of this name and wait for us to run what lies in it.
 async function claim(directory: string): Promise<boolean> {
   try {
-    await mkdir(directory, { recursive: true })
+    await makeDirectory(directory)
     const { mode, uid } = await lstat(directory).then((stats) =>
       stats.isDirectory() ? stats : { mode: 0o777, uid: -1 },
     )
