@@ -4,7 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { Secret } from '../built-in-kinds.ts'
 import type { Context } from '../context.ts'
-import type { Outputs } from './external.ts'
+import type { Outputs } from './external-options.ts'
 
 /** Keeps what the far side gave out in a Secret; what it returns tells later whether that is still so. */
 export async function keepOutputs(

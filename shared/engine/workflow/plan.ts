@@ -25,7 +25,7 @@ export function fatesOf(
   for (const name of names) {
     const wish = wishes.get(name)
     const stays = wish === 'wanted' && !dependenciesOf(name).some(isOut)
-    fates.set(name, wish === 'inactive' || wish === 'unknown' ? 'none' : stays ? 'reconcile' : 'delete')
+    fates.set(name, isLeftAlone(wish) ? 'none' : stays ? 'reconcile' : 'delete')
   }
   return fates
 }
