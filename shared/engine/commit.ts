@@ -7,6 +7,7 @@ import { dueAtMs, wakesItself, type EngineState, type StoredObject, type Touched
 import { touchedBy } from '../resources/transitions.ts'
 import { conclude, concludePaused, type Conclusion, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
+import { notEnded, slowBackoffMs, stalled } from './not-ended.ts'
 import { postponed, type Postponement } from './postponement.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
@@ -31,6 +32,8 @@ export interface Commit {
   resting(stored: StoredObject, turn: Turn): Promise<void>
   /** The object may not run now. */
   postponed(stored: StoredObject, turn: Turn, how: PostponedTurn): Promise<void>
+  /** Its runs do not come to their end: it says so, and is tried again much later. */
+  notEnded(stored: StoredObject, turn: Turn, how: NotEndedTurn): Promise<void>
   /** The object's timer is not due yet: the turn is held until then. */
   early(stored: StoredObject, turn: Turn, untilMs: number): Promise<void>
 }
@@ -53,6 +56,12 @@ export interface PostponedTurn {
   readonly facts: Omit<RunFacts, 'nowMs'>
 }
 
+export interface NotEndedTurn {
+  readonly controller: Pick<Controller, 'name'>
+  /** Its kind keeps a status, and the controller reports it. */
+  readonly showsStatus: boolean
+}
+
 interface Rest {
   readonly turn: Turn
   /** The object as the turn began with it. */
@@ -65,7 +74,7 @@ interface Recorded {
   readonly isRecorded: boolean
 }
 
-export function createCommit({ store, clock, events, logger }: EngineOptions): Commit {
+export function createCommit({ store, clock, random, events, logger }: EngineOptions): Commit {
   /** The state after `next`, tried on newer states until it is written. Undefined if the object is gone or another. */
   async function write(first: StoredObject, next: (live: StoredObject) => Next): Promise<StoredObject | undefined> {
     let live: StoredObject | undefined = first
@@ -120,10 +129,10 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     try {
       await tell()
     } catch (error) {
-      notEnded(turn, error)
+      notReleased(turn, error)
       end = () => turn.hold(0)
     }
-    void overrun.then(() => end()).catch((error: unknown) => notEnded(turn, error))
+    void overrun.then(() => end()).catch((error: unknown) => notReleased(turn, error))
   }
 
   /** Writes the wait, and if it may, how to end it. Whether that is recorded. */
@@ -145,7 +154,7 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
     if (isRecorded && (await turn.isWanted())) await turn.hold(0)
   }
 
-  function notEnded({ key: { kind, namespace, name } }: Turn, error: unknown): void {
+  function notReleased({ key: { kind, namespace, name } }: Turn, error: unknown): void {
     logger.error('turn not ended; it comes again after its visibility timeout', {
       kind,
       namespace,
@@ -187,6 +196,13 @@ export function createCommit({ store, clock, events, logger }: EngineOptions): C
       await write(stored, (live) => changed(live, postponed(live, postponement, { ...facts, nowMs }), timer))
       // No handle is recorded: whoever wakes the key could not make it run sooner.
       await (isShort && !turn.isWorn ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
+    },
+    notEnded: async (stored, turn, { controller, showsStatus }) => {
+      const nowMs = clock.nowMs()
+      const how = { nowMs, retryAtMs: nowMs + slowBackoffMs(random.next()), showsStatus }
+      await write(stored, (live) => changed(live, stalled(live, how)))
+      await events.record(stored.object, { type: 'Warning', ...notEnded, component: controller.name })
+      await turn.settle()
     },
     early: async (stored, turn, untilMs) => {
       // Whoever wakes it could not make it run sooner.

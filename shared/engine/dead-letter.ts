@@ -1,14 +1,12 @@
-import { asJson, conditionsOf, patchConditions } from '../model/conditions.ts'
-import { equal, type JsonObject } from '../model/json.ts'
+import { equal } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { EngineState, StoredObject, Touched } from '../model/stored-object.ts'
+import type { StoredObject, Touched } from '../model/stored-object.ts'
 import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
-import { backoffMs } from './backoff.ts'
-import { failuresOf } from './conclusion.ts'
 import { allControllers, createControlLoops, type ControlLoopsOptions } from './control-loops.ts'
 import type { Controller } from './controller.ts'
 import { fanOutName } from './fan-out.ts'
+import { notEnded, slowBackoffMs, stalled } from './not-ended.ts'
 import { recordKey } from './removed/record.ts'
 import { writeNewest } from './write-newest.ts'
 
@@ -31,12 +29,6 @@ export type DeadLetters = (message: DeadMessage) => Promise<void>
 export interface DeadLettersOptions extends ControlLoopsOptions {
   readonly queueOf: (loop: { readonly name: string }) => WorkQueue
 }
-
-export const notEndedReason = 'RunNotEnded'
-const message = 'no run came to its end: the worker crashed, ran out of time or memory, or could not reach the store'
-
-/** The count of failures whose backoff is the longest. */
-const slowAttempt = 11
 
 export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   const { store, catalog, clock, random, events, logger, queueOf } = options
@@ -61,7 +53,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     const written = await change(key, stall(showsStatus))
     if (controller.onRemoved === 'reconcile') await change(recordKey(key), stall(false))
     if (written !== undefined)
-      await events.record(written, { type: 'Warning', reason: notEndedReason, message, component: controller.name })
+      await events.record(written, { type: 'Warning', ...notEnded, component: controller.name })
   }
 
   /** The object as it was written; undefined if it is gone or nothing was to be written. */
@@ -69,7 +61,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     key: ObjectKey,
     next: (live: StoredObject, retryAtMs: number) => StoredObject,
   ): Promise<ApiObject | undefined> {
-    const waitMs = backoffMs(slowAttempt, random.next())
+    const waitMs = slowBackoffMs(random.next())
     const again = (live: StoredObject | undefined): StoredObject | undefined =>
       live && next(live, clock.nowMs() + waitMs)
     const { stored, isWritten } = await writeNewest(store, key, again, touchedIn)
@@ -80,48 +72,6 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
 /** A status that is as it was is not written. */
 function touchedIn(live: StoredObject, after: StoredObject): Touched {
   return equal(live.object.status, after.object.status) ? ['engine'] : ['status', 'engine']
-}
-
-interface Stall {
-  readonly nowMs: number
-  readonly retryAtMs: number
-  readonly showsStatus: boolean
-}
-
-function stalled(live: StoredObject, { nowMs, retryAtMs, showsStatus }: Stall): StoredObject {
-  const { object, engine } = live
-  if (isStalled(live, nowMs)) return live
-  const { generation } = object.metadata
-  const { sameErrors: _, ...kept } = engine
-  const waiting = {
-    generation,
-    attempt: failuresOf(engine, generation) + 1,
-    waiting: 'Backoff',
-    nextRunAtMs: retryAtMs,
-    lastError: message,
-  } satisfies EngineState
-  return {
-    object: showsStatus ? { ...object, status: stalledStatus(object, nowMs) } : object,
-    engine: { ...kept, ...waiting },
-  }
-}
-
-/** An earlier message has said so, and the time it set has not come. */
-function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
-  const { lastError, generation, nextRunAtMs = 0 } = engine
-  return lastError === message && generation === object.metadata.generation && nextRunAtMs > nowMs
-}
-
-function stalledStatus(object: ApiObject, nowMs: number): JsonObject {
-  const conditions = patchConditions(
-    conditionsOf(object),
-    {
-      Ready: { status: 'False', reason: notEndedReason, message },
-      Stalled: { status: 'True', reason: notEndedReason, message },
-    },
-    { nowMs, generation: object.metadata.generation },
-  )
-  return { ...object.status, conditions: asJson(conditions) }
 }
 
 /** What was to become a timer, as a late one. One that is there serves as well. */

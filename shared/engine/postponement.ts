@@ -35,6 +35,6 @@ function granted({ wakeAtMs, ...engine }: EngineState, untilMs: number): EngineS
 
 function known({ hold: _, ...engine }: EngineState, generation: number): EngineState {
   if (engine.generation === generation) return engine
-  const { attempt: __, lastError: ___, sameErrors: ____, ...rest } = engine
+  const { attempt: __, lastError: ___, sameErrors: ____, unended: _____, ...rest } = engine
   return rest
 }

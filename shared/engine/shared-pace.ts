@@ -67,6 +67,22 @@ export function createSharedPace(
   }
 }
 
+/** The object as its run begins: the reservation is used, and a run is under way that has not ended. */
+export function begunBy(stored: StoredObject): StoredObject {
+  const { reservedMs, unended = 0, ...rest } = stored.engine
+  return reservedMs === undefined ? stored : { ...stored, engine: { ...rest, unended: unended + 1 } }
+}
+
+/**
+ * So many runs in a row did not come to their end. Where keys wait in line their messages do not tell: each wait counts as received,
+ * like a run that took its process down, and what waits for long has another message each time.
+ */
+export function hasNotEnded({ engine: { unended = 0 } }: StoredObject): boolean {
+  return unended >= unendedMax
+}
+
+const unendedMax = 5
+
 interface Place {
   ask(): Promise<number>
   leave(): void

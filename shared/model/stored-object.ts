@@ -33,6 +33,8 @@ export type EngineState = {
   readonly window?: RunWindow
   /** When its run may begin by the rate limit of the whole controller; struck out before it does. */
   readonly reservedMs?: number
+  /** How many runs by such a reservation have begun since one came to its end. */
+  readonly unended?: number
   /** Why it waits. */
   readonly waiting?: Waiting
   /** Message of the last failure, without times and ids, so that equal failures stay equal. */

@@ -9,7 +9,13 @@ import { below, oneOf } from './world.ts'
 export function scenarioOf(seed: number): Scenario {
   const plain = plainScenarioOf(seed)
   const stream = (name: string): SeededRandom => createSeededRandom(seed).fork(name)
-  return { ...plain, ...limitsOf(stream('limits'), plain) }
+  return { ...plain, ...limitsOf(stream('limits'), plain), ...propagationOf(stream('propagation'), plain) }
+}
+
+/** One seed in four. What nobody is told of is found within a day, and not by the end. */
+function propagationOf(random: SeededRandom, { climate }: Scenario): Pick<Extras, 'propagation'> {
+  if (random.next() >= 1 / 4 || climate.streamRetriesMax < 100) return {}
+  return { propagation: oneOf(random, ['Foreground', 'Foreground', 'Orphan'] as const) }
 }
 
 /** One seed in six. A herd waits for nobody: what one change does to many is looked at there. */

@@ -19,6 +19,8 @@ export interface Scenario extends Extras {
 export interface Extras {
   /** How fast all objects of a kind together may run, in however many processes. */
   readonly limits?: { readonly [kind in KindName]?: Rate }
+  /** How users delete. Default: in the background. */
+  readonly propagation?: 'Foreground' | 'Orphan'
 }
 
 export type KindName = 'Gadget' | 'Link' | 'Crate' | 'Witness' | 'ConfigMap'

@@ -112,10 +112,10 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   /** Whoever acts after his turn is over has ended by now; what he left behind the next run puts right. */
   async function runAgain(): Promise<void> {
     await world.runUntil(world.nowMs() + lateWorkMsMax)
+    end.isRunAgain = true
     let isAsked = false
     void users.runAll().then(() => (isAsked = true))
     while (!isAsked) await world.runUntil(world.nowMs() + 1_000)
-    end.isRunAgain = true
   }
 
   function unmet(): readonly string[] {

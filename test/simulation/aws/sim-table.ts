@@ -166,9 +166,10 @@ function createLaggingIndex(
   const index: ObjectIndex = {
     ...known,
     // Strong: with a lagging index children are left behind. See docs/decisions/0007.
-    ownedBy: async (uid) =>
+    ownedBy: async (uid, limit) =>
       [...items.values()]
         .filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
+        .slice(0, limit)
         .map(({ object }) => keyOf(object)),
     due: async (kind, untilMs, limit) =>
       [...indexed.values()]

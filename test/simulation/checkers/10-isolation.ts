@@ -1,4 +1,4 @@
-import { notEndedReason } from '../../../shared/engine/dead-letter.ts'
+import { notEnded } from '../../../shared/engine/not-ended.ts'
 import { conditionOf, conditionsOf, isCondition } from '../../../shared/model/conditions.ts'
 import type { Life } from '../life.ts'
 import type { Run } from '../runs.ts'
@@ -67,7 +67,7 @@ function createTakenDown() {
 }
 
 function hasNotEnded({ object }: Parameters<typeof specOf>[0]): boolean {
-  return conditionOf(object, 'Stalled')?.reason === notEndedReason
+  return conditionOf(object, 'Stalled')?.reason === notEnded.reason
 }
 
 /**
