@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { syncDirectory } from '../../postgres/server/files.ts'
-import { makeDirectory } from '../../postgres/server/files.ts'
+import { makeDirectory, syncDirectory } from '../../postgres/server/files.ts'
 import { dumpSuffix, type Archive, type Receipt, type StoredDump } from './archive.ts'
 
 /** An archive below a directory of this machine, for the eyes of its account alone. */
