@@ -83,7 +83,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a turn whose function goes on is tried again if that cannot be written',
     file: commit,
-    find: '      notEnded(turn, error)\n      end = () => turn.hold(0)',
+    find: '      notReleased(turn, error)\n      end = () => turn.hold(0)',
     replace: '      throw error',
   },
   {
