@@ -22,6 +22,8 @@ export interface ServedKind {
   readonly selectableFields: readonly string[]
   /** Comes with the control plane, not from a CustomResourceDefinition. */
   readonly builtIn: boolean
+  /** Its definition is being deleted, and its objects with it: there are no new ones. */
+  readonly isEnding?: true
 }
 
 export interface PrinterColumn {

@@ -13,7 +13,7 @@ import { applied, sentManagedFields, withManagedFields, withOwnership, type Writ
 import { jsonPatch } from './json-patch.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
-import { checkPreconditions } from './refusals.ts'
+import { checkPreconditions, ending } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { checkDeletion, firstState, prepared } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
@@ -40,6 +40,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     body: JsonObject,
     how: WriteOptions & Pick<Written, 'warnings'> & { readonly owned: typeof withManagedFields },
   ): Promise<Written> => {
+    if (kind.isEnding === true) throw ending()
     const around = await surroundings(kind)
     const namespace = kind.namespaced ? namespaceOf(body) : ''
     const { nowMs } = around

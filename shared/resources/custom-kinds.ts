@@ -25,7 +25,7 @@ function isEstablished(definition: CustomResourceDefinition): boolean {
 
 type Version = CustomResourceDefinition['spec']['versions'][number]
 
-function kindOf({ spec, status }: CustomResourceDefinition, version: Version): ServedKind {
+function kindOf({ metadata, spec, status }: CustomResourceDefinition, version: Version): ServedKind {
   const names = status?.acceptedNames ?? spec.names
   return {
     group: spec.group,
@@ -43,6 +43,7 @@ function kindOf({ spec, status }: CustomResourceDefinition, version: Version): S
     columns: version.additionalPrinterColumns ?? ageOnly,
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     builtIn: false,
+    ...(metadata.deletionTimestamp === undefined ? {} : { isEnding: true }),
   }
 }
 

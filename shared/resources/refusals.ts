@@ -55,3 +55,9 @@ export function checkPreconditions(
   }
   if (resourceVersion !== undefined && resourceVersion !== live.resourceVersion) throw conflict(kind, live)
 }
+
+/** Nothing new of a kind whose definition is being deleted: nobody would see it off. */
+export function ending(): OperatingError {
+  const message = 'create not allowed while custom resource definition is terminating'
+  return new OperatingError('METHOD_NOT_ALLOWED', message)
+}

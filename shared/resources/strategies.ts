@@ -1,3 +1,4 @@
+import { conditionsOf } from '../model/conditions.ts'
 import { acceptCrd, checkCrd, type CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
@@ -9,7 +10,7 @@ import { parseTimestamp } from '../model/time.ts'
 /** What a state depends on beside its own object. */
 export interface Surroundings {
   readonly nowMs: number
-  /** All there are, where the object is one. */
+  /** All there are, where the object is one that is written; left out where it is only marked for deletion. */
   readonly definitions?: readonly CustomResourceDefinition[]
 }
 
@@ -59,10 +60,21 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   'apiextensions.k8s.io/CustomResourceDefinition': {
     finalizer: crdFinalizer,
-    // Which names it has is of no matter any more, and must not change: its objects are found by them.
-    prepare: (next, { nowMs, definitions }) => (isDeleting(next) ? next : acceptCrd(next, nowMs, definitions)),
+    prepare: (next, { nowMs, definitions }) =>
+      definitions === undefined ? next : acceptCrd(withServersStatus(next, definitions), nowMs, definitions),
     check: checkCrd,
   },
+}
+
+/** Of which names it has, a definition's status is believed only as it is stored: its objects are found by them. */
+function withServersStatus(next: ApiObject, definitions: readonly CustomResourceDefinition[]): ApiObject {
+  const live = definitions.find(({ metadata }) => metadata.name === next.metadata.name)?.status
+  if (live === undefined) return next
+  const { acceptedNames, conditions = [] } = live
+  const isServers = ({ type }: { readonly type: string }): boolean => type === 'NamesAccepted' || type === 'Established'
+  const others = conditionsOf(next).filter((condition) => !isServers(condition))
+  const status = { ...next.status, acceptedNames, conditions: [...conditions.filter(isServers), ...others] }
+  return { ...next, status: status as unknown as JsonObject }
 }
 
 const none: Strategy = {}

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemRandom } from '../../../shared/adapters/local/system-random.ts'
-import { isCondition } from '../../../shared/model/conditions.ts'
+import { conditionsOf, isCondition } from '../../../shared/model/conditions.ts'
 import type { CustomResourceDefinition } from '../../../shared/model/custom-resource-definition.ts'
+import type { JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import { customResourceDefinitionKind as definitionKind } from '../../../shared/resources/built-in-kinds.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
+import {
+  customResourceDefinitionKind as definitionKind,
+  namespaceKind,
+} from '../../../shared/resources/built-in-kinds.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
 import { servedKinds } from '../../../shared/resources/custom-kinds.ts'
-import type { Resources } from '../../../shared/resources/resources.ts'
+import type { Resources, Written } from '../../../shared/resources/resources.ts'
 import { expectCode } from '../../support/expect-code.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
@@ -70,6 +75,59 @@ describe('a definition', () => {
       manager,
     )
     expect(served(stored.object)).toEqual(['widgetz Widget'])
+  })
+
+  const says = (plural: string, status: JsonObject): Promise<Written> =>
+    resources.patch(
+      definitionKind,
+      { name: `${plural}.example.com` },
+      { type: 'merge', body: { status } },
+      { ...manager, subresource: 'status' },
+    )
+  const established = { type: 'Established', status: 'True', reason: 'Said', message: '' }
+
+  it('keeps its names until it is gone, whatever its status is made to say: its objects are found by them', async () => {
+    await create('widgets')
+    const unsaid = { acceptedNames: { plural: 'others', kind: 'Other' }, conditions: [] }
+    expect(served((await says('widgets', unsaid)).stored.object)).toEqual(['widgets Widget'])
+    await resources.delete(definitionKind, { name: 'widgets.example.com' })
+    expect(served((await says('widgets', unsaid)).stored.object)).toEqual(['widgets Widget'])
+  })
+
+  it("gets no names of another's by saying that it had them: their objects would go with it", async () => {
+    await create('widgets')
+    await create('widgetz')
+    const said = { acceptedNames: { plural: 'widgetz', kind: 'Widget' }, conditions: [established] }
+    expect(served((await says('widgetz', said)).stored.object)).toEqual([])
+    await resources.delete(definitionKind, { name: 'widgetz.example.com' })
+    expect(served((await says('widgetz', said)).stored.object)).toEqual([])
+  })
+
+  it('may be told by others what it does not tell itself', async () => {
+    await create('widgets')
+    const offered = { type: 'Offered', status: 'True', reason: 'Said', message: '' }
+    const { stored } = await says('widgets', { conditions: [offered] })
+    expect(conditionsOf(stored.object).map(({ type }) => type)).toEqual(['NamesAccepted', 'Established', 'Offered'])
+    expect((await says('widgets', {})).outcome).toBe('unchanged')
+  })
+
+  it('that is deleted gets no new objects, which nobody would see off', async () => {
+    await create('widgets')
+    const { stored } = await resources.delete(definitionKind, { name: 'widgets.example.com' })
+    const [kind] = servedKinds(stored.object as unknown as CustomResourceDefinition)
+    await resources.create(namespaceKind, { metadata: { name: 'default' } }, manager)
+    const refused = { message: 'create not allowed while custom resource definition is terminating' }
+    const body = { metadata: { name: 'w', namespace: 'default' } }
+    expect(await expectCode(resources.create(kind as ServedKind, body, manager), 'METHOD_NOT_ALLOWED')).toMatchObject(
+      refused,
+    )
+    const applied = resources.patch(
+      kind as ServedKind,
+      { name: 'w', namespace: 'default' },
+      { type: 'apply', body, force: false },
+      manager,
+    )
+    expect(await expectCode(applied, 'METHOD_NOT_ALLOWED')).toMatchObject(refused)
   })
 
   it.each([
