@@ -1,4 +1,5 @@
 import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse } from 'aws-lambda'
+import { backoffMs } from '../engine/backoff.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { AwsBoundary } from './aws-boundary.ts'
 import { openAwsTable } from './aws-table.ts'
@@ -20,19 +21,36 @@ export interface DeployedController {
  */
 export type AnswerRemoval = (event: CloudFormationCustomResourceEvent) => Promise<void>
 
-/** `put` sends the answer to CloudFormation. */
+/** `put` sends the answer to CloudFormation, up to five times; the last failure fails the function, which Lambda then calls again. */
 export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerRemoval {
   return async (event) => {
     const { store } = openAwsTable(boundary, patienceMs)
     const reason = await whyNot(event, store).catch((error: unknown) => `cannot tell what is left: ${String(error)}`)
     const answer = answerTo(event, reason)
-    const { ok, status } = await put(event.ResponseURL, {
-      method: 'PUT',
-      body: JSON.stringify(answer),
-      headers: noType,
-    })
-    if (!ok) throw new Error(`CloudFormation did not take the answer: ${status}`)
+    await send(boundary, () => putAnswer(put, event.ResponseURL, answer))
   }
+}
+
+/** Without an answer CloudFormation waits until the time of the resource is over. */
+async function send({ clock, random }: AwsBoundary, attempt: () => Promise<void>): Promise<void> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (attempts === attemptsMax) throw error
+      await clock.sleep(backoffMs(attempts, random.next()))
+    }
+  }
+}
+
+/** With its waits little more than a minute of the function's five. */
+const attemptsMax = 5
+const answerMsMax = 10_000
+
+async function putAnswer(put: typeof fetch, url: string, answer: CloudFormationCustomResourceResponse): Promise<void> {
+  const signal = AbortSignal.timeout(answerMsMax)
+  const { ok, status } = await put(url, { method: 'PUT', body: JSON.stringify(answer), headers: noType, signal })
+  if (!ok) throw new Error(`CloudFormation did not take the answer: ${status}`)
 }
 
 /** By itself fetch names the type of a text; URLs that are signed without one, as those of older Regions are, are then refused. */
