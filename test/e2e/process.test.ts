@@ -1,7 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -373,6 +382,19 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
         for (const path of [directory.path, dataDirectory]) chmodSync(path, 0o755)
         expect(await refused({ dataDirectory, env: { NODE_OPTIONS: asNobody } })).toBe(
           `setpoint: cannot use the data directory: EACCES: permission denied, access '${dataDirectory}'; choose another (--data-dir)\n`,
+        )
+      },
+    )
+
+    it.skipIf(!canBeAnybody)(
+      'where somebody else could have put a token of theirs',
+      { meta: { skipped: 'only root may give a directory away' } },
+      async () => {
+        const dataDirectory = fresh('theirs')
+        mkdirSync(dataDirectory)
+        chownSync(dataDirectory, 65_534, 65_534)
+        expect(await refused({ dataDirectory })).toBe(
+          `setpoint: cannot use the data directory: ${dataDirectory} belongs to another account; choose another (--data-dir)\n`,
         )
       },
     )

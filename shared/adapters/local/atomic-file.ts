@@ -6,9 +6,10 @@ import { OperatingError } from '../../model/errors.ts'
  * time. Throws UNAVAILABLE if it cannot be written.
  */
 export function writeAtomically(file: string, content: string): void {
-  // The same name each time: what a crash leaves of one is written over by the next.
+  // The same name each time: what a crash leaves of one is taken away by the next, and nothing that stands there is written through.
   const unfinished = `${file}.tmp`
   try {
+    rmSync(unfinished, { force: true })
     writeFlushed(unfinished, content)
     renameSync(unfinished, file)
   } catch (cause) {
@@ -18,7 +19,7 @@ export function writeAtomically(file: string, content: string): void {
 }
 
 function writeFlushed(file: string, content: string): void {
-  const descriptor = openSync(file, 'w', 0o600)
+  const descriptor = openSync(file, 'wx', 0o600)
   try {
     writeFileSync(descriptor, content)
     fsyncSync(descriptor)
