@@ -26,6 +26,7 @@ export function openAwsQueues(
   const isShared = [...urls.keys()].every((name) => name === 'system')
   const users = new Set(isShared ? [] : controllers.map(({ name }) => name))
   const queues = new Map<string, WorkQueue>()
+  const asking = new Map<string, Promise<number>>()
 
   function urlOf(name: string): string {
     const own = urls.get(name)
@@ -42,8 +43,15 @@ export function openAwsQueues(
     return queue
   }
 
+  /** One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a queue. */
+  function depthAt(url: string): Promise<number> {
+    const asked = asking.get(url) ?? queueDepth(client, url).finally(() => asking.delete(url))
+    asking.set(url, asked)
+    return asked
+  }
+
   return {
     queueOf: ({ name }) => queues.get(name) ?? open(name),
-    depthOf: async ({ name }) => queueDepth(client, urlOf(name)),
+    depthOf: async ({ name }) => depthAt(urlOf(name)),
   }
 }

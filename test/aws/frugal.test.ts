@@ -1,6 +1,7 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { pause } from '../support/lambda-driver.ts'
-import { headings, launch, newShipLog, shipReconciler, steer } from './fleet.ts'
+import { again, defineReconciler, done, type Outcome } from '../../shared/index.ts'
+import { headings, launch, newShipLog, Ship, shipReconciler, ships, steer } from './fleet.ts'
 import { startServices, startWholePath, type WholePath } from './whole-path.ts'
 
 /** What changes cost in requests to AWS, counted as they leave the functions; receiving and deleting is the mapping's. */
@@ -97,4 +98,79 @@ it('the rate limit of a controller: besides, one write for each batch', async ()
   for (const name of names) await arrive(name, 2)
   expect(requests).toMatchObject({ 'reconcile GetItem': 10, 'reconcile UpdateItem': 10 + batches })
   expect(batches).toBeLessThan(5)
+})
+
+describe('in what a run ends', () => {
+  const changed = { 'api GetItem': 1, 'api UpdateItem': 1, 'relay SendMessageBatch': 1, 'reconcile GetItem': 1 }
+  let ends: () => Outcome<{ heading?: number }>
+  let tickAheadMs: number
+
+  /** Ships that have arrived, with a finalizer. */
+  async function sail(...names: readonly string[]): Promise<void> {
+    ends = () => done()
+    tickAheadMs = 0
+    const controller = defineReconciler(Ship, {
+      resync: '1m',
+      reconcile: async () => ends(),
+      cleanup: async () => done(),
+    })
+    plane = await startWholePath({
+      controllers: [controller],
+      queue: { concurrency: 1 },
+      visibilitySeconds: 30,
+      skewMs: (_, name) => (name === 'resync' ? tickAheadMs : 0),
+    })
+    for (const name of names) await launch(plane, name, { heading: 1 })
+    await pause(500)
+  }
+
+  it('a resync that finds nothing: a share of a send, one read', async () => {
+    await sail('v', 'w')
+    await plane.tick()
+    tickAheadMs += 60_000
+    const { 'resync Query': _, ...requests } = await requestsOf(() => plane.tick())
+    expect(requests).toEqual({
+      'resync GetItem': 1,
+      'resync GetQueueAttributes': 1,
+      'resync PutItem': 1,
+      'resync SendMessageBatch': 1,
+      'reconcile GetItem': 2,
+    })
+  })
+
+  it('a failure: one write, one hold; and to tell of it the event is read twice and written, when it is new after a look at its namespace', async () => {
+    await sail('w')
+    ends = () => {
+      throw new Error('the wind is against us')
+    }
+    expect(await requestsOf(() => steer(plane, 'w', 2))).toEqual({
+      ...changed,
+      'reconcile GetItem': 1 + 2,
+      'reconcile UpdateItem': 1,
+      'reconcile PutItem': 1,
+      'reconcile ChangeMessageVisibilityBatch': 1,
+    })
+    const retried = await requestsOf(() => pause(1_200))
+    expect(retried).toEqual({
+      'reconcile GetItem': 1 + 2,
+      'reconcile UpdateItem': 1 + 1,
+      'reconcile ChangeMessageVisibilityBatch': 1,
+    })
+  })
+
+  it('a long wait: nothing besides its write', async () => {
+    await sail('w')
+    ends = () => again('10m')
+    expect(await requestsOf(() => steer(plane, 'w', 2))).toEqual({ ...changed, 'reconcile UpdateItem': 1 })
+  })
+
+  it('a clean-up: one write, a look at what the object referred to, and one for its children', async () => {
+    await sail('w')
+    expect(await requestsOf(async () => void (await plane.request(`DELETE ${ships}/w`)))).toEqual({
+      ...changed,
+      'reconcile GetItem': 2,
+      'reconcile UpdateItem': 1,
+      'relay Query': 1,
+    })
+  })
 })

@@ -76,8 +76,8 @@ export interface WholePathOptions {
   /** Default: dynalite and fauxqs. */
   readonly services?: Services
   readonly chance?: () => number
-  /** How wrong the clock of the n-th execution environment is, whenever it looks. */
-  readonly skewMs?: (environment: number) => number
+  /** How wrong the clock of the n-th execution environment, of the function of this name, is whenever it looks. */
+  readonly skewMs?: (environment: number, name: string) => number
   /** Of the work queues. Default 3. */
   readonly visibilitySeconds?: number
   /** Default 10. */
@@ -140,7 +140,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
         SETPOINT_QUEUES: JSON.stringify({ system: system.url }),
         SETPOINT_LOG: 'info',
       },
-      clock: skewed(skewMs, ++environments),
+      clock: skewed(skewMs, ++environments, name),
       random: { ...systemRandom, next: chance },
       write: (line) => void lines.push(line),
       dynamodb: through(services.dynamodb, 'com.amazonaws.dynamodb.v20120810#ThrottlingException'),
@@ -222,8 +222,8 @@ function settings({ transport, endpoint }: Service): ClientSettings {
   return { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never }
 }
 
-function skewed(skewMs: (environment: number) => number, environment: number): Clock {
-  return { nowMs: () => systemClock.nowMs() + skewMs(environment), sleep: systemClock.sleep }
+function skewed(skewMs: NonNullable<WholePathOptions['skewMs']>, environment: number, name: string): Clock {
+  return { nowMs: () => systemClock.nowMs() + skewMs(environment, name), sleep: systemClock.sleep }
 }
 
 async function createQueue(

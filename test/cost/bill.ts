@@ -37,7 +37,7 @@ export const assumed = {
   tickMs: 200,
   apiGb: 1,
   otherGb: 0.5,
-  /** How many resyncs come to a function at once: twice each, since they are sent ahead of their time. A user's changes come alone. */
+  /** How many resyncs of a tick come to a function at once, at most. A user's changes come alone. */
   resyncBatch: 10,
   /** Lambda asks each queue that it reads so often a minute when nothing is in it: five pollers of 20 s each, two for dead letters. */
   pollsPerMinute: 15,
@@ -77,8 +77,9 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
     ['ticks', tick, minutes],
     ['ticks, of controllers', tickOfController, minutes * controllers],
   ]
-  const batches = resyncs / assumed.resyncBatch
-  const invocations = { api: changes + reads, relay: 2 * changes, reconcile: changes + 2 * batches, tick: minutes }
+  const atOnce = resyncs / minutes / Math.max(1, controllers)
+  const batches = resyncs / Math.min(assumed.resyncBatch, Math.max(1, atOnce))
+  const invocations = { api: changes + reads, relay: 2 * changes, reconcile: changes + batches, tick: minutes }
   const all = sum(Object.values(invocations))
   const busy = Math.min(1, (use.changesPerDay + resyncs / assumed.daysPerMonth) / 24)
   const gb = (objects * (use.objectBytes + assumed.itemBytes + 3 * assumed.indexEntryBytes)) / 1e9
@@ -92,7 +93,7 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
     ...times.map(([what, cost, n]) =>
       lineOf(`SQS sends, holds and depths, ${what}`, 'queueRequest', cost.queueRequests * n),
     ),
-    lineOf('SQS receives and deletes', 'queueRequest', 2 * changes + 3 * batches),
+    lineOf('SQS receives and deletes', 'queueRequest', 2 * (changes + batches)),
     lineOf('SQS polls of idle queues', 'queueRequest', assumed.pollsPerMinute * minutes * (controllers + 1)),
     lineOf(
       'SQS polls for dead letters',

@@ -56,3 +56,12 @@ it('where there is one queue only, it is that of controllers, too', async () => 
   await open('system').depthOf({ name: 'lamp' })
   expect(asked).toEqual(['system.fifo'])
 })
+
+it('how long a queue is, is asked once for all loops that want to know it at a time', async () => {
+  const { depthOf } = open('shelf', 'system')
+  const both = [...engines, 'shelf']
+  expect(await Promise.all(both.map((name) => depthOf({ name })))).toEqual(both.map(() => 7))
+  expect(asked.toSorted()).toEqual(['shelf.fifo', 'system.fifo'])
+  await depthOf({ name: 'shelf' })
+  expect(asked).toHaveLength(3)
+})
