@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from './json.ts'
-import type { ApiObject } from './object.ts'
 import { timestamp } from './time.ts'
 
 /**
@@ -26,17 +25,23 @@ export interface ConditionPatch {
 
 export type ConditionPatches = Readonly<Record<string, ConditionPatch | null>>
 
-export function conditionsOf(object: ApiObject): readonly Condition[] {
-  const conditions = object.status?.['conditions']
+/** An object of any kind, as far as its conditions go. */
+export interface Conditioned {
+  readonly metadata: { readonly generation: number }
+  readonly status?: { readonly conditions?: unknown } | undefined
+}
+
+export function conditionsOf({ status }: Conditioned): readonly Condition[] {
+  const conditions = status?.conditions
   return Array.isArray(conditions) ? (conditions.filter(isObject) as unknown as Condition[]) : []
 }
 
-export function conditionOf(object: ApiObject, type: string): Condition | undefined {
+export function conditionOf(object: Conditioned, type: string): Condition | undefined {
   return conditionsOf(object).find((condition) => condition.type === type)
 }
 
 /** True while the named condition is True for the object's newest generation. */
-export function isCondition(object: ApiObject, type: string): boolean {
+export function isCondition(object: Conditioned, type: string): boolean {
   const condition = conditionOf(object, type)
   return (
     condition?.status === 'True' &&

@@ -1,5 +1,6 @@
 import {
   again,
+  conditionOf,
   defineReconciler,
   done,
   hasCode,
@@ -48,19 +49,20 @@ function timesOf({ metadata, status }: Cron): { readonly createdMs: number; read
   }
 }
 
-function factOf({ metadata, status }: JobObject): JobFact {
+function factOf(job: JobObject): JobFact {
+  const { metadata } = job
   return {
     name: metadata.name,
     scheduledMs: Date.parse(metadata.annotations?.[scheduledAnnotation] ?? metadata.creationTimestamp ?? ''),
-    finished: finishedOf(status),
+    finished: finishedOf(job),
     deleting: metadata.deletionTimestamp !== undefined,
   }
 }
 
-function finishedOf(status: JobObject['status']): Finished | undefined {
-  if (status?.completionTime === undefined) return undefined
-  const isComplete = status.conditions?.some(({ type, status: is }) => type === 'Complete' && is === 'True') === true
-  return { succeeded: isComplete, atMs: Date.parse(status.completionTime) }
+function finishedOf(job: JobObject): Finished | undefined {
+  const { completionTime } = job.status ?? {}
+  if (completionTime === undefined) return undefined
+  return { succeeded: conditionOf(job, 'Complete')?.status === 'True', atMs: Date.parse(completionTime) }
 }
 
 async function tell({ missed, tooLateMs }: Plan, ctx: Context): Promise<void> {

@@ -1,12 +1,12 @@
 import {
   again,
+  conditionOf,
   defineReconciler,
   done,
   isCondition,
   reference,
   Secret,
   waiting,
-  type ApiObject,
   type Context,
   type Controller,
   type NotReady,
@@ -156,7 +156,7 @@ async function loginOf(name: string, ctx: Context): Promise<Endpoint | NotReady>
   if (database === undefined) return waiting('DatabaseNotFound', `PostgresDatabase ${name} does not exist`)
   const ref = database.status?.secretRef
   const secret = ref && (await ctx.get(Secret, ref.name))
-  if (!isCondition(database as unknown as ApiObject, 'Ready') || secret === undefined)
+  if (!isCondition(database, 'Ready') || secret === undefined)
     return waiting('DatabaseNotReady', `PostgresDatabase ${name} is not ready`)
   return {
     host: secretText(secret, 'host'),
@@ -203,9 +203,9 @@ async function expire(job: JobObject, completionTime: string, ctx: Context): Pro
   return done(report)
 }
 
-function failureOf({ status }: JobObject): NotReady | undefined {
-  const failed = status?.conditions?.find(({ type, status: is }) => type === 'Failed' && is === 'True')
-  return failed && { reason: failed.reason, message: failed.message }
+function failureOf(job: JobObject): NotReady | undefined {
+  const failed = conditionOf(job, 'Failed')
+  return failed?.status === 'True' ? { reason: failed.reason, message: failed.message } : undefined
 }
 
 function statusOf(job: JobObject): Status {

@@ -6,7 +6,6 @@ import {
   reference,
   Secret,
   waiting,
-  type ApiObject,
   type Context,
   type Controller,
   type NotReady,
@@ -70,14 +69,8 @@ async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | N
   if (cluster === undefined) return waiting('ClusterNotFound', `PostgresCluster ${name} does not exist`)
   const { host, port, secretRef } = cluster.status ?? {}
   const secret = secretRef && (await ctx.get(Secret, secretRef.name))
-  if (
-    !isCondition(cluster as unknown as ApiObject, 'Ready') ||
-    host === undefined ||
-    port === undefined ||
-    secret === undefined
-  ) {
+  if (!isCondition(cluster, 'Ready') || host === undefined || port === undefined || secret === undefined)
     return waiting('ClusterNotReady', `PostgresCluster ${name} is not ready`)
-  }
   return {
     host,
     port,
