@@ -13,6 +13,7 @@ const turn = 'shared/engine/turn.ts'
 const conclusion = 'shared/engine/conclusion.ts'
 const reconcileKey = 'shared/engine/reconcile-key.ts'
 const sweep = 'shared/engine/sweep.ts'
+const garbageCollector = 'shared/engine/garbage-collector.ts'
 const awsReconcile = 'shared/runtime/aws-reconcile.ts'
 
 /** What somebody could do wrong in the protocol, each so small that a review might miss it. */
@@ -176,9 +177,33 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'children of a removed owner are not looked up',
-    file: 'shared/engine/garbage-collector.ts',
+    file: garbageCollector,
     find: '(await index.ownedBy(object.metadata.uid, 1)).length > 0',
     replace: 'false',
+  },
+  {
+    bug: 'a child that could not be looked at is forgotten',
+    file: garbageCollector,
+    find: '    if (failures.length > 0) throw failures[0]\n',
+    replace: '',
+  },
+  {
+    bug: 'an owner in the foreground waits for no child',
+    file: garbageCollector,
+    find: 'else if (await isWaiting(object)) return',
+    replace: 'else if ((await isWaiting(object)) && how === undefined) return',
+  },
+  {
+    bug: 'a child that is gone wakes no owner that waits for it',
+    file: garbageCollector,
+    find: '...waitingKeys(object).map(',
+    replace: '...waitingKeys(object).slice(0, 0).map(',
+  },
+  {
+    bug: 'an owner that lets its children go goes with them',
+    file: garbageCollector,
+    find: "owners.filter((owner) => propagationOf(owner) === 'orphan')",
+    replace: 'owners.slice(0, 0)',
   },
   {
     bug: 'nobody looks for timers that are due',

@@ -68,6 +68,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     world,
     plane,
     outside,
+    propagation: scenario.propagation,
     report,
     onAccepted: (change) => checkers.accepted(change),
   })

@@ -3,7 +3,7 @@ import { keyText } from '../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import type { Plane } from './aws/plane.ts'
 import type { Outside } from './outside.ts'
-import type { KindName, Step } from './scenario.ts'
+import type { KindName, Scenario, Step } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** What a user was told about an object, and what must be there in the end. */
@@ -24,6 +24,8 @@ export interface UsersOptions {
   readonly world: World
   readonly plane: Plane
   readonly outside: Outside
+  /** How they delete. */
+  readonly propagation: Scenario['propagation']
   readonly onAccepted: (change: AcceptedWrite) => void
   readonly report: (violation: string) => void
 }
@@ -47,7 +49,7 @@ export interface Users {
 }
 
 /** People and scripts with a client each: everything goes through the API, but for what they do by hand outside. */
-export function createUsers({ world, plane, outside, onAccepted, report }: UsersOptions): Users {
+export function createUsers({ world, plane, outside, propagation, onAccepted, report }: UsersOptions): Users {
   const expectations = new Map<string, Expectation>()
   const tampered = new Set<string>()
 
@@ -104,7 +106,8 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       return reply
     },
     delete: async (step) => {
-      const reply = await plane.request(`DELETE ${pathOf(step)}`)
+      const how = propagation === undefined ? '' : `?propagationPolicy=${propagation}`
+      const reply = await plane.request(`DELETE ${pathOf(step)}${how}`)
       const expectation = expectationOf(step)
       const isGoing = reply !== undefined && (reply.status < 300 || reply.status === 404)
       if (isGoing || isUnknown(reply)) expectation.mustExist = false
@@ -118,6 +121,8 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
       const annotations = { 'setpoint.dev/reconcile-requested-at': String(step.value) }
       return plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations } })
     },
+    pause: (step) => setPaused(step, 'true'),
+    resume: (step) => untilTaken(() => setPaused(step, null)),
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
     tamper: ({ name }) => {
@@ -166,11 +171,22 @@ export function createUsers({ world, plane, outside, onAccepted, report }: Users
     tampered,
   }
 
+  function setPaused(step: Step, paused: 'true' | null): Promise<HttpResponse | undefined> {
+    return plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations: { 'setpoint.dev/paused': paused } } })
+  }
+
+  async function untilTaken(request: () => Promise<HttpResponse | undefined>): Promise<HttpResponse | undefined> {
+    for (;;) {
+      const reply = await request()
+      if (reply !== undefined && [200, 404].includes(reply.status)) return reply
+      await world.sleep(1_000)
+    }
+  }
+
   async function askToRun({ kind, metadata: { name } }: ApiObject): Promise<void> {
     const path = pathOf({ kind: kind as KindName, name })
     const body = { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'once more' } } }
-    for (let isTaken = false; !isTaken; await world.sleep(500))
-      isTaken = [200, 404].includes((await plane.request(`PATCH ${path}`, body))?.status ?? 0)
+    await untilTaken(() => plane.request(`PATCH ${path}`, body))
   }
 }
 

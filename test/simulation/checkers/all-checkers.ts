@@ -10,9 +10,12 @@ import { createWaits } from './06-waits.ts'
 import { createQuietStatus } from './07-quiet-status.ts'
 import { createDeletion } from './08-deletion.ts'
 import { createEffects } from './08-effects.ts'
+import { createPropagation } from './08-propagation.ts'
 import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
+import { createObjectLimit } from './object-limit.ts'
+import { createPause } from './pause.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createVersionsGrow } from './versions-grow.ts'
 
@@ -36,11 +39,14 @@ export function createCheckers(scene: Scene): Checkers {
     createOwnWrites(scene),
     quiet,
     createDeletion(scene),
+    createPropagation(scene),
     createEffects(scene),
     createResync(scene),
     createIsolation(scene),
     createVersionsGrow(scene),
     createRateLimit(scene),
+    createObjectLimit(scene),
+    createPause(scene),
   ]
   return {
     write: (write) => {

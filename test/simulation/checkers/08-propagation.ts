@@ -1,0 +1,57 @@
+import { isDeleting, type ApiObject } from '../../../shared/model/object.ts'
+import type { Checker, Scene } from './checker.ts'
+
+/**
+ * Promise 8: who is deleted in the foreground goes after the children that block it, and who lets them go leaves them behind. Of
+ * children that were there when it was deleted: one that is made by a run that goes on is another matter.
+ */
+export function createPropagation({ scenario, table, report }: Scene): Checker {
+  /** Uids of children that block an owner, by its uid. */
+  const blocking = new Map<string, ReadonlySet<string>>()
+  const letGo = new Set<string>()
+
+  const childrenOf = ({ metadata }: ApiObject, blocks?: true): readonly ApiObject[] =>
+    [...table.items.values()].flatMap(({ object }) =>
+      object.metadata.ownerReferences?.some(
+        (owner) => owner.uid === metadata.uid && (blocks === undefined || owner.blockOwnerDeletion === true),
+      )
+        ? [object]
+        : [],
+    )
+
+  const begins = (object: ApiObject): void => {
+    const { uid, finalizers = [] } = object.metadata
+    if (finalizers.includes('foregroundDeletion')) blocking.set(uid, new Set(childrenOf(object, true).map(uidOf)))
+    if (finalizers.includes('orphan'))
+      for (const child of childrenOf(object)) if (!isDeleting(child) && !isStripped(child)) letGo.add(uidOf(child))
+  }
+
+  /** Somebody may delete it by hand. */
+  const isStripped = ({ kind }: ApiObject): boolean =>
+    kind === 'ConfigMap' && scenario.steps.some(({ act }) => act === 'strip')
+
+  const goes = (object: ApiObject): void => {
+    const { kind, metadata } = object
+    const first = blocking.get(metadata.uid)
+    if (first !== undefined && childrenOf(object, true).some((child) => first.has(uidOf(child))))
+      report(`promise 8, propagation: ${kind} ${metadata.name} went before a child that blocks it`)
+  }
+
+  return {
+    write: ({ type, before, after: { object } }) => {
+      const { kind, metadata } = object
+      const isMarked = isDeleting(object) && before !== undefined && !isDeleting(before.object)
+      if (letGo.has(metadata.uid) && (type === 'removed' || isMarked))
+        report(`promise 8, propagation: ${kind} ${metadata.name} was let go by its owner and is deleted`)
+      // Another owner has it now, which may do with it as it likes.
+      else if (before?.object.metadata.ownerReferences === undefined && metadata.ownerReferences !== undefined)
+        letGo.delete(metadata.uid)
+      if (type === 'removed') goes(object)
+      else if (isMarked) begins(object)
+    },
+  }
+}
+
+function uidOf({ metadata: { uid } }: ApiObject): string {
+  return uid
+}
