@@ -33,7 +33,8 @@ export async function startControlPlane(options: ControlPlaneProcessOptions = {}
   const own = options.dataDirectory === undefined ? temporaryDirectory('data') : undefined
   const dataDirectory = options.dataDirectory ?? join(own?.path ?? '', 'data')
   const process = await startLocalProgram({ ...options, dataDirectory })
-  const [, url = ''] = await process.says(/ready at (\S+) .*\n\n$/s)
+  // The whole of it: a reconciler may say something right behind it.
+  const [, url = ''] = await process.says(/ready at (\S+) .*\n\n.*\n\n/s)
   return {
     url,
     kubeconfig: join(dataDirectory, 'kubeconfig'),
