@@ -8,6 +8,7 @@ export default defineConfig({
     allowOnly: false,
     // A hung test fails; one that is slow on two shared cores does not.
     testTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     restoreMocks: true,
     unstubGlobals: true,
   },
