@@ -55,8 +55,9 @@ export function patchConditions(
   patches: ConditionPatches,
   at: { readonly nowMs: number; readonly generation: number },
 ): Condition[] {
-  const kept = current.filter(({ type }) => patches[type] === undefined)
-  const set = Object.entries(patches).flatMap(([type, patch]) =>
+  const named = Object.entries(patches)
+  const kept = current.filter(({ type }) => !named.some(([name]) => name === type))
+  const set = named.flatMap(([type, patch]) =>
     patch === null
       ? []
       : [

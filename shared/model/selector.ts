@@ -1,5 +1,6 @@
 import type { ApiObject } from './object.ts'
 import { OperatingError } from './errors.ts'
+import { isObject, type Json } from './json.ts'
 
 /** Whether an object belongs to a selection. Undefined selectors select everything. */
 export type Selector = (object: ApiObject) => boolean
@@ -55,8 +56,8 @@ function fieldRequirement(text: string, selectable: readonly string[]): Selector
 }
 
 function fieldText(object: ApiObject, path: string): string {
-  let value: unknown = object
-  for (const step of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[step]
+  let value: Json | undefined = object
+  for (const step of path.split('.')) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
   return value === undefined || value === null ? '' : String(value)
 }
 
