@@ -34,6 +34,8 @@ export interface Commit {
   postponed(stored: StoredObject, turn: Turn, how: PostponedTurn): Promise<void>
   /** Its runs do not come to their end: it says so, and is tried again much later. */
   notEnded(stored: StoredObject, turn: Turn, how: NotEndedTurn): Promise<void>
+  /** The turn is to wait for longer than a message is held: the sweep finds it, if the object has no earlier timer. */
+  later(stored: StoredObject, turn: Turn, atMs: number): Promise<void>
   /** The object's timer is not due yet: the turn is held until then. */
   early(stored: StoredObject, turn: Turn, untilMs: number): Promise<void>
 }
@@ -202,6 +204,13 @@ export function createCommit({ store, clock, random, events, logger }: EngineOpt
       const how = { nowMs, retryAtMs: nowMs + slowBackoffMs(random.next()), showsStatus }
       await write(stored, (live) => changed(live, stalled(live, how)))
       await events.record(stored.object, { type: 'Warning', ...notEnded, component: controller.name })
+      await turn.settle()
+    },
+    later: async (stored, turn, atMs) => {
+      await write(stored, (live) => {
+        const isKnown = (dueAtMs(live.engine) ?? Infinity) <= atMs
+        return isKnown ? { stored: live } : changed(live, { ...live, engine: { ...live.engine, wakeAtMs: atMs } })
+      })
       await turn.settle()
     },
     early: async (stored, turn, untilMs) => {

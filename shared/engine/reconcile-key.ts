@@ -83,7 +83,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     if (stored === undefined) return turn.settle()
     if (kind === undefined) return unserved(turn)
     const waitMs = timeToGo(turn, stored, clock.nowMs())
-    if (waitMs > shortWaitMsMax) return turn.settle()
+    if (waitMs > shortWaitMsMax) return commit.later(stored, turn, clock.nowMs() + waitMs)
     if (waitMs > 0 && hasMoved(stored)) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored.object)) return commit.paused(stored, turn, kind)

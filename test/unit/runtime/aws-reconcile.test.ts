@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
 import { done, stop, type Controller } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
+import { dueAtMs } from '../../../shared/model/stored-object.ts'
 import type { Delivery, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws-reconcile.ts'
 import { createAwsServices, type AwsServices } from '../../../shared/runtime/aws-services.ts'
@@ -142,6 +143,26 @@ describe('a batch', () => {
     const key = { group: 'example.com', kind: 'Other', namespace: 'default', name: 'x' }
     return { wakeUp: { key, origin: 'change', dedupId: 'x', lane: 'urgent', reason: '' } }
   }
+})
+
+describe('a change that is to wait for longer than a message can be held', () => {
+  it('has a timer in its object, and none that is later than another', async () => {
+    const batch = await open(widgets([], () => done(), { debounce: '2m' }))
+    const { loop, delivery } = await message('w')
+    const later = (ms: number) => ({
+      loop,
+      delivery: { ...delivery, wakeUp: { ...delivery.wakeUp, notBeforeMs: clock.nowMs() + ms } },
+    })
+    const dueMs = async (): Promise<number> => {
+      const stored = await opened.store.get(delivery.wakeUp.key)
+      return (dueAtMs(stored?.engine ?? {}) ?? Infinity) - clock.nowMs()
+    }
+    expect(await batch([later(120_000)], 60_000)).toEqual([])
+    expect(await dueMs()).toBe(120_000)
+    expect(await batch([later(180_000)], 60_000)).toEqual([])
+    expect(await dueMs()).toBe(120_000)
+    expect(calls).toEqual([])
+  })
 })
 
 describe('a run for which the function has no time', () => {
