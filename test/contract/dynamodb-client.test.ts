@@ -13,11 +13,11 @@ import { testCredentials } from '../support/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget } from '../support/stored-object.ts'
 
-/** How long the client waits for a server that does not do its part. */
 function storeOf(client: DynamoDBClient): ObjectStore {
   return createDynamodbStore({ client, table: 'table', clock: systemClock, random: systemRandom, patienceMs: 200 })
 }
 
+/** Against servers that do not do their part. */
 describe('the client of DynamoDB', () => {
   let server: Server
   afterEach(() => {
