@@ -31,7 +31,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
 
   /** Every verb passes here: a run whose time is over has no say any more. */
   const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
-    signal.throwIfAborted()
+    if (signal.aborted) throw refused(signal.reason, object)
     const found = await catalog.byKind(kind.group, kind.kind)
     if (found === undefined)
       throw new OperatingError(
@@ -125,6 +125,16 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       return deleted !== undefined
     },
   }
+}
+
+/** What a call gets that comes too late. */
+function refused(reason: unknown, { kind, metadata: { namespace, name } }: ApiObject): unknown {
+  if (!hasCode(reason, 'DEADLINE_EXCEEDED')) return reason
+  const whose = `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+  return new OperatingError(
+    'DEADLINE_EXCEEDED',
+    `the run of ${whose} is over, and this call of its context comes too late: an await is missing, or the run took too long`,
+  )
 }
 
 /** What a run has read and written so far. */

@@ -4,7 +4,7 @@ import { frozen, isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Deadlines, EngineState, StoredObject } from '../model/stored-object.ts'
 import { failuresOf } from './conclusion.ts'
-import type { Context } from './context.ts'
+import { notedCalls, type ContextCalls } from './context-calls.ts'
 import type { Controller } from './controller.ts'
 import { createContext } from './create-context.ts'
 import { createNotes } from './notes.ts'
@@ -65,7 +65,8 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
     notes,
   })
-  const running = call(phase === 'cleanup' ? controller.cleanup : controller.reconcile, object, context)
+  const run = phase === 'cleanup' ? cleaning(controller) : controller.reconcile
+  const running = verdictOn(run, object, notedCalls(context))
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
     if (signal.aborted && !succeeded(verdict) && !isOutOfTime(signal)) throw givenUp()
@@ -79,14 +80,31 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   }
 }
 
-async function call(run: Controller['cleanup'], object: ApiObject, context: Context): Promise<Verdict> {
+async function verdictOn(
+  run: Controller['reconcile'],
+  object: ApiObject,
+  { context, forgotten }: ContextCalls,
+): Promise<Verdict> {
   try {
-    const outcome: unknown = run === undefined ? done() : await run(object, context)
-    if (isOutcome(outcome)) return storable(outcome, outcome)
-    throw new TypeError('a reconciler returns done(…) or again(…), or throws')
+    const outcome: unknown = await run(object, context)
+    const verb = forgotten()
+    if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
+    if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
+    return storable(outcome, outcome)
   } catch (error) {
     const verdict = verdictOf(error)
     return storable(verdict, reportOf(error))
+  }
+}
+
+/** The clean-up. One that waits must not say done: what is still outside would be forgotten. */
+function cleaning({ cleanup }: Controller): Controller['reconcile'] {
+  return async (object, context) => {
+    const outcome = cleanup === undefined ? done() : await cleanup(object, context)
+    const { ready = true } = isOutcome(outcome) && outcome.kind === 'done' ? outcome : {}
+    if (ready === true) return outcome
+    const why = `${ready.reason}: ${ready.message}`
+    throw new TypeError(`a clean-up that waits (${why}) returns again(…); done() means that nothing is left`)
   }
 }
 

@@ -4,7 +4,7 @@ import { reportOf, RetryAfterError, StopError, type FailureReport, type Outcome 
 /** How a run ended, whatever way it ended: what the engine decides by. */
 export type Verdict =
   | Outcome
-  | (Failure & { readonly kind: 'failed'; readonly reason: string; readonly quiet: boolean })
+  | (Failure & { readonly kind: 'failed'; readonly reason: string; readonly quiet: boolean; readonly stack?: string })
   | (Failure & { readonly kind: 'stopped'; readonly reason: string })
   | (Failure & { readonly kind: 'retryAfter'; readonly afterMs: number })
 
@@ -30,15 +30,38 @@ function sorted(error: unknown): Exclude<Verdict, Outcome> {
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message }
   if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE')) return { kind: 'stopped', reason: 'Refused', message }
   if (hasCode(error, 'VERSION_CONFLICT')) return { kind: 'failed', reason: 'Conflict', message, quiet: true }
-  return { kind: 'failed', reason: reasonOf(error), message, quiet: false }
+  return { kind: 'failed', reason: reasonOf(error), message, quiet: false, ...stackOf(error) }
 }
 
 /** As much as a person reads: it is kept with the object, which has no room for whole pages of the far side's. */
 const messageLengthMax = 4_096
 
 function messageOf(error: unknown): string {
-  const text = String(error instanceof Error ? error.message : error)
+  const text = textOf(error)
   return text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text
+}
+
+/** Whatever was thrown: most often an Error, and with a message. */
+function textOf(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  if (error === undefined || error === null) return `${error} was thrown`
+  if (typeof error !== 'object') return String(error)
+  const { message } = error as { readonly message?: unknown }
+  return typeof message === 'string' ? message : asText(error)
+}
+
+function asText(thrown: object): string {
+  try {
+    return JSON.stringify(thrown)
+  } catch {
+    return String(thrown)
+  }
+}
+
+/** Where a slip of the program was made. What is thrown on purpose says enough by its message. */
+function stackOf(error: unknown): { readonly stack?: string } {
+  const isSlip = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
+  return isSlip && error.stack !== undefined ? { stack: error.stack } : {}
 }
 
 /** A CamelCase `reason` that an error carries is shown as it is. */

@@ -143,7 +143,13 @@ function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }:
   if (verdict.kind === 'done') return logger.debug('reconciled', fields)
   if (verdict.kind === 'again') return logger.debug('reconciled', () => ({ ...fields(), afterMs: verdict.afterMs }))
   if (verdict.kind === 'failed' && verdict.quiet) return logger.debug('reconcile met a conflict', fields)
-  logger.warn('reconcile did not succeed', { ...fields(), reason: reasonOf(verdict), error: verdict.message })
+  const { stack } = { stack: undefined, ...verdict }
+  logger.warn('reconcile did not succeed', {
+    ...fields(),
+    reason: reasonOf(verdict),
+    error: verdict.message,
+    ...(stack === undefined ? {} : { stack }),
+  })
 }
 
 function reasonOf(verdict: Exclude<Verdict, { readonly kind: 'done' | 'again' }>): string {
