@@ -108,8 +108,8 @@ describe('a JSON path', () => {
   it('leaves no way to find very many values, nor to take long', () => {
     const deep: Json = JSON.parse(`${'{"a":['.repeat(1_000)}1${']}'.repeat(1_000)}`) as Json
     const tookMs = processorMs(() => expect(compileJsonPath('..*..*..*..*')(deep).length).toBeLessThanOrEqual(10_000))
-    expect(tookMs).toBeLessThan(4_000)
-  }, 60_000)
+    expect(tookMs).toBeLessThan(1_000)
+  })
 
   it('either compiles and leads somewhere or is refused with a SyntaxError, whatever it is made of', () => {
     const part = fc.constantFrom(
