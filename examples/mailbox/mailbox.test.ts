@@ -48,3 +48,23 @@ it('makes one mailbox, though the answer is lost, keeps it as declared, and take
   await env.settle()
   expect(provider.boxes.size).toBe(0)
 })
+
+it('takes over a mailbox that is there already, and only one object may have it', async () => {
+  const provider = createProvider()
+  provider.boxes.set('m7', { id: 'm7', address: 'info@example.dev', quotaMb: 500 })
+  await using env = await createTestEnv({ reconcilers: [mailboxReconciler(provider)] })
+  const adopting = (name: string) => ({
+    metadata: { name, annotations: { 'setpoint.dev/external-id': 'm7', 'setpoint.dev/adopt': 'override' } },
+    spec: { address: 'info@example.dev', quotaMb: 900 },
+  })
+  await env.apply(Mailbox, adopting('info'))
+  await env.settle()
+  expect([...provider.boxes.values()]).toMatchObject([{ id: 'm7', quotaMb: 900, owner: expect.any(String) }])
+
+  await env.apply(Mailbox, adopting('thief'))
+  await env.settle()
+  const thief = await env.get(Mailbox, 'thief')
+  expect(thief?.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Stalled', reason: 'OwnedByAnother' }),
+  )
+})

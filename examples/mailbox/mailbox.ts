@@ -24,11 +24,12 @@ export interface MailApi {
 const mailboxes: ExternalApi<MailApi> = {
   get: (api, id) => api.call(`GET /mailboxes/${id}`),
   find: (api, { uid }) => api.call(`GET /mailboxes/by-owner/${uid}`),
-  create: (api, declared, { uid }) => api.call('POST /mailboxes', { ...declared, owner: uid }),
+  create: (api, declared) => api.call('POST /mailboxes', declared),
   update: (api, id, declared) => api.call(`PATCH /mailboxes/${id}`, declared),
   delete: async (api, id) => void (await api.call(`DELETE /mailboxes/${id}`)),
   idOf: ({ id }) => String(id),
-  ownerOf: ({ owner }) => String(owner),
+  ownerOf: ({ owner }) => (owner === undefined ? undefined : String(owner)),
+  markedIn: ['owner'],
   immutable: ['address'],
 }
 
@@ -36,7 +37,7 @@ export function mailboxReconciler(api: MailApi): Controller {
   const budget = createRateBudget({ perSecond: 5, burst: 20 })
   return defineExternal(Mailbox, {
     connect: async () => api,
-    declared: ({ spec }) => ({ address: spec.address, quotaMb: spec.quotaMb }),
+    declared: ({ spec }, { owner }) => ({ address: spec.address, quotaMb: spec.quotaMb, owner: owner.uid }),
     api: mailboxes,
     shown: ({ id }) => ({ webmail: `https://mail.example/${String(id)}` }),
     syncPeriod: '5m',
