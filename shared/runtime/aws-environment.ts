@@ -34,9 +34,12 @@ export interface Issuer {
   readonly audience: string
 }
 
-/** The OIDC issuers whose tokens are taken, each for one audience. */
+/** The OIDC issuers whose tokens are taken, each for one audience. Without TLS anybody on the way could name the keys. */
 export function issuersOf(environment: Environment): readonly Issuer[] {
-  return json(environment, 'SETPOINT_ISSUERS') as readonly Issuer[]
+  const issuers = json(environment, 'SETPOINT_ISSUERS') as readonly Issuer[]
+  const open = issuers.find(({ issuer }) => !issuer.startsWith('https://'))
+  if (open !== undefined) throw new TypeError(`SETPOINT_ISSUERS has ${open.issuer}, which does not begin with https://`)
+  return issuers
 }
 
 /** What a presigned request must have been signed for: another control plane's tokens are not ours. */

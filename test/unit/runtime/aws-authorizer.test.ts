@@ -332,3 +332,9 @@ it.each([
   const told = lines.filter((line) => line.includes(says)).map((line) => (JSON.parse(line) as { level: string }).level)
   expect(told).toEqual([level])
 })
+
+it('takes no issuer whose keys anybody on the way could name', () => {
+  const environment = { SETPOINT_ISSUERS: JSON.stringify([{ issuer: 'http://issuer.example.com', audience }]) }
+  const nobody = (): Promise<Response> => Promise.reject(new Error('asked'))
+  expect(() => createAuthorize({ clock, environment }, nobody)).toThrow(/http:\/\/issuer.* does not begin with https/)
+})
