@@ -6,6 +6,7 @@ import type { WakeUp, WorkQueue } from '../ports/work-queue.ts'
 import { allControllers, createControlLoops, type ControlLoopsOptions } from './control-loops.ts'
 import type { Controller } from './controller.ts'
 import { fanOutName } from './fan-out.ts'
+import { isOfKind } from './kind.ts'
 import { notEnded, slowBackoffMs, stalled } from './not-ended.ts'
 import { recordKey } from './removed/record.ts'
 import { writeNewest } from './write-newest.ts'
@@ -46,6 +47,8 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   }
 
   async function takeIn(controller: Controller, key: ObjectKey): Promise<void> {
+    // Of a controller for another kind that had the name before.
+    if (!isOfKind(controller.kind)(key)) return
     const kind = await catalog.byKind(key.group, key.kind)
     const showsStatus = controller.reportsStatus && kind?.hasStatus === true
     const stall = (shows: boolean) => (live: StoredObject, retryAtMs: number) =>

@@ -20,6 +20,7 @@ import { conclude, type RunFacts } from './conclusion.ts'
 import type { Controller } from './controller.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { createGate } from './gate.ts'
+import { isOfKind } from './kind.ts'
 import type { Postponement } from './postponement.ts'
 import { createRunAdvice } from './run-advice.ts'
 import { givenUp, runWithDeadline } from './run.ts'
@@ -62,6 +63,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
   const pace = createSharedPace(controller, engine)
   const advise = createAdvice(controller.name, { ...engine, nowMs: () => clock.nowMs() })
   const adviseOn = createRunAdvice(controller, advise)
+  const isOwn = isOfKind(controller.kind)
 
   return pace === undefined ? (turn, signal) => reconcileKey({ turn, signal }) : inPace(pace)
 
@@ -78,13 +80,15 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
 
   async function reconcileKey(given: Given): Promise<void> {
     const { turn, signal, pass } = given
+    // Of a controller for another kind that had the name, and the queue, before.
+    if (!isOwn(turn.key)) return turn.settle()
     const kind = await catalog.byKind(controller.kind.group, controller.kind.kind)
     const stored = await store.get(turn.key)
     if (stored === undefined) return turn.settle()
     if (kind === undefined) return unserved(turn)
     const waitMs = timeToGo(turn, stored, clock.nowMs())
     if (waitMs > shortWaitMsMax) return commit.later(stored, turn, clock.nowMs() + waitMs)
-    if (waitMs > 0 && hasMoved(stored)) return turn.settle()
+    if (waitMs > 0 && isTimer(turn) && hasMoved(stored)) return turn.settle()
     if (waitMs > 0) return commit.early(stored, turn, clock.nowMs() + waitMs)
     if (isPaused(stored.object)) return commit.paused(stored, turn, kind)
     const seesAll = controller.onRemoved === 'reconcile'
@@ -205,6 +209,11 @@ interface Given {
   readonly signal: AbortSignal
   /** Left out where no limit is shared. */
   readonly pass?: Pass
+}
+
+/** None of them is a change, which may be debounced: that message is the only one of it. */
+function isTimer({ wakeUps }: Turn): boolean {
+  return wakeUps.every(({ origin }) => origin !== 'change')
 }
 
 /**

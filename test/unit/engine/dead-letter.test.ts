@@ -122,6 +122,17 @@ describe('a dead message', () => {
     expect({ events, sent }).toEqual({ events: [], sent: [] })
   })
 
+  it('of another kind, of a controller that had the name before, says nothing of its object', async () => {
+    const { object } = await createWidget()
+    const stranger = { ...key, kind: 'Gadget' }
+    await store.create({ object: { ...object, kind: 'Gadget' }, engine: {} })
+    const before = await store.get(stranger)
+    expect(before).toBeDefined()
+    await deadLetters({ ...letter, wakeUp: { ...wakeUp, key: stranger } })
+    expect(await store.get(stranger)).toEqual(before)
+    expect(events).toEqual([])
+  })
+
   it('is tried on the newest version when somebody writes meanwhile', async () => {
     await createWidget()
     const { get } = store

@@ -2,13 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
 import { done, stop, type Controller } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import { dueAtMs } from '../../../shared/model/stored-object.ts'
 import type { Delivery, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws-reconcile.ts'
 import { createAwsServices, type AwsServices } from '../../../shared/runtime/aws-services.ts'
 import { installBasics } from '../../../shared/runtime/install-basics.ts'
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
-import { Widget, widgets } from '../../acceptance/support/widgets.ts'
+import { Widget, widgets, type RunRecord } from '../../acceptance/support/widgets.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
 
@@ -61,12 +62,17 @@ const queue: WorkQueue = {
   hold: note('hold'),
 }
 
+async function kindOf(group: string, name: string): Promise<ServedKind> {
+  const kind = await services.catalog.byKind(group, name)
+  if (kind === undefined) throw new Error(`no ${name}`)
+  return kind
+}
+
 async function message(
   name: string,
   receiveCount = 1,
 ): Promise<{ readonly loop: string; readonly delivery: Delivery }> {
-  const kind = await services.catalog.byKind(Widget.group, Widget.kind)
-  if (kind === undefined) throw new Error('no widgets')
+  const kind = await kindOf(Widget.group, Widget.kind)
   await services.resources.create(kind, { metadata: { name, namespace: 'default' }, spec: {} }, { manager: 'test' })
   const key = { group: Widget.group, kind: Widget.kind, namespace: 'default', name }
   const wakeUp = { key, origin: 'change', dedupId: name, lane: 'urgent', reason: '' } as const
@@ -130,6 +136,20 @@ describe('a batch', () => {
     const batch = await open()
     const { delivery } = { delivery: { wakeUp: (await other()).wakeUp, handle: 'x', receiveCount: 1 } }
     expect(handles(await batch([{ loop: 'nobody', delivery }], 60_000))).toEqual(['x'])
+  })
+
+  it('of keys of another kind runs nothing on them: they are of a controller that had the name before', async () => {
+    const runs: RunRecord[] = []
+    const batch = await open(widgets(runs, () => done()))
+    const { delivery } = await message('w')
+    const config = { metadata: { name: 'w', namespace: 'default' }, data: {} }
+    await services.resources.create(await kindOf('', 'ConfigMap'), config, { manager: 'test' })
+    const key = { group: '', kind: 'ConfigMap', namespace: 'default', name: 'w' }
+    const before = await opened.store.get(key)
+    const wakeUp = { ...delivery.wakeUp, key }
+    expect(await batch([{ loop: 'widget', delivery: { ...delivery, wakeUp } }], 60_000)).toEqual([])
+    expect(runs).toEqual([])
+    expect(await opened.store.get(key)).toEqual(before)
   })
 
   it('of any fan-out is run, whoever it is for', async () => {
