@@ -5,7 +5,7 @@ import type { Turn } from '../../../shared/engine/turn.ts'
 import { done } from '../../../shared/index.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
-import { Widget, widgets, type RunRecord } from '../../acceptance/support/widgets.ts'
+import { widgets, type RunRecord } from '../../acceptance/support/widgets.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
 import { storedWidget } from '../../support/stored-object.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
@@ -25,8 +25,9 @@ afterEach(() => opened.close())
 async function take(receiveCount: number): Promise<readonly string[]> {
   const clock = createVirtualClock()
   const random = createSeededRandom(1)
+  const controller = widgets(runs, () => done())
   const run = createReconcileKey(
-    { ...widgets(runs, () => done()), kind: { ...Widget, group: key.group } },
+    { ...controller, kind: { ...controller.kind, group: key.group } },
     {
       ...opened,
       resources: createResources({ ...opened, clock, random }),
