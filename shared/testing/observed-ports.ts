@@ -1,4 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
+import { planFaults, type Faults } from './faults.ts'
 
 /** Every call of a port passes here: counted, logged, and made to fail where a test wants it. */
 
@@ -7,34 +8,6 @@ export interface PortCall {
   readonly call: string
   readonly args: readonly unknown[]
   readonly atMs: number
-}
-
-/**
- * What happens to a call instead of, or after, its work. `error`: it throws. `unknown`: it works, and throws afterwards, like a
- * write whose answer was lost. `lost`: it does nothing, and nobody is told, like a message that never arrives; for calls without
- * a result. `delay`: it works after so long. `crash`: the process ends here; nothing of it ever goes on.
- */
-export type Fault =
-  | { readonly kind: 'error'; readonly error: Error }
-  | { readonly kind: 'unknown'; readonly error: Error }
-  | { readonly kind: 'lost' }
-  | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'crash' }
-
-export interface Faults {
-  /** The next call of this name, or the next one that `when` accepts, meets the fault. */
-  once(call: string, fault: Fault, when?: (args: readonly unknown[]) => boolean): void
-  /** Every call of this name meets it, until the returned function is called. */
-  always(call: string, fault: Fault, when?: (args: readonly unknown[]) => boolean): () => void
-  /** Forgets all that have not come. */
-  clear(): void
-}
-
-interface Planned {
-  readonly call: string
-  readonly fault: Fault
-  readonly when: (args: readonly unknown[]) => boolean
-  readonly once: boolean
 }
 
 export interface Observation {
@@ -79,27 +52,8 @@ export function createLife(onCrash: () => void): ProcessLife {
 
 export function createObservation(nowMs: () => number, sleep: (ms: number) => Promise<void>): Observation {
   const calls: PortCall[] = []
-  const planned = new Set<Planned>()
   const running = new Map<ProcessLife, number>()
-
-  const plan = (
-    call: string,
-    fault: Fault,
-    how: { readonly when?: Planned['when'] | undefined; readonly once: boolean },
-  ): Planned => {
-    const entry = { call, fault, when: how.when ?? (() => true), once: how.once }
-    planned.add(entry)
-    return entry
-  }
-
-  const faultFor = (call: string, args: readonly unknown[]): Fault | undefined => {
-    for (const entry of planned) {
-      if (entry.call !== call || !entry.when(args)) continue
-      if (entry.once) planned.delete(entry)
-      return entry.fault
-    }
-    return undefined
-  }
+  const { faults, meet } = planFaults()
 
   async function through<Result>(
     call: string,
@@ -109,7 +63,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
   ): Promise<Result> {
     if (life.crashed) return never()
     calls.push({ call, args, atMs: nowMs() })
-    const fault = faultFor(call, args)
+    const fault = meet(call, args)
     if (fault?.kind === 'crash') life.onCrash()
     if (fault?.kind === 'error') throw fault.error
     if (fault?.kind === 'delay') await sleep(fault.ms)
@@ -120,23 +74,14 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     return result
   }
 
-  const add = (life: ProcessLife, by: 1 | -1): void => void running.set(life, (running.get(life) ?? 0) + by)
-
-  async function counted<Result>(life: ProcessLife, work: () => Promise<Result>): Promise<Result> {
-    add(life, 1)
+  /** While the work goes on, one more, or one less, is running. */
+  async function counted<Result>(by: 1 | -1, life: ProcessLife, work: () => Promise<Result>): Promise<Result> {
+    const add = (count: number): void => void running.set(life, (running.get(life) ?? 0) + count)
+    add(by)
     try {
       return await work()
     } finally {
-      add(life, -1)
-    }
-  }
-
-  async function idle<Result>(life: ProcessLife, wait: () => Promise<Result>): Promise<Result> {
-    add(life, -1)
-    try {
-      return await wait()
-    } finally {
-      add(life, 1)
+      add(-by)
     }
   }
 
@@ -148,23 +93,16 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
         const bound = value.bind(target) as (...args: unknown[]) => Promise<unknown>
         if (waiting.includes(method)) return bound
         return (...args: unknown[]) =>
-          counted(life, () => through(`${name}.${method}`, args, () => bound(...args), life))
+          counted(1, life, () => through(`${name}.${method}`, args, () => bound(...args), life))
       },
     })
 
   return {
     calls,
-    faults: {
-      once: (call, fault, when) => void plan(call, fault, { when, once: true }),
-      always: (call, fault, when) => {
-        const entry = plan(call, fault, { when, once: false })
-        return () => planned.delete(entry)
-      },
-      clear: () => planned.clear(),
-    },
+    faults,
     running: () => [...running].reduce((sum, [life, count]) => sum + (life.crashed ? 0 : count), 0),
-    busy: counted,
-    idle,
+    busy: (life, work) => counted(1, life, work),
+    idle: (life, wait) => counted(-1, life, wait),
     observe,
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { again, ConfigMap, done } from '../../shared/index.ts'
 import { OperatingError } from '../../shared/model/errors.ts'
-import type { Fault } from '../../shared/testing/observed-ports.ts'
+import type { Fault } from '../../shared/testing/faults.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget, widgets, type RunRecord } from './support/widgets.ts'
 
