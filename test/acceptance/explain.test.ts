@@ -69,6 +69,14 @@ function failing(message: string): () => Outcome {
 }
 
 describe('explain', () => {
+  it('says to a terminal what others wrote, and does not do it', async () => {
+    outcome = failing('\u001b[2J\u001b]0;mine\u0007 café\u009b31m')
+    await makeWidget()
+    const text = await env.explain(Widget, 'w')
+    expect(text).not.toMatch(/[^\P{Cc}\n]/u)
+    expect(text).toContain(String.raw`\x1b[2J\x1b]0;mine\x07 café\x9b31m`)
+  })
+
   it('D31 answers the six questions, in their order', async () => {
     await makeWidget()
     expect((await env.explain(Widget, 'w')).match(/^\d\. [A-Z]+/gm)).toEqual([

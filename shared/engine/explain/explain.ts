@@ -5,7 +5,7 @@ import { gatherFacts, type Facts, type FactsOptions } from './facts.ts'
 import { action, requeue, told } from './plan-answers.ts'
 import { desired, difference, observed } from './state-answers.ts'
 import { advice, summary } from './summary.ts'
-import { agoText, indented, named } from './words.ts'
+import { agoText, indented, named, printable } from './words.ts'
 
 /** Explains one object, with what surrounds it as it is now. */
 export function createExplain(options: FactsOptions): (kind: ServedKind, stored: StoredObject) => Promise<string> {
@@ -28,7 +28,7 @@ function explanation(facts: Facts): string {
     ...indented(advice(facts)),
     ...questions.flatMap(({ question, answer }, i) => ['', `${i + 1}. ${question}`, ...indented(answer(facts))]),
   ]
-  return `${lines.join('\n')}\n`
+  return printable(`${lines.join('\n')}\n`)
 }
 
 const questions: readonly { readonly question: string; readonly answer: (facts: Facts) => readonly string[] }[] = [
