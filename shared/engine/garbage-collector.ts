@@ -2,6 +2,7 @@ import { hasCode } from '../model/errors.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../model/object.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../model/object-key.ts'
 import { touches } from '../model/stored-object.ts'
+import type { Change } from '../ports/change-feed.ts'
 import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
@@ -32,25 +33,27 @@ export function garbageRoute(index: ObjectIndex): Route {
     name: garbageCollectorName,
     debounceMs: 0,
     isNeverHeld: true,
-    targets: async ({ type, touched, stored }) => {
-      const { object } = stored
-      const key = keyOf(object)
-      const { name, kind } = key
-      if (type === 'removed') {
-        const isOwner = (await index.ownedBy(object.metadata.uid, 1)).length > 0
-        return [
-          ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
-          ...waitingKeys(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
-        ]
-      }
-      const how = propagationOf(object)
-      if (how !== undefined && touches(touched, 'delete'))
-        return [target(childrenKey(object), `their owner ${kind} ${name} is deleted: ${how}`)]
-      const isOwned = object.metadata.ownerReferences !== undefined && touches(touched, 'spec', 'meta')
-      const isGoing = how !== undefined && touches(touched, 'meta')
-      return isOwned || isGoing ? [{ ...target(key, 'its owners or finalizers changed'), stored }] : []
-    },
+    targets: (change) => (change.type === 'removed' ? targetsOfRemoval(change, index) : targetsOfWrite(change)),
   }
+}
+
+async function targetsOfRemoval({ stored: { object } }: Change, index: ObjectIndex): Promise<readonly Target[]> {
+  const { kind, name } = keyOf(object)
+  const isOwner = (await index.ownedBy(object.metadata.uid, 1)).length > 0
+  return [
+    ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
+    ...waitingKeys(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+  ]
+}
+
+function targetsOfWrite({ touched, stored }: Change): readonly Target[] {
+  const { object } = stored
+  const { kind, name } = keyOf(object)
+  const how = propagationOf(object)
+  if (how !== undefined && touches(touched, 'delete'))
+    return [target(childrenKey(object), `their owner ${kind} ${name} is deleted: ${how}`)]
+  const isConcerned = isOwned(object) ? touches(touched, 'spec', 'meta') : how !== undefined && touches(touched, 'meta')
+  return isConcerned ? [{ ...target(keyOf(object), 'its owners or finalizers changed'), stored }] : []
 }
 
 function target(key: ObjectKey, reason: string): Target {
@@ -63,6 +66,10 @@ type Propagation = 'orphan' | 'foregroundDeletion'
 function propagationOf(object: ApiObject): Propagation | undefined {
   if (!isDeleting(object)) return undefined
   return (['orphan', 'foregroundDeletion'] as const).find((name) => object.metadata.finalizers?.includes(name))
+}
+
+function isOwned({ metadata: { ownerReferences = [] } }: ApiObject): boolean {
+  return ownerReferences.length > 0
 }
 
 /** No object is of this kind: all children of an owner, whose uid stands for the namespace and whose key for the name. */
@@ -145,7 +152,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   }
 
   async function settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
-    if (child.metadata.ownerReferences === undefined) return []
+    if (!isOwned(child)) return []
     const owners = await ownersOf(child)
     const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
     const waiting = owners.filter((owner) => propagationOf(owner) === 'foregroundDeletion')
