@@ -49,6 +49,11 @@ const nightly = { metadata: { name: 'nightly' }, spec: { schedule: '0 3 * * *' }
 let env: TestEnv
 afterEach(() => env.close())
 
+async function ready(): Promise<ReturnType<typeof conditionOf>> {
+  const policy = await env.get(BackupPolicy, 'nightly')
+  return policy && conditionOf(policy, 'Ready')
+}
+
 const writes = (from = 0): readonly string[] =>
   env.calls.slice(from).flatMap(({ call }) => (/^store\.(create|replace|remove)$/.test(call) ? [call] : []))
 
@@ -63,7 +68,7 @@ describe('a backup policy', () => {
       metadata: { ownerReferences: [{ kind: 'BackupPolicy', name: 'nightly', controller: true }] },
     })
     expect(policy).toMatchObject({ status: { lastScheduleTime: null } })
-    expect(conditionOf(policy as unknown as ApiObject, 'Ready')).toMatchObject({
+    expect(await ready()).toMatchObject({
       status: 'True',
       reason: 'CronJobCreated',
     })
@@ -78,7 +83,7 @@ describe('a backup policy', () => {
     await env.patch(BackupPolicy, 'nightly', { spec: { suspended: true } })
     await env.settle()
     expect(await env.get(CronJob, 'nightly')).toMatchObject({ spec: { suspend: true, image: 'backup:2' } })
-    expect(conditionOf((await env.get(BackupPolicy, 'nightly')) as unknown as ApiObject, 'Ready')).toMatchObject({
+    expect(await ready()).toMatchObject({
       status: 'True',
       reason: 'Suspended',
     })

@@ -8,7 +8,6 @@ import {
   externalStatus,
   HttpError,
   Secret,
-  type ApiObject,
   type ExternalApi,
   type ExternalOptions,
   type JsonObject,
@@ -88,7 +87,7 @@ async function bucket(): Promise<Bucket> {
   return found
 }
 
-const condition = async (type: string) => conditionOf((await bucket()) as unknown as ApiObject, type)
+const condition = async (type: string) => conditionOf(await bucket(), type)
 
 describe('a create whose answer was lost, on a far side that cannot be asked', () => {
   it('K9 is a visible state and no second create, until a person names what is there', async () => {
@@ -269,7 +268,7 @@ describe('when it calls', () => {
     await env.advance('3s')
     expect([...entities.values()].filter(({ size }) => size === 7)).toHaveLength(1)
     await env.advance('10m')
-    const conditions = (await env.list(Bucket)).map((one) => conditionOf(one as unknown as ApiObject, 'Ready')?.status)
+    const conditions = (await env.list(Bucket)).map((one) => conditionOf(one, 'Ready')?.status)
     expect(new Set(conditions)).toEqual(new Set(['True']))
   })
 

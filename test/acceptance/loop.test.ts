@@ -6,7 +6,6 @@ import {
   defineKind,
   defineReconciler,
   done,
-  type ApiObject,
   type Controller,
   type ObjectOf,
 } from '../../shared/index.ts'
@@ -40,7 +39,7 @@ describe('the loop', () => {
     await env.settle()
     const widget = (await env.get(Widget, 'w')) as ObjectOf<typeof Widget>
     expect(widget.status).toMatchObject({ size: 3, observedGeneration: 1 })
-    expect(conditionOf(widget as unknown as ApiObject, 'Ready')).toMatchObject({ status: 'True' })
+    expect(conditionOf(widget, 'Ready')).toMatchObject({ status: 'True' })
     expect(seen).toEqual([3])
   })
 

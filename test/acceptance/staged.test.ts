@@ -11,7 +11,6 @@ import {
   progressing,
   Secret,
   waiting,
-  type ApiObject,
   type ConditionPatch,
   type Controller,
 } from '../../shared/index.ts'
@@ -70,8 +69,10 @@ const main = { metadata: { name: 'main' }, spec: { replicas: 3 } }
 let env: TestEnv
 afterEach(() => env.close())
 
-const ready = async (): Promise<ReturnType<typeof conditionOf>> =>
-  conditionOf((await env.get(Cluster, 'main')) as unknown as ApiObject, 'Ready')
+async function condition(type: string): Promise<ReturnType<typeof conditionOf>> {
+  const cluster = await env.get(Cluster, 'main')
+  return cluster && conditionOf(cluster, type)
+}
 
 describe('a staged reconcile', () => {
   it('D30 does not begin a stage behind one that is not ready, and tells which that is', async () => {
@@ -81,13 +82,13 @@ describe('a staged reconcile', () => {
     await env.advance('5s')
     expect(world.stages.slice(0, 3)).toEqual(['secret', 'config', 'outside'])
     expect(world.stages).not.toContain('primary')
-    expect(await ready()).toMatchObject({ status: 'False', reason: 'Bootstrapping' })
+    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'Bootstrapping' })
     expect(await env.get(ConfigMap, 'main-primary')).toBeUndefined()
 
     world.bootstrapped.add('main')
     await env.advance('10s')
     expect(world.stages).toContain('primary')
-    expect(await ready()).toMatchObject({ status: 'True' })
+    expect(await condition('Ready')).toMatchObject({ status: 'True' })
   })
 
   it('D3 A35 waits for what is not ready without an error, a failure or a warning', async () => {
@@ -114,7 +115,7 @@ describe('a staged reconcile', () => {
       await env.advance('2m')
       if ((await env.get(Cluster, 'main')) === undefined) await env.apply(Cluster, main)
       await env.advance('2m')
-      expect(await ready()).toMatchObject({ status: 'True' })
+      expect(await condition('Ready')).toMatchObject({ status: 'True' })
       expect(await env.get(ConfigMap, 'main-primary')).toMatchObject({ data: { at: '0' } })
       expect((await env.list(Secret)).map(({ metadata }) => metadata.name)).toEqual(['main-secret'])
     },
@@ -178,12 +179,12 @@ describe('what is observed', () => {
     env = await createTestEnv({ reconcilers: [clusters(world)] })
     await env.apply(Cluster, main)
     await env.advance('5s')
-    const before = await ready()
+    const before = await condition('Ready')
     await env.advance('1m')
-    expect(await ready()).toEqual(before)
+    expect(await condition('Ready')).toEqual(before)
     world.bootstrapped.add('main')
     await env.advance('1m')
-    const after = await ready()
+    const after = await condition('Ready')
     expect(after?.lastTransitionTime).not.toBe(before?.lastTransitionTime)
     const types = (await env.get(Cluster, 'main'))?.status?.conditions?.map(({ type }) => type) ?? []
     expect(types).toEqual([...new Set(types)])
@@ -208,7 +209,7 @@ describe('what is observed', () => {
       Progressing: 'False Stable',
       Degraded: 'False AsDeclared',
     })
-    const before = conditionOf((await env.get(Cluster, 'main')) as unknown as ApiObject, 'Degraded')
+    const before = await condition('Degraded')
     expect(
       await look(5, { ...progressing(waiting('Upgrading', '1 of 3 members is new')), ...degraded(false) }),
     ).toMatchObject({ Progressing: 'True Upgrading', Degraded: 'False AsDeclared', Ready: 'True Reconciled' })
@@ -216,7 +217,7 @@ describe('what is observed', () => {
       Degraded: 'True MemberLost',
       Progressing: 'True Upgrading',
     })
-    const after = conditionOf((await env.get(Cluster, 'main')) as unknown as ApiObject, 'Degraded')
+    const after = await condition('Degraded')
     expect(Date.parse(after?.lastTransitionTime ?? '') - Date.parse(before?.lastTransitionTime ?? '')).toBe(20_000)
     expect(await look(7, calm)).toMatchObject({ Progressing: 'False Stable', Degraded: 'False AsDeclared' })
   })

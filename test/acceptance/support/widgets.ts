@@ -4,7 +4,6 @@ import {
   defineKind,
   defineReconciler,
   done,
-  type ApiObject,
   type Condition,
   type Context,
   type Controller,
@@ -75,5 +74,5 @@ export async function widgetOf(env: TestEnv, name = 'w'): Promise<WidgetObject> 
 }
 
 export async function conditionOfWidget(env: TestEnv, type: string, name = 'w'): Promise<Condition | undefined> {
-  return conditionOf((await widgetOf(env, name)) as unknown as ApiObject, type)
+  return conditionOf(await widgetOf(env, name), type)
 }

@@ -4,7 +4,7 @@ import { awsProvider } from '../../../../functions/reconcilers/postgres/aws-prov
 import { clusterReconciler } from '../../../../functions/reconcilers/postgres/cluster.ts'
 import { PostgresCluster } from '../../../../functions/reconcilers/postgres/kinds.ts'
 import type { RdsSettings } from '../../../../functions/reconcilers/postgres/rds/settings.ts'
-import { conditionOf, Secret, type ApiObject, type ObjectOf } from '../../../../shared/index.ts'
+import { conditionOf, Secret, type ObjectOf } from '../../../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
 import { startFakeCloudControl, type FakeCloudControl, type Properties } from './fake-cloud-control.ts'
 
@@ -42,7 +42,7 @@ async function cluster() {
 
 async function condition(type: string) {
   const found = await cluster()
-  return found && conditionOf(found as unknown as ApiObject, type)
+  return found && conditionOf(found, type)
 }
 
 const ready = () => env.eventually(async () => expect(await condition('Ready')).toMatchObject({ status: 'True' }))
