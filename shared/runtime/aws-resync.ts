@@ -79,11 +79,20 @@ export function createTick(options: TickOptions): Tick {
     return { queueOf: paced(queueOf, { perSecond, nowMs }), keysMax: 60 * perSecond }
   }
 
-  return async () => {
-    await (installed ??= installBasics(options).catch((error: unknown) => {
+  /** Which error keeps a kind of this version from being there. It keeps no other, and the next tick tries again. */
+  async function install(): Promise<Error | undefined> {
+    installed ??= installBasics(options)
+    try {
+      await installed
+    } catch (error) {
       installed = undefined
-      throw error
-    }))
+      return error as Error
+    }
+    return undefined
+  }
+
+  return async () => {
+    const refused = await install()
     const nowMs = clock.nowMs()
     const text = await saved.load()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
@@ -105,6 +114,7 @@ export function createTick(options: TickOptions): Tick {
     )
     // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
     await saved.save(JSON.stringify(Object.fromEntries(after)))
+    if (refused !== undefined) throw refused
   }
 }
 

@@ -6,18 +6,29 @@ import { customResourceDefinitionKind, namespaceKind } from '../resources/built-
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
 
-/** What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version has them. */
+/**
+ * What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version has them. Throws INVALID for
+ * a definition that is refused, such as one that moves a kind to another scope, once the others are there.
+ */
 export async function installBasics(options: {
   readonly resources: Resources
   readonly catalog: KindCatalog
   readonly controllers: readonly Controller[]
 }): Promise<void> {
-  await createIfAbsent(options.resources, 'default')
-  for (const { kind, owns, references, maps } of options.controllers) {
-    for (const { definition } of [kind, ...[...owns, ...references, ...maps].map((watch) => watch.kind)]) {
-      if (definition !== undefined) await installDefinition(options.resources, definition)
+  const { resources, controllers } = options
+  await createIfAbsent(resources, 'default')
+  const watched = controllers.flatMap(({ owns, references, maps }) => [...owns, ...references, ...maps])
+  const definitions = [...controllers, ...watched].flatMap(({ kind }) => kind.definition ?? [])
+  let refusal: Error | undefined
+  for (const definition of definitions) {
+    try {
+      await installDefinition(resources, definition)
+    } catch (error) {
+      if (!hasCode(error, 'INVALID')) throw error
+      refusal ??= error
     }
   }
+  if (refusal !== undefined) throw refusal
 }
 
 async function createIfAbsent(resources: Resources, name: string): Promise<void> {

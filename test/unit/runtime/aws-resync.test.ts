@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
-import { ConfigMap, done, reference, type Controller } from '../../../shared/index.ts'
+import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { ObjectIndex } from '../../../shared/ports/object-index.ts'
@@ -303,6 +304,21 @@ it('a sweep that fails holds up no other, and is made up for', async () => {
   clock.moveTo(startMs + 2 * minuteMs)
   await tick()
   expect(slots()).toBe(12)
+})
+
+it('a definition that is refused stops neither the other kinds nor any sweep, and each tick fails until it is mended', async () => {
+  const gadget = (scope: 'Namespaced' | 'Cluster'): Controller => {
+    const group = 'test.setpoint.dev'
+    const kind = defineKind({ group, version: 'v1', kind: 'Gadget', scope, spec: z.object({}) })
+    return defineReconciler(kind, { reconcile: async () => done() })
+  }
+  await process([gadget('Namespaced')])()
+  await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+  const tick = process([gadget('Cluster'), widgets([], () => done())])
+  for (let ticks = 0; ticks < 2; ticks++) await expect(tick()).rejects.toThrow('spec.scope')
+  expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(2)
+  const at = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '' }
+  expect(await opened.store.get({ ...at, name: 'widgets.test.setpoint.dev' })).toBeDefined()
 })
 
 it('the kinds of the reconcilers are there after the first tick', async () => {
