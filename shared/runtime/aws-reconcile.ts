@@ -96,7 +96,7 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     if (run === undefined) return unknown(name, deliveries)
     const queue = createBatchQueue({ queue: queueOf({ name }), clock, logger })
     const unended = await processBatch(deliveries, { queue, run, logger, concurrency: deliveries.length }, signal)
-    for (const turn of unended) await turn.hold(awayMs(turn.receiveCount)).catch(left)
+    await Promise.all(unended.map((turn) => turn.hold(awayMs(turn.receiveCount)).catch(left)))
     const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
     const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))
     if (!(await queue.ended(others, overrunMs))) mustRetire = true

@@ -22,6 +22,7 @@ let services: AwsServices
 let calls: string[]
 let retired: number
 let isAway: boolean
+let onHold: () => Promise<void>
 
 beforeEach(() => {
   clock = createVirtualClock()
@@ -29,6 +30,7 @@ beforeEach(() => {
   calls = []
   retired = 0
   isAway = false
+  onHold = async () => {}
 })
 afterEach(() => opened.close())
 
@@ -59,7 +61,10 @@ const queue: WorkQueue = {
   receive: async () => [],
   wake: async () => {},
   settle: note('delete'),
-  hold: note('hold'),
+  hold: async (deliveries, ms) => {
+    await onHold()
+    await note('hold')(deliveries, ms)
+  },
 }
 
 async function kindOf(group: string, name: string): Promise<ServedKind> {
@@ -130,6 +135,17 @@ describe('a batch', () => {
     expect(calls[0]).toBe('hold a 1000')
     expect(Number(calls[1]?.split(' ')[2])).toSatisfy((ms: number) => ms >= 4_000 && ms <= 8_000)
     expect(retired).toBe(0)
+  })
+
+  it('while store and queue are away holds its messages side by side: its function has no time for one after the other', async () => {
+    const batch = await open(widgets([], () => done()))
+    const all = [await message('a'), await message('b'), await message('c')]
+    isAway = true
+    onHold = () => clock.sleep(3_000)
+    const running = batch(all, 60_000)
+    await clock.advance(3_000)
+    expect(handles(await running)).toEqual(['a', 'b', 'c'])
+    expect(calls).toHaveLength(3)
   })
 
   it('of a loop that the function does not run is left to another', async () => {
