@@ -188,9 +188,9 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   /** Whether a child is left that it waits for. The first few say so as a rule, and there may be very many. */
   async function isWaiting(owner: ApiObject): Promise<boolean> {
     const { uid } = owner.metadata
-    const few = await index.ownedBy(uid, looksAtOnce)
+    const few = await index.ownedBy(uid, fewMax)
     if (await isOneAwaited(few, owner)) return true
-    return few.length === looksAtOnce && isOneAwaited(await index.ownedBy(uid), owner)
+    return few.length === fewMax && isOneAwaited(await index.ownedBy(uid), owner)
   }
 
   async function isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
@@ -250,3 +250,5 @@ function isAwaited(child: ApiObject, owner: ApiObject): boolean {
 const triesMax = 10
 /** Of the children of one owner: DynamoDB has them in one partition, which takes a thousand writes a second. */
 const looksAtOnce = 20
+/** One will do if all of them block. */
+const fewMax = 3
