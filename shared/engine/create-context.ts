@@ -1,5 +1,6 @@
 import { durationMs } from '../model/duration.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
+import { foreignPart } from '../model/foreign-part.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
 import type { ApiObject, OwnerReference } from '../model/object.ts'
@@ -51,7 +52,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     const { name, namespace } = given.metadata
     const at = place(namespace === undefined ? name : { name, namespace })
     const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
-    return { at, body: isChild ? withOwner(given, at, object) : (given as unknown as JsonObject) }
+    return { at, body: writable(kind, at, isChild ? withOwner(given, at, object) : given) }
   }
 
   return {
@@ -115,7 +116,8 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       path: { readonly subresource?: 'status' } = {},
     ) => {
       const type = await served(kind)
-      return seen.wrote(await resources.patch(type, place(at), { type: 'merge', body }, { ...write, ...path })) as Read
+      const patch = { type: 'merge', body: writable(type, place(at), body) } as const
+      return seen.wrote(await resources.patch(type, place(at), patch, { ...write, ...path })) as Read
     },
 
     delete: async (kind, at) => {
@@ -155,6 +157,13 @@ function createSeen() {
     },
     outcomeOf: (object: object): WriteOutcome | undefined => outcomes.get(object),
   }
+}
+
+/** What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there. */
+function writable({ kind }: ServedKind, { name }: Place, body: JsonObject): JsonObject {
+  const foreign = foreignPart(body, '')
+  if (foreign === undefined) return body
+  throw new TypeError(`${kind} ${name} cannot be written: ${foreign}`)
 }
 
 function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {

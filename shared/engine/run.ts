@@ -113,8 +113,7 @@ function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status
   const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
   if (foreign === undefined) return verdict
   const failure = 'message' in verdict ? `${verdict.message}; ` : ''
-  const allowed = 'JSON has strings, numbers, booleans, null, lists and plain objects'
-  return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}; ${allowed}`))
+  return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}`))
 }
 
 function isOutcome(value: unknown): value is Outcome {

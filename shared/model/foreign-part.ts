@@ -1,11 +1,19 @@
+import { child, entry } from './schema/field-error.ts'
+
 /** Everything that walks an object recursively is safe below it. */
 const depthMax = 200
 
 /**
- * What is the first part of a value that JSON cannot say as it is, such as `status.size is NaN`; undefined if there is none. Fields
- * that are undefined count as absent, and an object of any class as its fields, unless it has others than those.
+ * What is the first part of a value that JSON cannot say as it is, such as `status.size is NaN`, and what JSON has instead; undefined
+ * if there is none. Fields that are undefined count as absent, and an object of any class as its fields, unless it has others than
+ * those.
  */
-export function foreignPart(value: unknown, path: string, depth = 0): string | undefined {
+export function foreignPart(value: unknown, path: string): string | undefined {
+  const found = foreign(value, path, 0)
+  return found && `${found}; JSON has strings, numbers, booleans, null, lists and plain objects`
+}
+
+function foreign(value: unknown, path: string, depth: number): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}`
   if (typeof value !== 'object') return `${path} is of type ${typeof value}`
@@ -15,7 +23,7 @@ export function foreignPart(value: unknown, path: string, depth = 0): string | u
 
 function foreignItem(items: readonly unknown[], path: string, depth: number): string | undefined {
   for (const [i, item] of items.entries()) {
-    const found = foreignPart(item, `${path}[${i}]`, depth)
+    const found = foreign(item, entry(path, i), depth)
     if (found !== undefined) return found
   }
   return undefined
@@ -24,7 +32,7 @@ function foreignItem(items: readonly unknown[], path: string, depth: number): st
 function foreignField(fields: object, path: string, depth: number): string | undefined {
   if (isMoreThanFields(fields)) return `${path} is of class ${fields.constructor?.name}`
   for (const [name, field] of Object.entries(fields)) {
-    const found = field === undefined ? undefined : foreignPart(field, `${path}.${name}`, depth)
+    const found = field === undefined ? undefined : foreign(field, child(path, name), depth)
     if (found !== undefined) return found
   }
   return undefined

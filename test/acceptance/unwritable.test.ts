@@ -1,5 +1,7 @@
+import * as z from 'zod'
 import { afterEach, expect, it } from 'vitest'
-import { again, done, stop, withReport, type Outcome } from '../../shared/index.ts'
+import { again, defineKind, done, stop, withReport, type Context, type Outcome } from '../../shared/index.ts'
+import type { JsonObject } from '../../shared/model/json.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { conditionOfWidget, Widget, widgetOf, widgets, type RunRecord, type WidgetStatus } from './support/widgets.ts'
 
@@ -140,4 +142,41 @@ it('a status that claims a generation which is yet to come counts for nothing', 
   await env.patch(Widget, 'w', { spec: { size: 3 } })
   await env.settle()
   expect((await widgetOf(env)).status).toMatchObject({ size: 3, observedGeneration: 3 })
+})
+
+const Part = defineKind({
+  group: 'test.setpoint.dev',
+  version: 'v1',
+  kind: 'Part',
+  spec: z.object({ weight: z.number(), free: z.object({}).meta({ 'x-kubernetes-preserve-unknown-fields': true }) }),
+})
+
+const unwritable: readonly (readonly [told: string, spec: unknown])[] = [
+  ['spec.weight is NaN', { weight: NaN, free: {} }],
+  ['spec.free.at is of class Date', { weight: 1, free: { at: new Date(0) } }],
+  ['spec.free.list[0] is of type undefined', { weight: 1, free: { list: [undefined] } }],
+]
+const verbs: Readonly<Record<string, (ctx: Context, spec: unknown) => Promise<unknown>>> = {
+  applied: (ctx, spec) => ctx.apply(Part, { metadata: { name: 'p' }, spec: spec as never }),
+  created: (ctx, spec) => ctx.create(Part, { metadata: { name: 'p' }, spec: spec as never }),
+  patched: (ctx, spec) => ctx.patch(Part, 'p', { spec: spec as JsonObject }),
+}
+const written = Object.entries(verbs).flatMap(([how, write]) => unwritable.map((row) => [how, ...row, write] as const))
+
+it.each(written)('nor can a child be %s so: %s', async (_, told, spec, write) => {
+  const runs: RunRecord[] = []
+  const reconciler = widgets(
+    runs,
+    async (_widget, ctx) => {
+      await write(ctx, spec)
+      return done()
+    },
+    { owns: [Part] },
+  )
+  env = await createTestEnv({ kinds: [Part], reconcilers: [reconciler] })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+  await env.advance('1m')
+  expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: expect.stringContaining(told) })
+  expect(await env.get(Part, 'p')).toBeUndefined()
+  expect(runs.length).toBeLessThan(10)
 })

@@ -37,5 +37,7 @@ it('JSON has no foreign part', () => {
 it('what tells JSON something else is foreign, whatever it inherits', () => {
   const text = Object.assign(Object.create(null) as object, { toJSON: () => 'x' })
   expect(foreignPart({ a: text }, 'status')).toMatch(/^status\.a is /)
-  expect(foreignPart({ a: { toJSON: () => 'x' } }, 'status')).toBe('status.a.toJSON is of type function')
+  expect(foreignPart({ a: { toJSON: () => 'x' } }, 'status')).toMatch(
+    /^status\.a\.toJSON is of type function; JSON has /,
+  )
 })
