@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { runChaos } from './chaos.ts'
+import { runDatabaseChaos } from './databases.ts'
 import { canFillDisk } from './shaken.ts'
 
 /** `npm run chaos` is the long form. */
@@ -26,4 +27,13 @@ it('loses nothing acknowledged when its disk is full for a while and its clock j
   console.log(JSON.stringify(counts))
   expect(faults).toEqual([])
   if ((counts.done['full disk'] ?? 0) > 0) expect(counts.refused).toBeGreaterThan(0)
+}, 180_000)
+
+it('keeps databases and what is in them when it is killed while they are made and changed, now and then with their server', async () => {
+  const seed = Date.now() % 1_000_000
+  console.log(`npm run chaos -- --seed ${seed} --rounds 8 --databases`)
+  const { faults, ...counts } = await runDatabaseChaos(seed, 8)
+  console.log(JSON.stringify(counts))
+  expect(faults).toEqual([])
+  expect(counts.rows).toBeGreaterThan(0)
 }, 180_000)
