@@ -42,16 +42,23 @@ export function exactNumber(_key: unknown, value: unknown): unknown {
 }
 
 /** The value, if all its numbers were kept. Throws BAD_REQUEST. */
-export function keptExactly<Value>(value: Value, path = ''): Value {
-  if (value instanceof Inexact) throw inexact(value, path)
-  if (Array.isArray(value)) for (const [i, item] of value.entries()) keptExactly(item, entry(path, i))
-  else if (isObject(value)) for (const name in value) keptExactly(value[name], child(path, name))
-  return value
+export function keptExactly<Value>(value: Value): Value {
+  return kept(value, '') as Value
 }
 
-function inexact({ written }: Inexact, field: string): OperatingError {
+function kept(value: unknown, path: string): unknown {
+  if (value instanceof Inexact) return bound.test(path) ? Number(value.written) : refuse(value, path)
+  if (Array.isArray(value)) return value.map((item, i) => kept(item, entry(path, i)))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, kept(field, child(path, name))]))
+}
+
+/** In the schema of a definition, which has doubles for them in Kubernetes too: the bounds of 64 bits are often written there. */
+const bound = /^spec\.versions\[\d+\]\.schema\..+\.(?:minimum|maximum|multipleOf)$/
+
+function refuse({ written }: Inexact, field: string): never {
   const message = `${written.slice(0, 60)} is a number that cannot be kept exactly; write it as a string`
-  return new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
+  throw new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', field, message }] },
   })
 }

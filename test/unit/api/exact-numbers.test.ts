@@ -134,6 +134,26 @@ describe('a number that is kept', () => {
     expect([status, body.spec]).toEqual([201, { size: JSON.parse(number) as unknown }])
   })
 
+  it.each([
+    { type: 'application/json', text: (value: object) => JSON.stringify(value) },
+    { type: 'application/yaml', text: (value: object) => `%YAML 1.2\n---\n${JSON.stringify(value)}\n` },
+  ])('as near as a double comes where Kubernetes has one too, in the bounds of a schema: $type', async (row) => {
+    const size = { type: 'integer', minimum: -1, maximum: 4711 }
+    const schema = {
+      openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size } } } },
+    }
+    const names = { kind: 'Other', plural: 'others' }
+    const versions = [{ ...definition.spec.versions[0], schema }]
+    const bounded = { metadata: { name: 'others.example.com' }, spec: { ...definition.spec, names, versions } }
+    const body = row.text(bounded).replace('-1', '-9223372036854775808').replace('4711', '18446744073709551615')
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const reply = await harness.send(`POST ${path}`, { type: row.type, body })
+    expect([reply.status, reply.body.spec?.versions[0].schema]).toEqual([
+      201,
+      JSON.parse(JSON.stringify(schema).replace('-1', '-9223372036854775808').replace('4711', '18446744073709551615')),
+    ])
+  })
+
   it('is the same in YAML', async () => {
     const body = 'metadata: {name: t}\nspec: {a: 7, b: 9007199254740991, c: 0x10, d: 1.5, e: "9007199254740993"}\n'
     const reply = await harness.send(`POST ${things}`, { type: 'application/yaml', body })
