@@ -53,8 +53,16 @@ function retryAfterSeconds({ code, details }: OperatingError): number | undefine
 /** Any thrown value as an expected failure. What nobody expected says nothing of the inside. */
 export function expected(error: unknown): OperatingError {
   if (error instanceof OperatingError) return error
+  if (isTooLong(error)) return new OperatingError('TOO_LARGE', tooLong, { cause: error })
   return new OperatingError('INTERNAL', 'Internal error occurred: see the log of the control plane', { cause: error })
 }
+
+/** V8 makes no text of more than half a gigabyte: lists of very much, and objects that their kind's defaults fill. */
+function isTooLong(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Invalid string length'
+}
+
+const tooLong = 'it would be longer than any text can be, 512 MiB: ask for pages of a list (limit), or for less'
 
 /** Whether the failure is the control plane's and not the client's, so that whoever runs it should know. */
 export function isOurs({ code }: OperatingError): boolean {

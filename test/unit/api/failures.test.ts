@@ -243,6 +243,15 @@ describe('a body', () => {
   })
 })
 
+it('that is an answer longer than any text says what to ask instead', async () => {
+  const { resources } = harness.services
+  const list = async (): Promise<never> => 'x'.repeat(2 ** 29) as never
+  const { status, body } = await createApi({ ...harness.services, resources: { ...resources, list } })(
+    request(`GET ${widgets}`),
+  )
+  expect([status, body]).toEqual([413, expect.stringMatching(/longer than any text.*limit/)])
+})
+
 describe('warnings', () => {
   it('fit into a header, whatever they say', async () => {
     const { resources } = harness.services
