@@ -75,7 +75,8 @@ function definition(key: string): JsonObject {
   }
 }
 
-function steps(key: string): readonly Step[] {
+/** Requests that use the name wherever one can stand, of a kind whose schema uses `defined`. */
+function steps(key: string, defined: string): readonly Step[] {
   const thing = (name: string, spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({
     apiVersion: 'example.com/v1',
     kind: 'Thing',
@@ -84,7 +85,7 @@ function steps(key: string): readonly Step[] {
   })
   const condition = { type: key, status: 'True', reason: key, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
   return [
-    [`POST ${definitions}`, definition(key)],
+    [`POST ${definitions}`, definition(defined)],
     [`PATCH ${definitions}/things.example.com`, { metadata: { annotations: { [key]: 'x' } } }, merge],
     [`POST ${things}`, thing('a', { [key]: 'x' })],
     [`PATCH ${things}/a`, { metadata: { labels: { [key]: 'x' } } }, merge],
@@ -151,10 +152,10 @@ function steps(key: string): readonly Step[] {
 }
 
 /** What is answered to each step, in its order, without what is new each time. */
-async function answers(key: string): Promise<readonly unknown[]> {
+async function answers(key: string, defined = key): Promise<readonly unknown[]> {
   const harness = await createHarness()
   const told: unknown[] = []
-  for (const [line, body, type] of steps(key)) {
+  for (const [line, body, type] of steps(key, defined)) {
     const sent = { ...(body === undefined ? {} : { body }), ...(type === undefined ? {} : { type }) }
     const { status, headers, body: answer } = await harness.send(line, sent)
     told.push([line, status, headers['warning'], answer])
@@ -178,4 +179,26 @@ it.each(pairs)('%s is a name like %s', async (odd, plain) => {
   expect(renamed(seen, odd, odd)).toEqual(renamed(expected, plain, odd))
   const statuses = seen.flatMap((told) => (Array.isArray(told) ? [told[1] as number] : []))
   expect(statuses.filter((status) => status < 300).length).toBeGreaterThan(30)
+})
+
+it('__proto__ is no name: it is refused wherever it would be stored, and nothing else comes of it', async () => {
+  const before = Object.getOwnPropertyNames(Object.prototype)
+  const told = (await answers('__proto__', 'plain')).flatMap((one) =>
+    Array.isArray(one) ? [one as [string, number, unknown, { message?: string }]] : [],
+  )
+  expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before)
+  expect(told.filter(([, status]) => status >= 500)).toEqual([])
+  expect(told.map(([, , , body]) => body.message)).toContain('a field cannot be called __proto__')
+  expect(JSON.stringify(told.filter(([line, status]) => !line.startsWith('GET') && status < 300))).not.toContain(
+    '"__proto__":',
+  )
+})
+
+it.each(['JSON', 'YAML'])('nor is it in %s that is written by hand', async (form) => {
+  const harness = await createHarness()
+  const body =
+    form === 'JSON' ? '{"data":{"__proto__":{"a":"b"}}}' : 'metadata: {name: m}\ndata:\n  __proto__: {a: b}\n'
+  const type = form === 'JSON' ? 'application/json' : 'application/yaml'
+  expect((await harness.send(`POST ${maps}`, { body, type })).body.message).toBe('a field cannot be called __proto__')
+  harness.close()
 })
