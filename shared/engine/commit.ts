@@ -98,7 +98,20 @@ export function createCommit({ store, clock, random, events, logger }: EngineOpt
       await endRun(run)
     } catch (error) {
       if (!isUnwritable(error)) throw error
-      await endRun({ ...run, verdict: verdictOf(error) })
+      await fitting(run.facts, (facts) => endRun({ ...run, verdict: verdictOf(error), facts }))
+    }
+  }
+
+  /** An object that is full has no room for conditions. The engine's own fields say why it waits. */
+  async function fitting<Facts extends Pick<RunFacts, 'hasStatus'>>(
+    facts: Facts,
+    end: (facts: Facts) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await end(facts)
+    } catch (error) {
+      if (!hasCode(error, 'TOO_LARGE') || !facts.hasStatus) throw error
+      await end({ ...facts, hasStatus: false })
     }
   }
 
@@ -180,7 +193,9 @@ export function createCommit({ store, clock, random, events, logger }: EngineOpt
         generation: stored.object.metadata.generation,
         hasStatus: kind.hasStatus,
       }
-      await write(stored, (live) => changed(live, concludePaused(live, facts)))
+      await fitting(facts, async (given) => {
+        await write(stored, (live) => changed(live, concludePaused(live, given)))
+      })
       await turn.settle()
     },
     released: async (stored, turn, finalizer) => {
@@ -195,14 +210,18 @@ export function createCommit({ store, clock, random, events, logger }: EngineOpt
       const nowMs = clock.nowMs()
       const isShort = postponement.waiting === 'RateLimited' && postponement.untilMs - nowMs <= shortWaitMsMax
       const timer: Touched = isShort && turn.isWorn ? ['timer'] : []
-      await write(stored, (live) => changed(live, postponed(live, postponement, { ...facts, nowMs }), timer))
+      await fitting({ ...facts, nowMs }, async (given) => {
+        await write(stored, (live) => changed(live, postponed(live, postponement, given), timer))
+      })
       // No handle is recorded: whoever wakes the key could not make it run sooner.
       await (isShort && !turn.isWorn ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
     },
     notEnded: async (stored, turn, { controller, showsStatus }) => {
       const nowMs = clock.nowMs()
-      const how = { nowMs, retryAtMs: nowMs + slowBackoffMs(random.next()), showsStatus }
-      await write(stored, (live) => changed(live, stalled(live, how)))
+      const retryAtMs = nowMs + slowBackoffMs(random.next())
+      await fitting({ hasStatus: showsStatus }, async ({ hasStatus }) => {
+        await write(stored, (live) => changed(live, stalled(live, { nowMs, retryAtMs, showsStatus: hasStatus })))
+      })
       await events.record(stored.object, { type: 'Warning', ...notEnded, component: controller.name })
       await turn.settle()
     },

@@ -252,6 +252,16 @@ export function objectStoreContract(
         expect(await store.get(keyOf(live.object))).toEqual(live)
       })
 
+      it('leaves room for what the engine writes for itself, of one that is full', async () => {
+        const full = await store.create(filled(349 * 1024))
+        const engine = { lastError: 'x'.repeat(20 * 1024) }
+        await expectCode(store.replace({ ...full, engine }, ['status', 'engine']), 'TOO_LARGE')
+        const stored = await store.replace({ ...full, engine }, ['engine', 'timer'])
+        expect(await store.get(keyOf(full.object))).toEqual(stored)
+        const more = { lastError: 'x'.repeat(50 * 1024) }
+        await expectCode(store.replace({ ...stored, engine: more }, ['engine']), 'TOO_LARGE')
+      })
+
       it('counts the engine state', async () => {
         await expectCode(
           store.create({ ...filled(200 * 1024), engine: { lastError: 'x'.repeat(200 * 1024) } }),

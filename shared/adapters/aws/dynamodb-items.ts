@@ -1,5 +1,4 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { OperatingError } from '../../model/errors.ts'
 import { keyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { objectText, parseObjectText } from '../../model/object-text.ts'
@@ -126,14 +125,9 @@ export function isRemoved({ expires }: Item): boolean {
   return expires !== undefined
 }
 
-const bytesMax = 350 * 1024
-
-/** Throws TOO_LARGE above 350 KiB: DynamoDB takes 400 KB, and the rest is for what the engine adds. */
-export function checkSize({ object, engine }: StoredObject): void {
-  const bytes = Buffer.byteLength(objectText(object)) + Buffer.byteLength(JSON.stringify(engine))
-  if (bytes <= bytesMax) return
-  const { kind, metadata } = object
-  throw new OperatingError('TOO_LARGE', `${kind} ${metadata.name} would take ${bytes} bytes, the limit is ${bytesMax}`)
+/** How many bytes of the item are the object's. */
+export function bytesOf({ object, engine }: StoredObject): number {
+  return Buffer.byteLength(objectText(object)) + Buffer.byteLength(JSON.stringify(engine))
 }
 
 function present(attributes: Readonly<Record<string, AttributeValue | undefined>>): Item {

@@ -1,7 +1,7 @@
 import { OperatingError } from '../../model/errors.ts'
 import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { StoredObject } from '../../model/stored-object.ts'
+import type { StoredObject, Touched } from '../../model/stored-object.ts'
 import { wheelSlot } from '../../model/wheel.ts'
 import { createRecentRows, type CommittedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -61,7 +61,7 @@ export function createSqliteObjects(database: SqliteDatabase) {
       const { namespace, name } = key
       const { uid, resourceVersion } = stored.object.metadata
       const rv = Number(resourceVersion)
-      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored)
+      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, ['spec'])
       const slot = wheelSlot(uid)
       const done = insert.run(kindId, namespace, name, uid, rv, rv, slot, nextRunAtMs, owners, engine, doc)
       if (done.changes === 0) throw new OperatingError('ALREADY_EXISTS', `${keyText(key)} exists already`)
@@ -71,9 +71,9 @@ export function createSqliteObjects(database: SqliteDatabase) {
     },
 
     /** Throws NOT_FOUND, VERSION_CONFLICT. */
-    update: (place: RowPlace, before: ApiObject, stored: StoredObject): CommittedRow => {
+    update: (place: RowPlace, before: ApiObject, { stored, touched }: RowChange): CommittedRow => {
       const rv = Number(stored.object.metadata.resourceVersion)
-      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored)
+      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, touched)
       const row = current(place, before)
       const { changes } = update.run(rv, nextRunAtMs, engine, doc, row.id, row.rv)
       if (changes === 0) throw refusal(place.key, before, read(place))
@@ -96,6 +96,11 @@ export function createSqliteObjects(database: SqliteDatabase) {
     /** The row is gone, and that is committed. */
     removed: recent.forget,
   }
+}
+
+interface RowChange {
+  readonly stored: StoredObject
+  readonly touched: Touched
 }
 
 /** Whether a row is in the version that an object was read in. */

@@ -1,7 +1,7 @@
 import { OperatingError } from '../../model/errors.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { objectText, parseObjectText } from '../../model/object-text.ts'
-import { dueAtMs, type EngineState, type StoredObject } from '../../model/stored-object.ts'
+import { checkSize } from '../../model/size-limit.ts'
+import { dueAtMs, type EngineState, type StoredObject, type Touched } from '../../model/stored-object.ts'
 
 /** The columns that hold an object's state. */
 export interface ObjectRow {
@@ -18,13 +18,15 @@ export interface ObjectColumns {
   readonly owners: string | null
 }
 
-const bytesMax = 350 * 1024
+/** Counting bytes takes longer than it is worth. */
+const surelySmall = 350 * 1_024
 
-/** Throws TOO_LARGE above 350 KiB. */
-export function columnsOf({ object, engine }: StoredObject): ObjectColumns {
+/** Throws TOO_LARGE. */
+export function columnsOf({ object, engine }: StoredObject, touched: Touched): ObjectColumns {
   const doc = objectText(object)
   const state = JSON.stringify(engine)
-  checkSize(doc, state, object)
+  if ((doc.length + state.length) * 3 > surelySmall)
+    checkSize(object, Buffer.byteLength(doc) + Buffer.byteLength(state), touched)
   const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
   return {
     doc,
@@ -50,11 +52,4 @@ const atRest: EngineState = {}
 
 export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
   return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }
-}
-
-function checkSize(doc: string, engine: string, { kind, metadata }: ApiObject): void {
-  if ((doc.length + engine.length) * 3 <= bytesMax) return
-  const bytes = Buffer.byteLength(doc) + Buffer.byteLength(engine)
-  if (bytes <= bytesMax) return
-  throw new OperatingError('TOO_LARGE', `${kind} ${metadata.name} would take ${bytes} bytes, the limit is ${bytesMax}`)
 }

@@ -68,7 +68,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
       write(existing(keyOf(before.object)), before, {
         type: 'modified',
         touched,
-        write: (place, stored) => rows.update(place, before.object, stored),
+        write: (place, stored) => rows.update(place, before.object, { stored, touched }),
       }),
     remove: async (before) =>
       write(existing(keyOf(before.object)), before, {

@@ -1,0 +1,68 @@
+import * as z from 'zod'
+import { afterEach, expect, it } from 'vitest'
+import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
+import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+
+/** Promises 1 and 10 for an object that is accepted with hardly a byte to spare: no room for its finalizer, its status, or a condition. */
+const Crate = defineKind({
+  group: 'test.setpoint.dev',
+  version: 'v1',
+  kind: 'Crate',
+  spec: z.object({ filling: z.string() }),
+  status: z.object({ weight: z.number().optional() }),
+})
+
+let env: TestEnv
+let runs: number
+afterEach(() => env.close())
+
+function crates(): Controller {
+  runs = 0
+  return defineReconciler(Crate, {
+    reconcile: async ({ spec: { filling } }) => {
+      runs++
+      return done({ status: { weight: filling.length } })
+    },
+    cleanup: async () => done(),
+  })
+}
+
+const limit = 350 * 1_024
+
+/** As full as may be. */
+async function fill(annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+  const metadata = { name: 'w', annotations }
+  const crateOf = (size: number) => env.apply(Crate, { metadata, spec: { filling: 'x'.repeat(size) } })
+  const refused = await crateOf(limit).then(
+    () => '',
+    (error: unknown) => String(error),
+  )
+  const tooMany = Number(/would take (\d+) bytes/.exec(refused)?.[1]) - limit
+  await crateOf(limit - tooMany)
+}
+
+it('runs, and says by its wait that its status has no room; smaller, it is as it should be, and it can go', async () => {
+  env = await createTestEnv({ reconcilers: [crates()] })
+  await fill()
+  await env.advance('10m')
+  expect(runs).toBe(1)
+  expect((await env.get(Crate, 'w'))?.metadata.finalizers).toHaveLength(1)
+  expect((await env.get(Crate, 'w'))?.status).toMatchObject({
+    reconcile: { waiting: 'Stopped', lastError: expect.stringContaining('the limit is 358400') },
+  })
+  await env.patch(Crate, 'w', { spec: { filling: 'x' } })
+  await env.settle()
+  expect((await env.get(Crate, 'w'))?.status).toMatchObject({ weight: 1, observedGeneration: 2 })
+  await env.delete(Crate, 'w')
+  await env.settle()
+  expect(await env.get(Crate, 'w')).toBeUndefined()
+  expect(env.logs.filter(({ message }) => message === 'turn not ended')).toEqual([])
+})
+
+it('can be paused though it cannot say so', async () => {
+  env = await createTestEnv({ reconcilers: [crates()] })
+  await fill({ 'setpoint.dev/paused': 'true' })
+  await env.advance('10m')
+  expect(runs).toBe(0)
+  expect(env.logs.filter(({ message }) => message === 'turn not ended')).toEqual([])
+})
