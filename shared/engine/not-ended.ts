@@ -1,4 +1,5 @@
 import { asJson, conditionsOf, patchConditions } from '../model/conditions.ts'
+import { isPaused } from '../model/control-annotations.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { EngineState, StoredObject } from '../model/stored-object.ts'
@@ -56,6 +57,8 @@ function stalledStatus(object: ApiObject, nowMs: number): JsonObject {
     {
       Ready: { status: 'False', ...notEnded },
       Stalled: { status: 'True', ...notEnded },
+      // The next run would take it away, and there is none.
+      ...(isPaused(object) ? {} : { Paused: null }),
     },
     { nowMs, generation: object.metadata.generation },
   )

@@ -93,15 +93,18 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
   }
 
   async function endHolds(sends: readonly Send[]): Promise<void> {
-    const woken = new Map(
-      sends.flatMap(({ name, wakes }) =>
-        wakes === undefined ? [] : [[`${name} ${keyText(wakes.key)}`, { name, ...wakes }]],
-      ),
-    )
+    const woken = new Map<string, Target & { readonly name: string; readonly atMs: number }>()
+    for (const { name, wakeUp, wakes } of sends) {
+      if (wakes === undefined) continue
+      const id = `${name} ${keyText(wakes.key)}`
+      const atMs = Math.min(wakeUp.notBeforeMs ?? 0, woken.get(id)?.atMs ?? Infinity)
+      woken.set(id, { name, ...wakes, atMs })
+    }
     await Promise.all(
-      [...woken.values()].map(async ({ name, key, stored }) => {
+      [...woken.values()].map(async ({ name, key, stored, atMs }) => {
         const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
-        if (hold !== undefined) await queueOf({ name }).wake(hold.handle)
+        // What has to wait longer itself can wait behind it.
+        if (hold !== undefined && hold.untilMs > atMs) await queueOf({ name }).wake(hold.handle)
       }),
     )
   }

@@ -53,10 +53,14 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
   }
 }
 
-/** What a hold keeps. A change rather than a timer, which would be looked at again and not run; of several the least worn. */
+/**
+ * What a hold keeps. A change rather than a timer, which would be looked at again and not run; of several the one that has to wait least, and
+ * the least worn.
+ */
 function strongest(deliveries: readonly Delivery[]): Delivery {
   const rank = ({ wakeUp: { origin } }: Delivery): number => ['change', 'resync', 'timer'].indexOf(origin)
+  const notBefore = ({ wakeUp: { notBeforeMs = 0 } }: Delivery): number => notBeforeMs
   const order = (one: Delivery, other: Delivery): number =>
-    rank(one) - rank(other) || one.receiveCount - other.receiveCount
+    rank(one) - rank(other) || notBefore(one) - notBefore(other) || one.receiveCount - other.receiveCount
   return deliveries.reduce((kept, other) => (order(other, kept) < 0 ? other : kept))
 }

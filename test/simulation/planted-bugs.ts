@@ -27,7 +27,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'nobody ends a hold',
     file: relay,
-    find: 'if (hold !== undefined)',
+    find: 'if (hold !== undefined && hold.untilMs > atMs)',
     replace: 'if (hold !== undefined && hold.untilMs === 0)',
   },
   {

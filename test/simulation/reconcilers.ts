@@ -1,4 +1,5 @@
 import type { Controller } from '../../shared/index.ts'
+import type { Rate } from '../../shared/model/reservations.ts'
 import { crateController } from './kinds/crate.ts'
 import { gadgetController } from './kinds/gadget.ts'
 import type { Pace } from './kinds/pace.ts'
@@ -7,7 +8,7 @@ import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
 import type { RunWatcher } from './runs.ts'
-import type { KindName, Scenario } from './scenario.ts'
+import type { KindName, Scenario, Slowed } from './scenario.ts'
 
 export interface ReconcilersOptions {
   readonly life: Life
@@ -18,16 +19,24 @@ export interface ReconcilersOptions {
 
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
 export function controllersFor(
-  { steps, herd, resyncMinutes, limits = {} }: Scenario,
+  { steps, herd, resyncMinutes, limits = {}, slowed = {} }: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const has = (kind: string): boolean => steps.some((step) => step.kind === kind)
-  const paceOf = (kind: KindName): Pace => ({ ...(limits[kind] && { rateLimit: { controller: limits[kind] } }) })
+  const paceOf = (kind: KindName): Pace => paceBy(limits[kind], slowed[kind])
   return [
     gadgetController({ life, outside, watcher, resync, isCalm, pace: paceOf('Gadget') }),
     ...(has('Link') || herd > 0 ? [linkController({ life, watcher, resync, pace: paceOf('Link') })] : []),
     ...(has('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(has('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
   ]
+}
+
+function paceBy(controller?: Rate, { debounceSeconds, runs }: Slowed = {}): Pace {
+  const object = runs && { runs: runs.most, within: `${runs.withinSeconds}s` as const }
+  return {
+    rateLimit: { ...(controller && { controller }), ...(object && { object }) },
+    ...(debounceSeconds !== undefined && { debounce: `${debounceSeconds}s` as const }),
+  }
 }

@@ -1,4 +1,5 @@
 import type { ObjectMeta, Outcome } from '../../shared/index.ts'
+import { pausedAnnotation } from '../../shared/model/control-annotations.ts'
 import type { Life } from './life.ts'
 import type { World } from './world.ts'
 
@@ -13,6 +14,7 @@ export interface Run {
   readonly spec: object
   readonly status: object
   readonly isPoison: boolean
+  readonly isPaused: boolean
   readonly by: Life
 }
 
@@ -43,7 +45,8 @@ export function createRunWatcher(world: World, listener: Required<RunListener>):
     run: async (phase, { kind, metadata, spec, status = {} }, by, work) => {
       const { name, uid, generation } = metadata
       const isPoison = 'mood' in spec && ['crash', 'hang', 'spin'].includes(String(spec.mood))
-      const run: Run = { phase, kind, name, uid, generation, spec, status, isPoison, by }
+      const isPaused = metadata.annotations?.[pausedAnnotation] === 'true'
+      const run: Run = { phase, kind, name, uid, generation, spec, status, isPoison, isPaused, by }
       world.note(`${phase} ${kind} ${name} generation ${generation} by ${by.name}`)
       listener.runBegins(run)
       let how: Outcome['kind'] | 'failed' = 'failed'

@@ -1,5 +1,5 @@
 import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
-import { plainScenarioOf, type Extras, type KindName, type Scenario, type Step } from './scenario.ts'
+import { plainScenarioOf, type Extras, type KindName, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
 /**
@@ -9,7 +9,13 @@ import { below, oneOf } from './world.ts'
 export function scenarioOf(seed: number): Scenario {
   const plain = plainScenarioOf(seed)
   const stream = (name: string): SeededRandom => createSeededRandom(seed).fork(name)
-  return { ...plain, ...limitsOf(stream('limits'), plain), ...propagationOf(stream('propagation')) }
+  return {
+    ...plain,
+    ...limitsOf(stream('limits'), plain),
+    ...propagationOf(stream('propagation')),
+    ...slowedOf(stream('slowed'), plain),
+    steps: [...plain.steps, ...pausesOf(stream('pauses'), plain)],
+  }
 }
 
 /** One seed in four. */
@@ -26,6 +32,34 @@ function limitsOf(random: SeededRandom, { steps, resyncMinutes, herd }: Scenario
   const limits = kinds.map((kind) => [kind, { perSecond: oneOf(random, rates), burst: 1 + below(random, 4) }])
   return { limits: Object.fromEntries(limits) }
 }
+
+/** One seed in eight: debounce, or a limit for each object, or both. */
+function slowedOf(random: SeededRandom, { steps, herd }: Scenario): Pick<Extras, 'slowed'> {
+  if (random.next() >= 1 / 8 || herd > 0) return {}
+  const one = (): Slowed => {
+    const debounceSeconds = oneOf(random, [0, 2, 10, 40])
+    const runs = { most: 1 + below(random, 3), withinSeconds: oneOf(random, [5, 30, 100]) }
+    return { ...(debounceSeconds > 0 && { debounceSeconds }), ...(random.next() < 0.5 && { runs }) }
+  }
+  return { slowed: Object.fromEntries(kindsIn(steps).map((kind) => [kind, one()])) }
+}
+
+/** One seed in six: somebody pauses objects that others work with, and lets them go on again. */
+function pausesOf(random: SeededRandom, { steps }: Scenario): readonly Step[] {
+  const paused = steps.filter(({ kind, act }) => kind !== 'ConfigMap' && act === 'apply')
+  if (random.next() >= 1 / 6 || paused.length === 0) return []
+  return Array.from({ length: 1 + below(random, 4) }).flatMap(() => {
+    const step = { ...oneOf(random, paused), user: pauser }
+    const afterMs = Math.floor(random.next() ** 2 * 120_000)
+    // A write whose answer was lost may be made that much later.
+    return [
+      { ...step, act: 'pause' as const, afterMs },
+      { ...step, act: 'resume' as const, afterMs: 10_000 + below(random, 200_000) },
+    ]
+  })
+}
+
+const pauser = 9
 
 /** The slower, the more a run too many stands out of what clocks and late starts excuse. */
 const allRates = [0.05, 0.2, 0.2, 1, 5]

@@ -19,8 +19,17 @@ export interface Scenario extends Extras {
 export interface Extras {
   /** How fast all objects of a kind together may run, in however many processes. */
   readonly limits?: { readonly [kind in KindName]?: Rate }
+  /** How much later the objects of a kind run than they could, each by itself. */
+  readonly slowed?: { readonly [kind in KindName]?: Slowed }
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
+}
+
+export interface Slowed {
+  /** Changes within this time of the first one cause one run. */
+  readonly debounceSeconds?: number
+  /** An object runs so often at most within this time. */
+  readonly runs?: { readonly most: number; readonly withinSeconds: number }
 }
 
 export type KindName = 'Gadget' | 'Link' | 'Crate' | 'Witness' | 'ConfigMap'
@@ -38,6 +47,9 @@ export interface Step {
     | 'edit'
     /** "Reconcile now." */
     | 'poke'
+    /** "Do nothing for it", and the end of that, however often it has to be said. */
+    | 'pause'
+    | 'resume'
     /** Edits the child by hand, or deletes it. */
     | 'spoil'
     | 'strip'

@@ -121,6 +121,8 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
       const annotations = { 'setpoint.dev/reconcile-requested-at': String(step.value) }
       return plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations } })
     },
+    pause: (step) => setPaused(step, 'true'),
+    resume: (step) => untilTaken(() => setPaused(step, null)),
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
     tamper: ({ name }) => {
@@ -169,11 +171,22 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
     tampered,
   }
 
+  function setPaused(step: Step, paused: 'true' | null): Promise<HttpResponse | undefined> {
+    return plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations: { 'setpoint.dev/paused': paused } } })
+  }
+
+  async function untilTaken(request: () => Promise<HttpResponse | undefined>): Promise<HttpResponse | undefined> {
+    for (;;) {
+      const reply = await request()
+      if (reply !== undefined && [200, 404].includes(reply.status)) return reply
+      await world.sleep(1_000)
+    }
+  }
+
   async function askToRun({ kind, metadata: { name } }: ApiObject): Promise<void> {
     const path = pathOf({ kind: kind as KindName, name })
     const body = { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'once more' } } }
-    for (let isTaken = false; !isTaken; await world.sleep(500))
-      isTaken = [200, 404].includes((await plane.request(`PATCH ${path}`, body))?.status ?? 0)
+    await untilTaken(() => plane.request(`PATCH ${path}`, body))
   }
 }
 

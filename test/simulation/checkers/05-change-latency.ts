@@ -1,4 +1,6 @@
 import { isDeleting } from '../../../shared/model/object.ts'
+import { isPaused } from '../../../shared/model/control-annotations.ts'
+import type { KindName } from '../scenario.ts'
 import { textOf, type AcceptedWrite } from '../users.ts'
 import { isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './checker.ts'
 
@@ -7,7 +9,9 @@ import { isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './check
  * take their workers down. Told where nothing goes wrong but those, and where there is room for all.
  */
 export function createChangeLatency({ world, scenario, table, report }: Scene): Checker {
-  const { climate, steps } = scenario
+  const { climate, steps, slowed = {} } = scenario
+  /** When objects were last written that were paused, or had been. */
+  const pausedMs = new Map<string, number>()
   const hasPoison = isPoisoned(scenario)
   // A poisoned key holds one of the workers, and with it what came in one batch with it.
   const mayWait = hasPoison && (climate.queueBatch > 1 || climate.concurrency < 10)
@@ -20,17 +24,27 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && step.act === 'delete')
 
   async function expectRun({ kind, name, uid, generation }: AcceptedWrite): Promise<void> {
-    await world.sleep(promptMs(scenario))
+    await world.sleep(promptMs(scenario) + debounceMs(kind))
     const { object: live, engine } = table.items.get(textOf(kind, name)) ?? {}
     const isGoing = live?.metadata.uid !== uid || isDeleting(live)
     const isPoison = ['crash', 'hang', 'spin'].includes(String(live?.spec?.['mood']))
     // That it runs when its turn has come, promise 6 looks at.
-    const isInLine = engine?.reservedMs !== undefined
+    const isInLine = engine?.waiting === 'RateLimited' || wasPaused(uid, kind)
     if ((begun.get(uid) ?? 0) < generation && !isGoing && !isPoison && !isInLine)
       report(`${promise}: generation ${generation} of ${kind} ${name} has not begun to run`)
   }
 
+  /** At any time since the change could have begun to run. */
+  const wasPaused = (uid: string, kind: string): boolean =>
+    world.nowMs() - (pausedMs.get(uid) ?? -Infinity) <= promptMs(scenario) + debounceMs(kind)
+
+  const debounceMs = (kind: string): number => (slowed[kind as KindName]?.debounceSeconds ?? 0) * 1_000
+
   return {
+    write: ({ before, after: { object } }) => {
+      if (isPaused(object) || (before !== undefined && isPaused(before.object)))
+        pausedMs.set(object.metadata.uid, world.nowMs())
+    },
     runBegins: ({ uid, generation }) => void begun.set(uid, Math.max(begun.get(uid) ?? 0, generation)),
     accepted: (change) => {
       const isRun = change.kind !== 'ConfigMap' && change.kind !== 'Crate'

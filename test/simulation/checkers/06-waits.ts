@@ -1,6 +1,7 @@
 import { dueAtMs, type StoredObject } from '../../../shared/model/stored-object.ts'
 import type { RemovedRecord } from '../../../shared/engine/removed/record.ts'
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
+import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { Run } from '../runs.ts'
 import {
   isFenceTried,
@@ -34,6 +35,7 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
     const mayFall =
       runs.some((run) => good.has(run) || lastGood.has(run)) ||
       hasPaused.has(String(specOf(after)['mood'])) ||
+      isPaused(after.object) ||
       isFenceTried(scenario)
     if (isSame && is < was && !mayFall)
       report(`promise 6, waits: the failures of ${named(after)} go from ${was} to ${is} without a good run`)

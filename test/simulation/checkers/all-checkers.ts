@@ -14,6 +14,8 @@ import { createPropagation } from './08-propagation.ts'
 import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
+import { createObjectLimit } from './object-limit.ts'
+import { createPause } from './pause.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createVersionsGrow } from './versions-grow.ts'
 
@@ -43,6 +45,8 @@ export function createCheckers(scene: Scene): Checkers {
     createIsolation(scene),
     createVersionsGrow(scene),
     createRateLimit(scene),
+    createObjectLimit(scene),
+    createPause(scene),
   ]
   return {
     write: (write) => {

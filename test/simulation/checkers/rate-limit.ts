@@ -12,8 +12,8 @@ export function createRateLimit({ world, scenario, table, report }: Scene): Chec
   const { limits = {}, climate } = scenario
   const { skewMsMax, jumpMinutes } = climate
   const slackMs = lateMsMax + 2 * skewMsMax
-  /** A clock may be put back between a run's last look at it and its begin. */
-  const earlyMsMax = jumpMinutes > 0 ? 2 * skewMsMax : 0
+  /** A clock may be put back between a run's last look at it and its begin; in the calm all are put right. */
+  const earlyMsMax = jumpMinutes > 0 ? 2 * skewMsMax : skewMsMax
   const rates = new Map<KindName, ReturnType<typeof createExcess>>()
   const begunMs = new Map<KindName, number[]>()
 

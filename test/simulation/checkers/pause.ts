@@ -1,0 +1,35 @@
+import { conditionOf } from '../../../shared/model/conditions.ts'
+import { isPaused } from '../../../shared/model/control-annotations.ts'
+import { keyOf, keyText } from '../../../shared/model/object-key.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { KindName } from '../scenario.ts'
+import { isPoisoned, isRoomy, named, objectsOf, promptMs, type Checker, type Scene } from './checker.ts'
+
+/** Nothing is done for a paused object, clean-up included. It says that it is paused, and no longer than it is. */
+export function createPause({ world, scenario, table, report }: Scene): Checker {
+  const isTold = isRoomy(scenario) && !isPoisoned(scenario)
+  const says = ({ object }: StoredObject): boolean => conditionOf(object, 'Paused')?.status === 'True'
+
+  return {
+    runBegins: ({ phase, kind, name, isPaused: isSo, by }) => {
+      // Of one that is gone nobody could end the pause.
+      if (isSo && !(kind === 'Witness' && phase === 'cleanup'))
+        report(`pause: ${by.name} runs ${kind} ${name}, which is paused`)
+    },
+    write: ({ type, before, after }) => {
+      if (!isTold || type !== 'modified' || before === undefined) return
+      if (isPaused(before.object) || !isPaused(after.object)) return
+      const { uid } = after.object.metadata
+      const { debounceSeconds = 0 } = scenario.slowed?.[after.object.kind as KindName] ?? {}
+      world.after(promptMs(scenario) + debounceSeconds * 1_000, () => {
+        const live = table.items.get(keyText(keyOf(after.object)))
+        if (live?.object.metadata.uid === uid && isPaused(live.object) && !says(live))
+          report(`pause: ${named(live)} is paused and does not say so`)
+      })
+    },
+    unmet: () =>
+      objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) =>
+        says(stored) && !isPaused(stored.object) ? [`pause: ${named(stored)} says it is paused, and is not`] : [],
+      ),
+  }
+}
