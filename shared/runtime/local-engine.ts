@@ -37,7 +37,7 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
   readonly tickMs: number
 }
 
-/** Runs until told to stop; resolves when the last run has ended and the checkpoints are saved. */
+/** Runs until told to stop; resolves when the last run has ended and the checkpoints are saved, or cannot be. */
 export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
   const { clock, logger } = options
   const loops = createControlLoops(options).map((loop) => measured(loop, options))
@@ -78,7 +78,9 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
       ),
     ),
   ])
-  await saving.saveAll()
+  await saving.saveAll().catch((error: unknown) => {
+    logger.error('how far the engine got is not saved; the next start makes up for it', { error: String(error) })
+  })
 }
 
 function measured(loop: ControlLoop, { telemetry, clock }: LocalEngineOptions) {
