@@ -18,9 +18,19 @@ describe('a rate budget', () => {
 
   it('tells those who wait different times', () => {
     const budget = createRateBudget({ perSecond: 10, burst: 1 })
-    budget.take('sync', 0)
-    const waits = Array.from({ length: 5 }, () => budget.take('sync', 0))
+    budget.take('sync', 2_000)
+    const waits = Array.from({ length: 5 }, () => budget.take('sync', 2_000))
     expect(waits).toEqual([100, 200, 300, 400, 500])
+  })
+
+  it.each([
+    { perSecond: 0, burst: 1 },
+    { perSecond: Number.NaN, burst: 1 },
+    { perSecond: 1, burst: 0.5 },
+    { perSecond: 1, burst: 1, userShare: -0.1 },
+    { perSecond: 1, burst: 1, userShare: 1 },
+  ])('is refused if nothing could ever be called by it: %o', (options) => {
+    expect(() => createRateBudget(options)).toThrow('a rate budget needs')
   })
 
   it('falls by half on a 429, once for those on their way together, and is whole again after a minute', () => {

@@ -33,6 +33,7 @@ describe('many failures as one', () => {
       { name: 'page', error: taken },
     ]
     expect(combined(failures).message).toBe('server: connection refused; page: the name is taken')
+    expect(combined([{ error: away }, { error: 'text' }]).message).toBe('connection refused; text')
   })
 
   it('lets a broken invariant through', () => {

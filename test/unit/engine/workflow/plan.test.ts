@@ -159,4 +159,15 @@ describe('a pass', () => {
       }),
     )
   })
+
+  it('leaves alone at the end what is inactive, and what nobody knows that of', () => {
+    const graph = createGraph({ wanted: [], unwanted: [], inactive: [], unknown: [] })
+    const wishes = new Map(graph.names.map((name) => [name, name as Wish]))
+    expect(Object.fromEntries(fatesAtTheEnd(graph, wishes))).toEqual({
+      wanted: 'delete',
+      unwanted: 'delete',
+      inactive: 'none',
+      unknown: 'none',
+    })
+  })
 })
