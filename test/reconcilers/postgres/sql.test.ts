@@ -174,6 +174,50 @@ describe('a role', () => {
   })
 })
 
+describe('an administrator who is no superuser, as on RDS', () => {
+  const master = (): Endpoint => ({ ...admin, user: 'master', password: 'm4ster' })
+  const asMaster = <T>(use: (sql: Sql) => Promise<T>) => withConnection(master(), deadline(), use)
+  const roleByMaster = () => asMaster((sql) => ensureRole(sql, role))
+
+  beforeAll(async () => {
+    await query(`CREATE ROLE master LOGIN CREATEDB CREATEROLE PASSWORD 'm4ster'`)
+    // That of the tests above, which a superuser made.
+    const renamed = 'ALTER ROLE "setpoint left behind" RENAME TO "left behind before"'
+    await query(`DO $$ BEGIN ${renamed}; EXCEPTION WHEN undefined_object THEN NULL; END $$`)
+  })
+
+  it('makes a role and its database, and all that belongs to it', async () => {
+    expect(await roleByMaster()).toEqual([`created role "${name}"`])
+    expect(await asMaster((sql) => ensureDatabase(sql, database))).toEqual([`created database "${name}"`])
+    const inside = <T>(use: (sql: Sql) => Promise<T>) =>
+      withConnection({ ...master(), database: name }, deadline(), use)
+    expect(await inside((sql) => ensureExtensions(sql, [{ name: 'pg_trgm' }]))).toHaveLength(1)
+    expect(await inside((sql) => ensureGrants(sql, []))).toHaveLength(2)
+    await query('CREATE TABLE public.mine (id int)', login())
+    for (const again of [roleByMaster(), asMaster((sql) => ensureDatabase(sql, database))])
+      expect(await again).toEqual([])
+  })
+
+  it('puts a password back that was changed, though nobody shows it', async () => {
+    await roleByMaster()
+    await query(`ALTER ROLE "${name}" PASSWORD 'other'`)
+    expect(await roleByMaster()).toEqual([`changed role "${name}": password`])
+    expect(await roleByMaster()).toEqual([])
+    await query(`ALTER ROLE "${name}" CONNECTION LIMIT 0`)
+    role.connectionLimit = 0
+    expect(await roleByMaster()).toEqual([])
+  })
+
+  it('drops both, whatever they hold', async () => {
+    await roleByMaster()
+    await asMaster((sql) => ensureDatabase(sql, database))
+    await asMaster((sql) => sql.query(`CREATE DATABASE "kept of ${name}" OWNER "${name}"`))
+    await query('CREATE TABLE public.kept (id int)', { ...login(), database: `kept of ${name}` })
+    expect(await asMaster((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
+    expect(await dropRole(master(), role, deadline())).toEqual([`dropped role "${name}"`])
+  })
+})
+
 describe('a database', () => {
   beforeEach(() => roleNow())
 

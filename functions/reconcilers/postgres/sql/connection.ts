@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Client, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg'
-import { PostgresFailure, driverFailure } from '../failure.ts'
+import { PostgresFailure, driverFailure, hasReason } from '../failure.ts'
 import { withClient } from './client.ts'
 
 /** Where and as whom to connect. */
@@ -17,6 +17,8 @@ export interface Sql {
   readonly database: string
   /** The rows of one statement with `$1` parameters; throws a PostgresFailure that says what could not be done. */
   query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  /** Whether the server knows the user by this password, whatever else keeps the user out of this database. */
+  knows(user: string, password: string): Promise<boolean>
 }
 
 const connectMs = 5_000
@@ -37,8 +39,19 @@ export async function withConnection<T>(
     throw driverFailure(error, `connect to database "${endpoint.database}" as "${endpoint.user}"`)
   }
   return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected }, (client) =>
-    use(sqlOver(client, endpoint.database)),
+    use(sqlOver(client, endpoint.database, (user, password) => isKnown({ ...endpoint, user, password }, signal))),
   )
+}
+
+async function isKnown(endpoint: Endpoint, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await withConnection(endpoint, signal, () => Promise.resolve(true))
+  } catch (error) {
+    // The password is checked before these are.
+    if (hasReason(error, 'InsufficientPrivilege', 'TooManyConnections')) return true
+    if (hasReason(error, 'AuthenticationFailed')) return false
+    throw error
+  }
 }
 
 // Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
@@ -52,9 +65,10 @@ const clientOptions = {
   options: '-c search_path=pg_catalog',
 } as const
 
-function sqlOver(client: Client, database: string): Sql {
+function sqlOver(client: Client, database: string, knows: Sql['knows']): Sql {
   return {
     database,
+    knows,
     async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
       const result = await client.query<Row>(text, [...values]).catch((error: unknown) => {
         throw driverFailure(error, `run ${summary(text)}`)

@@ -1,3 +1,4 @@
+import { hasReason } from '../failure.ts'
 import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
 import { claimOf, foreign, markOf, type Owned } from './mark.ts'
@@ -24,7 +25,7 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
   const claim = claimOf(found.comment, wanted)
   if (claim === 'foreign') throw foreign('role', found.comment, wanted)
   if (claim === 'left') await comment(sql, wanted.name, markOf(wanted))
-  const differences = await compareRole(found, wanted)
+  const differences = await compareRole(sql, found, wanted)
   if (differences.length === 0) return []
   await sql.query(`ALTER ROLE ${identifier(wanted.name)} ${differences.map(({ clause }) => clause).join(' ')}`)
   return [`changed role "${wanted.name}": ${differences.map(({ name }) => name).join(', ')}`]
@@ -68,6 +69,7 @@ const heir = identifier('setpoint left behind')
 async function disown(sql: Sql, role: string): Promise<void> {
   const isThere = 'duplicate_object OR unique_violation'
   await sql.query(`DO $$ BEGIN CREATE ROLE ${heir}; EXCEPTION WHEN ${isThere} THEN NULL; END $$`)
+  await join(sql, heir)
   await sql.query(`REASSIGN OWNED BY ${identifier(role)} TO ${heir}`)
   await sql.query(`DROP OWNED BY ${identifier(role)}`)
 }
@@ -78,8 +80,15 @@ async function createRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
   await inTransaction(sql, async () => {
     await sql.query(`CREATE ROLE ${identifier(wanted.name)} ${clauses.join(' ')} ${password}`)
     await comment(sql, wanted.name, markOf(wanted))
+    await join(sql, identifier(wanted.name))
   })
   return [`created role "${wanted.name}"`]
+}
+
+/** Who is no superuser, as on RDS, may do for a role only what its members may. */
+async function join(sql: Sql, role: string): Promise<void> {
+  const [me] = await sql.query<{ rolsuper: boolean }>('SELECT rolsuper FROM pg_roles WHERE rolname = current_user')
+  if (me?.rolsuper !== true) await sql.query(`GRANT ${role} TO CURRENT_USER`)
 }
 
 async function comment(sql: Sql, name: string, text: string): Promise<void> {
@@ -89,7 +98,6 @@ async function comment(sql: Sql, name: string, text: string): Promise<void> {
 interface FoundRole {
   readonly oid: number
   readonly comment: string | null
-  readonly verifier: string | null
   readonly login: boolean
   readonly connectionLimit: number
   /** Whether it has rights that an ordinary role has not. */
@@ -100,11 +108,11 @@ interface FoundRole {
 
 async function findRole(sql: Sql, name: string): Promise<FoundRole | undefined> {
   const [row] = await sql.query<FoundRole>(
-    `SELECT oid, shobj_description(oid, 'pg_authid') AS comment, rolpassword AS verifier, rolcanlogin AS login,
+    `SELECT oid, shobj_description(oid, 'pg_authid') AS comment, rolcanlogin AS login,
             rolconnlimit AS "connectionLimit", rolinherit AS inherits,
             rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS powerful,
             coalesce(rolvaliduntil <> 'infinity', false) AS expires
-       FROM pg_authid WHERE rolname = $1`,
+       FROM pg_roles WHERE rolname = $1`,
     [name],
   )
   return row
@@ -141,11 +149,23 @@ interface Difference {
   readonly clause: string
 }
 
-async function compareRole(found: FoundRole, wanted: WantedRole): Promise<readonly Difference[]> {
+async function compareRole(sql: Sql, found: FoundRole, wanted: WantedRole): Promise<readonly Difference[]> {
   const differing = attributes.filter((attribute) => attribute.differs(found, wanted))
   const differences = differing.map(({ name, clause }) => ({ name, clause: clause(wanted) }))
-  if (await isVerifierOf(found.verifier, wanted.password)) return differences
+  if (await hasPassword(sql, wanted)) return differences
   return [...differences, { name: 'password', clause: await passwordClause(wanted.password) }]
+}
+
+/** By what is stored; who may not see that, as on RDS, sees whether the password lets the role in. */
+async function hasPassword(sql: Sql, { name, password }: WantedRole): Promise<boolean> {
+  try {
+    const stored = 'SELECT rolpassword AS verifier FROM pg_authid WHERE rolname = $1'
+    const [row] = await sql.query<{ verifier: string | null }>(stored, [name])
+    return await isVerifierOf(row?.verifier ?? null, password)
+  } catch (error) {
+    if (!hasReason(error, 'InsufficientPrivilege')) throw error
+    return sql.knows(name, password)
+  }
 }
 
 async function passwordClause(password: string): Promise<string> {
