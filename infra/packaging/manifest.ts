@@ -12,9 +12,12 @@ const peers: Readonly<Record<string, string>> = { 'aws-cdk-lib': '^2.276.0', con
 
 const entries = { '.': 'shared/index', './cdk': 'infra/cdk', './testing': 'shared/testing/test-env' }
 
-/** The manifest of the package that is installed: it depends on what its modules import, and on nothing else. */
+/**
+ * The manifest of the package that is installed: it depends on what its modules import, and on nothing else. Whoever installs it brings
+ * Node: with `node:sqlite`, for tests, and one that loads reconcilers in TypeScript.
+ */
 export function installable(own: Manifest, modules: readonly string[]): Manifest {
-  const { name, version, license, description, engines } = own
+  const { name, version, license, description } = own
   const imported = importedPackages(modules).filter((one) => !(one in peers) && one !== name)
   return {
     name,
@@ -22,7 +25,7 @@ export function installable(own: Manifest, modules: readonly string[]): Manifest
     description,
     license,
     type: 'module',
-    engines,
+    engines: { node: '>=22.18' },
     exports: Object.fromEntries(
       Object.entries(entries).map(([entry, file]) => [entry, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
     ),

@@ -113,6 +113,10 @@ describe('the manifest of the package', () => {
     expect(installable(manifest, modules)['dependencies']).toEqual({ esbuild: '1.0.0', zod: '4.0.0' })
   })
 
+  it('asks for the Node that tests and reconcilers in TypeScript need, which npm does not bring along', () => {
+    expect(installable(own, [])).toMatchObject({ engines: { node: '>=22.18' } })
+  })
+
   it('takes the CDK from the app', () => {
     expect(installable(manifest, ["import { App } from 'aws-cdk-lib/core'"])).toMatchObject({
       dependencies: {},
