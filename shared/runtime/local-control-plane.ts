@@ -8,6 +8,7 @@ import { systemRandom } from '../adapters/local/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../adapters/local/token-authenticator.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
+import type { Logger } from '../ports/logger.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './local-core.ts'
 import { openLocalPorts } from './local-ports.ts'
@@ -70,12 +71,35 @@ export async function startLocalControlPlane({
   })
   serve(core.api)
   opened.move()
+  const stopping = new AbortController()
+  const renew = (): void => {
+    const renewed = loadLocalCredentials(directory, systemClock.nowMs())
+    server.renew(renewed.tls)
+    writeKubeconfig(kubeconfig, server.url, renewed)
+  }
+  void daily(renew, logger, stopping.signal)
   return {
     url: server.url,
     kubeconfig,
     stop: async (graceMs) => {
+      stopping.abort()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
       ports.close()
     },
+  }
+}
+
+const dayMs = 24 * 3_600_000
+
+/** A process may run for longer than its certificate holds. */
+async function daily(renew: () => void, logger: Logger, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await systemClock.sleep(dayMs, signal)
+    if (signal.aborted) return
+    try {
+      renew()
+    } catch (error) {
+      logger.error('certificate not renewed; there are further tries, one a day', { error: String(error) })
+    }
   }
 }

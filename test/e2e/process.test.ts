@@ -76,6 +76,19 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     expect(program.stdout).toMatch(/^setpoint is ready at /)
   })
 
+  it('renews its certificate while it runs', async () => {
+    const dataDirectory = fresh('renewed')
+    const first = await startControlPlane({ dataDirectory })
+    const endMs = await endOfCertificate(first)
+    await first.stop()
+    const inAYear = `const { now } = Date, later = setTimeout, day = 86_400_000
+      globalThis.setTimeout = (run, ms, ...given) => later(run, ms === day ? 10 : ms, ...given)
+      Date.now = () => now() + (process.uptime() < 2 ? 0 : 340 * day)`
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(inAYear)}` }
+    await using plane = await startControlPlane({ dataDirectory, env })
+    await eventually(async () => expect(await endOfCertificate(plane)).toBeGreaterThan(endMs + 300 * 86_400_000))
+  })
+
   it('answers nobody without its token', async () => {
     await using plane = await startControlPlane({ dataDirectory: fresh('token') })
     using client = openApiClient(plane.kubeconfig)
@@ -409,6 +422,15 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     })
   })
 })
+
+async function endOfCertificate({ url }: ControlPlaneProcess): Promise<number> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { valid_to: end } = socket.getPeerCertificate()
+  socket.destroy()
+  return Date.parse(end)
+}
 
 /** Opens a connection, and says the beginning of a request. */
 async function sendHalf({ url, dataDirectory }: ControlPlaneProcess): Promise<void> {

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import { OperatingError } from '../../model/errors.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 
+/** PEM. */
+export interface ServerIdentity {
+  readonly key: string
+  readonly cert: string
+}
+
 export interface NodeHttpServerOptions {
   readonly handler: HttpHandler
   readonly logger: Logger
-  /** PEM. */
-  readonly tls: { readonly key: string; readonly cert: string }
+  readonly tls: ServerIdentity
   readonly host: string
   /** 0 for any that is free. */
   readonly port: number
@@ -18,6 +24,8 @@ export interface NodeHttpServerOptions {
 export interface NodeHttpServer {
   /** Such as `https://127.0.0.1:8443`. */
   readonly url: string
+  /** What new connections are shown from now on. */
+  renew(tls: ServerIdentity): void
   /** Takes no new requests, ends streams, lets running requests finish; what still runs after `deadlineMs` is cut off. */
   close(deadlineMs: number): Promise<void>
 }
@@ -33,9 +41,8 @@ export async function startNodeHttpServer({
   const streams = new Set<AbortController>()
   const state = { isClosing: false }
   const server = createServer({
-    ...tls,
+    ...secureContext(tls),
     noDelay: true,
-    minVersion: 'TLSv1.2',
     handshakeTimeout: 10_000,
     requestTimeout: 60_000,
   })
@@ -52,6 +59,7 @@ export async function startNodeHttpServer({
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
   return {
     url: urlOf(server.address() as AddressInfo),
+    renew: (next) => server.setSecureContext(secureContext(next)),
     close: (deadlineMs) => {
       state.isClosing = true
       const closed = ended(server, deadlineMs)
@@ -59,6 +67,10 @@ export async function startNodeHttpServer({
       return closed
     },
   }
+}
+
+function secureContext({ key, cert }: ServerIdentity): SecureContextOptions {
+  return { key, cert, minVersion: 'TLSv1.2' }
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {
