@@ -208,6 +208,13 @@ describe('an administrator who is no superuser, as on RDS', () => {
     expect(await roleByMaster()).toEqual([])
   })
 
+  it('takes powers away, though it may not even say that somebody is no superuser', async () => {
+    await roleByMaster()
+    await query(`ALTER ROLE "${name}" CREATEDB`)
+    expect(await roleByMaster()).toEqual([`changed role "${name}": powers`])
+    expect(await roleByMaster()).toEqual([])
+  })
+
   it('drops both, whatever they hold', async () => {
     await roleByMaster()
     await asMaster((sql) => ensureDatabase(sql, database))

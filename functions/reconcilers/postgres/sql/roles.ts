@@ -100,8 +100,8 @@ interface FoundRole {
   readonly comment: string | null
   readonly login: boolean
   readonly connectionLimit: number
-  /** Whether it has rights that an ordinary role has not. */
-  readonly powerful: boolean
+  /** What takes from it the rights that an ordinary role has not; empty if it has none. */
+  readonly disempowering: string
   readonly inherits: boolean
   readonly expires: boolean
 }
@@ -110,7 +110,9 @@ async function findRole(sql: Sql, name: string): Promise<FoundRole | undefined> 
   const [row] = await sql.query<FoundRole>(
     `SELECT oid, shobj_description(oid, 'pg_authid') AS comment, rolcanlogin AS login,
             rolconnlimit AS "connectionLimit", rolinherit AS inherits,
-            rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS powerful,
+            concat_ws(' ', CASE WHEN rolsuper THEN 'NOSUPERUSER' END, CASE WHEN rolcreatedb THEN 'NOCREATEDB' END,
+              CASE WHEN rolcreaterole THEN 'NOCREATEROLE' END, CASE WHEN rolreplication THEN 'NOREPLICATION' END,
+              CASE WHEN rolbypassrls THEN 'NOBYPASSRLS' END) AS disempowering,
             coalesce(rolvaliduntil <> 'infinity', false) AS expires
        FROM pg_roles WHERE rolname = $1`,
     [name],
@@ -120,7 +122,8 @@ async function findRole(sql: Sql, name: string): Promise<FoundRole | undefined> 
 
 interface Attribute {
   readonly name: string
-  clause(wanted: WantedRole): string
+  /** For a role that is found, or for a new one. */
+  clause(wanted: WantedRole, found?: FoundRole): string
   differs(found: FoundRole, wanted: WantedRole): boolean
 }
 
@@ -137,8 +140,9 @@ const attributes: readonly Attribute[] = [
   },
   {
     name: 'powers',
-    clause: () => 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS',
-    differs: ({ powerful }) => powerful,
+    // Who is no superuser may not say more than there is to say.
+    clause: (_, found) => found?.disempowering ?? 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS',
+    differs: ({ disempowering }) => disempowering !== '',
   },
   { name: 'inheritance', clause: () => 'INHERIT', differs: ({ inherits }) => !inherits },
   { name: 'expiry', clause: () => "VALID UNTIL 'infinity'", differs: ({ expires }) => expires },
@@ -151,7 +155,7 @@ interface Difference {
 
 async function compareRole(sql: Sql, found: FoundRole, wanted: WantedRole): Promise<readonly Difference[]> {
   const differing = attributes.filter((attribute) => attribute.differs(found, wanted))
-  const differences = differing.map(({ name, clause }) => ({ name, clause: clause(wanted) }))
+  const differences = differing.map(({ name, clause }) => ({ name, clause: clause(wanted, found) }))
   if (await hasPassword(sql, wanted)) return differences
   return [...differences, { name: 'password', clause: await passwordClause(wanted.password) }]
 }
