@@ -155,7 +155,7 @@ export function createCommit({ store, clock, random, events, logger }: EngineOpt
     { turn, stored, live: first, untilMs }: Rest,
     next: (live: StoredObject) => Conclusion,
   ): Promise<boolean> {
-    const hold = { handle: turn.handle, untilMs }
+    const hold = { handle: turn.handle, untilMs, receives: turn.receiveCount }
     const after = await write(first, (live) => {
       const { object, engine } = next(live)
       return changed(live, { object, engine: isOvertaken(stored, live) ? engine : { ...engine, hold } })

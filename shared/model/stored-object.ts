@@ -84,7 +84,8 @@ export type OnceRecord = {
 /** How often the object has run since a moment. */
 export type RunWindow = { readonly startMs: number; readonly runs: number }
 
-export type Hold = { readonly handle: string; readonly untilMs: number }
+/** `receives`: how often the message had been handed out by then. */
+export type Hold = { readonly handle: string; readonly untilMs: number; readonly receives?: number }
 
 /** The parts of an object that a write touched, for those who decide by it whether to act. Creation touches the spec. */
 export type Touched = readonly Part[]

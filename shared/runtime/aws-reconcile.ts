@@ -76,7 +76,7 @@ function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefine
 }
 
 export function createReconcileBatch(services: QueueServices): ReconcileBatch {
-  const { clock, random, logger, queueOf, retire } = services
+  const { store, clock, random, logger, queueOf, retire } = services
   const loops = new Map(createControlLoops(services).map((loop) => [loop.name, measured(loop, services)]))
 
   /** A queue may hold wake-ups of fan-outs whose controller this function does not know: it need not. */
@@ -117,10 +117,33 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     logger.warn('message not held; it comes again after its visibility timeout', { error: String(error) })
   }
 
+  function unread(error: unknown): undefined {
+    logger.warn('nobody knows whether a late message was held; it is run apart', { error: String(error) })
+  }
+
   async function runAll(all: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
     const byLoop = [...Map.groupBy(all, ({ loop }) => loop)]
     const kept = await Promise.all(byLoop.map(([name, some]) => runLoop(name, some.map(deliveryIn), signal)))
     return kept.flat()
+  }
+
+  /**
+   * What is late, and was not held when it was handed out before: a process that had it ended without a word. One key may have done
+   * that, and would take the others of its batch with it again and again, since their visibility timeouts end together. None, if one
+   * key is all there is.
+   */
+  async function suspectsIn(all: readonly LoopDelivery[]): Promise<readonly LoopDelivery[]> {
+    if (new Set(all.map(groupOf)).size < 2) return []
+    const late = all.filter((one) => isLate(one, clock.nowMs()))
+    const lost = await Promise.all(late.map(async (one) => ((await wasHeld(one)) ? [] : [groupOf(one)])))
+    const keys = new Set(lost.flat())
+    return all.filter((one) => keys.has(groupOf(one)))
+  }
+
+  /** Then it is late because the queue is long. */
+  async function wasHeld({ delivery: { wakeUp, receiveCount } }: LoopDelivery): Promise<boolean> {
+    const stored = await store.get(wakeUp.key).catch(unread)
+    return (stored?.engine.hold?.receives ?? 0) + 1 >= receiveCount
   }
 
   /** One after the other, by chance: whoever comes ahead of the one that ends the process is done with, in some round. */
@@ -159,7 +182,7 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     const ended = new AbortController()
     const untilMs = clock.nowMs() + Math.max(0, timeMs - reserveMs)
     void clock.sleep(untilMs - clock.nowMs(), ended.signal).then(() => over.abort(outOfTime))
-    const suspects = suspectsIn(all, clock.nowMs())
+    const suspects = await suspectsIn(all)
     const others = all.filter((one) => !suspects.includes(one))
     const kept =
       suspects.length === 0
@@ -184,17 +207,9 @@ interface Time {
   readonly untilMs: number
 }
 
-/**
- * What was in the queue for longer than its holds can have taken: a process that had it ended without a word. One key may
- * have done that, and would take the others of its batch with it again and again, since their visibility timeouts end together.
- * None, if one key is all there is.
- */
-function suspectsIn(all: readonly LoopDelivery[], nowMs: number): readonly LoopDelivery[] {
-  if (new Set(all.map(groupOf)).size < 2) return []
-  const isLost = ({ delivery: { receiveCount, firstReceivedAtMs = nowMs } }: LoopDelivery): boolean =>
-    nowMs - firstReceivedAtMs > receiveCount * shortWaitMsMax
-  const keys = new Set(all.filter(isLost).map(groupOf))
-  return all.filter((one) => keys.has(groupOf(one)))
+/** In the queue for longer than its holds can have taken. */
+function isLate({ delivery: { receiveCount, firstReceivedAtMs = Infinity } }: LoopDelivery, nowMs: number): boolean {
+  return nowMs - firstReceivedAtMs > receiveCount * shortWaitMsMax
 }
 
 function groupOf({ loop, delivery }: LoopDelivery): string {

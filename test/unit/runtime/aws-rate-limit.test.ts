@@ -277,7 +277,7 @@ describe('a resync that is paced', () => {
     const one = later(20_000)
     expect(await take(0, one)).toEqual(['w'])
     expect(held).toEqual(['w 20000'])
-    expect((await engineOf('w')).hold).toEqual({ handle: 'w', untilMs: clock.nowMs() + 20_000 })
+    expect((await engineOf('w')).hold).toEqual({ handle: 'w', untilMs: clock.nowMs() + 20_000, receives: 1 })
     expect(asked).toEqual([])
     await clock.advance(20_000)
     expect(await take(0, one)).toEqual([])

@@ -181,6 +181,58 @@ describe('a batch', () => {
   }
 })
 
+describe('what comes late', () => {
+  const agedMs = 600_000
+  let running: number
+  let most: number
+
+  /** Runs of five seconds that fail, and how many go on at once. */
+  const failing = (): Controller =>
+    widgets([], async (_, ctx) => {
+      most = Math.max(most, ++running)
+      await ctx.sleep('5s')
+      running--
+      throw new Error('the far side is away')
+    })
+
+  type Message = Awaited<ReturnType<typeof message>>
+  const again = ({ loop, delivery }: Message): Message => ({
+    loop,
+    delivery: {
+      ...delivery,
+      receiveCount: delivery.receiveCount + 1,
+      firstReceivedAtMs: clock.nowMs() - agedMs,
+    },
+  })
+
+  async function take(batch: ReconcileBatch, all: readonly Message[]): Promise<void> {
+    let isOver = false
+    running = most = 0
+    void batch(all, 70_000).finally(() => (isOver = true))
+    for (let turns = 0; !isOver; turns++) await clock.advance(turns < 50 ? 0 : 500)
+  }
+
+  it('because the queue is long runs side by side: each was held, and has come back once', async () => {
+    const batch = await open(failing())
+    const all = [await message('a'), await message('b'), await message('c')]
+    await take(batch, all)
+    await take(batch, all.map(again))
+    expect(most).toBe(3)
+    expect(calls.filter((call) => call.startsWith('hold'))).toHaveLength(6)
+  })
+
+  it('although it was not held runs alone: a process that had it may have ended by it', async () => {
+    const batch = await open(failing())
+    const all = [await message('a'), await message('b'), await message('c')]
+    await take(batch, all)
+    await take(
+      batch,
+      all.map((one) => again(again(one))),
+    )
+    expect(most).toBe(1)
+  })
+})
+
 describe('a change that is to wait for longer than a message can be held', () => {
   it('has a timer in its object, and none that is later than another', async () => {
     const batch = await open(widgets([], () => done(), { debounce: '2m' }))
