@@ -1,7 +1,8 @@
 /** What CDK apps deploy control planes with: `import { ControlPlane, Controller } from 'setpoint/cdk'`. */
 export { ControlPlane } from './constructs/control-plane.ts'
-export type { ControlPlaneProps, TokenIssuer } from './constructs/control-plane.ts'
+export type { ControlPlaneProps } from './constructs/control-plane.ts'
 export type { PlaneFunctions } from './constructs/plane-functions.ts'
+export type { TokenIssuer } from './constructs/principals.ts'
 export { Controller } from './constructs/controller.ts'
 export type { ControllerProps } from './constructs/controller.ts'
 export type { ControlApiOptions } from './constructs/control-api.ts'

@@ -3,7 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as events from 'aws-cdk-lib/aws-events'
 import * as targets from 'aws-cdk-lib/aws-events-targets'
-import * as iam from 'aws-cdk-lib/aws-iam'
+import type * as iam from 'aws-cdk-lib/aws-iam'
 import * as logs from 'aws-cdk-lib/aws-logs'
 import type * as sns from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
@@ -24,6 +24,7 @@ import {
   type FunctionProps,
   type PlaneFunctions,
 } from './plane-functions.ts'
+import { Principals, type TokenIssuer } from './principals.ts'
 import { Relay } from './relay.ts'
 import { RemovalGuard } from './removal-guard.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -68,13 +69,6 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
   readonly alarms?: boolean
 }
 
-/** An OpenID Connect issuer, and for whom its tokens must be made out. */
-export interface TokenIssuer {
-  /** The URL below which `/.well-known/openid-configuration` is. */
-  readonly issuer: string
-  readonly audience: string
-}
-
 /**
  * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add a
  * `Controller` for each reconciler, in the same stack.
@@ -102,16 +96,15 @@ export class ControlPlane extends Construct {
   readonly reconcilersEntry: string
 
   private readonly props: ControlPlaneProps
-  private readonly administrators: string[]
-  private readonly readers: string[] = []
+  private readonly principals: Principals
   private readonly controllers = new Map<string, Controller>()
   private readonly guard: RemovalGuard
 
   constructor(scope: Construct, id: string, props: ControlPlaneProps) {
     super(scope, id)
     this.props = props
-    this.administrators = [...props.adminPrincipals]
     this.issuers = props.issuers ?? []
+    this.principals = new Principals(props.adminPrincipals, this.issuers)
     this.reconcilersEntry = props.reconcilers
     this.reconcilers = describeReconcilers(props.reconcilers)
     const { stackName, region, account } = this.stack
@@ -149,14 +142,12 @@ export class ControlPlane extends Construct {
    * allows it the token to sign in with.
    */
   grantApply(grantee: iam.IGrantable): iam.Grant {
-    this.administrators.push(arnOf(grantee))
-    return this.grantToken(grantee)
+    return this.principals.letIn(grantee, 'administrators')
   }
 
   /** Lets somebody read everything in the API, Secrets included, and write nothing; otherwise as `grantApply`. */
   grantRead(grantee: iam.IGrantable): iam.Grant {
-    this.readers.push(arnOf(grantee))
-    return this.grantToken(grantee)
+    return this.principals.letIn(grantee, 'readers')
   }
 
   /** Requests that the API answered with 5xx. */
@@ -185,19 +176,6 @@ export class ControlPlane extends Construct {
   /** For `Controller`: a function that runs control loops. */
   createWorker(scope: Construct, id: string, props: Omit<FunctionProps, 'handler' | 'access'>): ControlFunction {
     return this.createFunction(scope, id, { ...props, ...loopRunner })
-  }
-
-  /** A presigned request needs no permission; a token of STS does, for the audience that it is made out to. */
-  private grantToken(grantee: iam.IGrantable): iam.Grant {
-    if (this.issuers.length === 0) return iam.Grant.drop(grantee, 'signs in by a presigned request')
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['sts:GetWebIdentityToken'],
-      resourceArns: ['*'],
-      conditions: {
-        'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': this.issuers.map(({ audience }) => audience) },
-      },
-    })
   }
 
   private get stack(): Stack {
@@ -248,8 +226,8 @@ export class ControlPlane extends Construct {
 
   private whoMay(): Readonly<Record<string, string>> {
     return {
-      SETPOINT_ADMINS: this.later(() => this.administrators),
-      SETPOINT_READERS: this.later(() => this.readers),
+      SETPOINT_ADMINS: this.later(() => this.principals.administrators),
+      SETPOINT_READERS: this.later(() => this.principals.readers),
       SETPOINT_ISSUERS: this.stack.toJsonString(this.issuers),
       SETPOINT_CLUSTER_ID: this.clusterId,
     }
@@ -331,12 +309,3 @@ export class ControlPlane extends Construct {
 const controllersMax = 24
 
 const noReconcilers = 'export const reconcilers = []\n'
-
-/** Of a role or a user. */
-function arnOf({ grantPrincipal }: iam.IGrantable): string {
-  if (grantPrincipal instanceof iam.ArnPrincipal) return grantPrincipal.arn
-  const { roleArn, userArn } = grantPrincipal as Partial<iam.IRole & iam.IUser>
-  const arn = roleArn ?? userArn
-  if (arn === undefined) throw new Error('only a role or a user can sign in')
-  return arn
-}

@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
-import type { ControlPlane, TokenIssuer } from './control-plane.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { TokenIssuer } from './principals.ts'
 
 /**
  * The commands that make kubectl a client of a control plane, to be pasted into a shell. It signs in with whatever credentials the

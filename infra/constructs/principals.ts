@@ -1,0 +1,43 @@
+import * as iam from 'aws-cdk-lib/aws-iam'
+
+/** An OpenID Connect issuer, and for whom its tokens must be made out. */
+export interface TokenIssuer {
+  /** The URL below which `/.well-known/openid-configuration` is. */
+  readonly issuer: string
+  readonly audience: string
+}
+
+/** Who may call the API, and as what. Those who are let in later than it is made are on its lists, too. */
+export class Principals {
+  readonly administrators: string[]
+  readonly readers: string[] = []
+  readonly issuers: readonly TokenIssuer[]
+
+  constructor(administrators: readonly string[], issuers: readonly TokenIssuer[]) {
+    this.administrators = [...administrators]
+    this.issuers = issuers
+  }
+
+  /** Puts a role or user on a list. A presigned request needs no permission; a token of STS does, for its audience. */
+  letIn(grantee: iam.IGrantable, list: 'administrators' | 'readers'): iam.Grant {
+    this[list].push(arnOf(grantee))
+    if (this.issuers.length === 0) return iam.Grant.drop(grantee, 'signs in by a presigned request')
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['sts:GetWebIdentityToken'],
+      resourceArns: ['*'],
+      conditions: {
+        'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': this.issuers.map(({ audience }) => audience) },
+      },
+    })
+  }
+}
+
+/** Of a role or a user. */
+function arnOf({ grantPrincipal }: iam.IGrantable): string {
+  if (grantPrincipal instanceof iam.ArnPrincipal) return grantPrincipal.arn
+  const { roleArn, userArn } = grantPrincipal as Partial<iam.IRole & iam.IUser>
+  const arn = roleArn ?? userArn
+  if (arn === undefined) throw new Error('only a role or a user can sign in')
+  return arn
+}
