@@ -94,7 +94,12 @@ describe('the API', () => {
 
   it('is throttled, and logs who did what', () => {
     expectProperties(synthesized, 'AWS::ApiGateway::Stage', {
-      AccessLogSetting: { DestinationArn: Match.anyValue(), Format: Match.stringLikeRegexp('authorizer.principalId') },
+      AccessLogSetting: {
+        DestinationArn: Match.anyValue(),
+        Format: Match.stringLikeRegexp(
+          '^{"userAgent":[^:]+,"path":[^:]+,"requestId":.*"principal":"[$]context.authorizer.principalId"',
+        ),
+      },
       MethodSettings: [
         Match.objectLike({ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 }),
       ],
