@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { SecureContextOptions } from 'node:tls'
 import { OperatingError } from '../../model/errors.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
@@ -46,6 +47,11 @@ export async function startNodeHttpServer({
     handshakeTimeout: 10_000,
     requestTimeout: 60_000,
   })
+  const sockets = new Set<Duplex>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   server.on('request', (incoming, outgoing) => {
     answer({ handler, streams, state }, incoming, outgoing).catch((error: unknown) => {
       // The handler tells its own failures, so this is a bug of ours; the client sees that the response broke off.
@@ -62,7 +68,7 @@ export async function startNodeHttpServer({
     renew: (next) => server.setSecureContext(secureContext(next)),
     close: (deadlineMs) => {
       state.isClosing = true
-      const closed = ended(server, deadlineMs)
+      const closed = ended(server, sockets, deadlineMs)
       for (const stream of streams) stream.abort()
       return closed
     },
@@ -92,9 +98,12 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function ended(server: Server, deadlineMs: number): Promise<void> {
+function ended(server: Server, sockets: ReadonlySet<Duplex>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+    // Those, too, of which Node's own list does not know: their handshake is not over.
+    const deadline = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, deadlineMs)
     // A stream that ends now has promised its client to keep the connection.
     const sweep = setInterval(() => server.closeIdleConnections(), 20)
     server.close(() => {

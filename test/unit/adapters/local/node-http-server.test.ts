@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingHttpHeaders } from 'node:http'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -278,6 +280,16 @@ describe('close', () => {
     const reply = await slow
     expect([reply.body, reply.headers.connection]).toEqual(['done', 'close'])
     await closed
+  })
+
+  it('cuts off who has not said a word at the deadline', async () => {
+    const server = await serve(async () => ({ status: 200, headers: {}, body: '' }))
+    const silent = connect(Number(new URL(server.url).port), '127.0.0.1')
+    await once(silent, 'connect')
+    const startMs = performance.now()
+    await server.close(100)
+    expect(performance.now() - startMs).toBeLessThan(2_000)
+    silent.destroy()
   })
 
   it('cuts off what is still running at the deadline', async () => {
