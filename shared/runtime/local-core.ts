@@ -57,7 +57,6 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity })
   const store = tellDefinitionWrites(ports.store, catalog.invalidate)
   const resources = createResources({ store, clock, random })
-  await installBasics({ resources, catalog, controllers })
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
   const stop = new AbortController()
@@ -78,8 +77,9 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     tickMs: options.tickMs ?? 1_000,
     ...(options.retryBudget === undefined ? {} : { retryBudget: createTokenBucket(options.retryBudget) }),
   }
-  // Refuses controllers that cannot stand together, before anything runs.
+  // Refuses controllers that cannot stand together, before anything is written or runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })
+  await installBasics({ resources, catalog, controllers })
   const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
   return {
     api: createApi({

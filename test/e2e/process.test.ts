@@ -328,6 +328,11 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     ])('for definitions that cannot work: $WRONG', async ({ WRONG, says }) => {
       const dataDirectory = fresh(`wrong-${WRONG}`)
       expect(await refused({ dataDirectory, program: wrongProgram, env: { WRONG } })).toBe(`setpoint: ${says}\n`)
+      // Nothing of them is kept.
+      await using plane = await startControlPlane({ dataDirectory })
+      using client = openApiClient(plane.kubeconfig)
+      const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.test.setpoint.dev'
+      expect(await client.send(`GET ${definition}`)).toMatchObject({ status: 404 })
     })
 
     it('and a bug with its stack', async () => {
