@@ -139,13 +139,20 @@ function withoutAuthorizer({ authorizer: _, ...functions }: WatchedPlane['functi
 }
 
 /** What can go wrong with one controller. */
-export function controllerWatches({ name, metrics, function: worker, ...queues }: ShownController): readonly Watch[] {
+export function controllerWatches({
+  name,
+  kind,
+  metrics,
+  function: worker,
+  ...queues
+}: ShownController): readonly Watch[] {
+  const look = `kubectl get ${kind.toLowerCase()} -A -o wide`
   const ofController = (metric: Parameters<ControlMetrics['ofController']>[1], statistic: string) =>
     metrics.ofController(name, metric, { statistic, period: Duration.minutes(5) })
   return [
     {
       id: 'Unconverged',
-      description: `An object of ${name} has not been as it is wanted for 15 minutes or more. "kubectl get -A -o wide" says why it waits.`,
+      description: `An object of ${name} has not been as it is wanted for 15 minutes or more. "${look}" says why it waits.`,
       // It is told when an object is run: between two tries there are 1000 s at most.
       metric: metrics.ofController(name, 'setpoint_oldest_unconverged_seconds', {
         statistic: 'Maximum',
@@ -156,7 +163,7 @@ export function controllerWatches({ name, metrics, function: worker, ...queues }
     },
     {
       id: 'Stopped',
-      description: `Runs of ${name} stopped: nothing is tried again until somebody changes something.`,
+      description: `Runs of ${name} stopped: nothing is tried again until somebody changes something. "${look}" says which, and why.`,
       metric: ofController('controller_runtime_terminal_reconcile_errors_total', 'Sum'),
       threshold: 1,
       periods: 1,

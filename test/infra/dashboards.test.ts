@@ -55,6 +55,12 @@ describe('what the dashboards draw is what the code writes', () => {
   })
 })
 
+it('an alarm on objects names the command that shows them', () => {
+  const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties)
+  const commands = JSON.stringify(alarms).match(/kubectl get [^"\\\\]+/g)
+  expect(unique(commands ?? [])).toEqual(['kubectl get lamp -A -o wide', 'kubectl get shelf -A -o wide'])
+})
+
 it('alarms may be told to their topic: with a policy of its own it has not the default one that lets them', () => {
   const [policy] = Object.values(resourcesOf(template, 'AWS::SNS::TopicPolicy'))
   expect(policy?.Properties['PolicyDocument']).toMatchObject({
