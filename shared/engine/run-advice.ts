@@ -5,6 +5,7 @@ import type { StoredObject } from '../model/stored-object.ts'
 import type { Advise } from './advice.ts'
 import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
+import { isRepeatedError } from './repeated-errors.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface AdvisedRun {
@@ -18,7 +19,6 @@ export interface AdvisedRun {
 const shortMs = 60_000
 /** So many in a row are a habit. */
 const habit = 10
-const sameErrorsMin = 5
 const requeuesMax = 10_000
 
 /** Looks at runs that have ended for what their author should know. Remembers only objects that ask for runs one after the other. */
@@ -48,10 +48,8 @@ export function createRunAdvice(controller: Controller, advise: Advise): (run: A
   }
 
   return ({ stored, verdict, ms }) => {
-    const { lastError, sameErrors = 1 } = stored.engine
     if (ms > timeoutMs / 2) advise('LongRun', keyText(keyOf(stored.object)))
-    if (verdict.kind === 'failed' && verdict.message === lastError && sameErrors + 1 >= sameErrorsMin)
-      advise('RepeatedError', keyText(keyOf(stored.object)))
+    if (isRepeatedError(stored, verdict)) advise('RepeatedError', keyText(keyOf(stored.object)))
     adviseOnRequeues(stored, verdict)
   }
 }

@@ -1,6 +1,7 @@
 import { conditionOf } from '../../model/conditions.ts'
 import { pausedAnnotation, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { isDeleting } from '../../model/object.ts'
+import { repeatedErrorsMin } from '../repeated-errors.ts'
 import type { Facts } from './facts.ts'
 import { foreignFinalizers, situationOf } from './situation.ts'
 import { agoText, kubectlName, until, withMessage } from './words.ts'
@@ -94,10 +95,8 @@ export function advice(facts: Facts): readonly string[] {
 
 function repeated({ stored: { engine } }: Facts): readonly string[] {
   const { sameErrors = 1 } = engine
-  if (sameErrors < repeatedMin) return []
+  if (sameErrors < repeatedErrorsMin) return []
   return [
     `The last ${sameErrors} failures said the same. If it only means "not ready yet", the reconciler should say that, with waiting(…).`,
   ]
 }
-
-const repeatedMin = 5

@@ -8,6 +8,7 @@ import { backoffMsMax } from '../backoff.ts'
 import { observes } from '../conclusion.ts'
 import type { Controller } from '../controller.ts'
 import type { EngineOptions } from '../reconcile-key.ts'
+import { isRepeatedError } from '../repeated-errors.ts'
 import type { Turn } from '../turn.ts'
 import type { Verdict } from '../verdict.ts'
 import { noEffects, notingEffects, outsideCounts, type RunEffects } from './run-effects.ts'
@@ -61,7 +62,7 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
           wasSteady: wasConverged && isUnprompted(turn),
           convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
           isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
-          isRepeated: isRepeated(stored, verdict),
+          isRepeated: isRepeatedError(stored, verdict),
         })
         log(logger, { turn, verdict, ms, effects })
       },
@@ -116,13 +117,6 @@ function isUnprompted(turn: Turn): boolean {
 
 function isBackFromHold({ receiveCount, wakeUps }: Turn): boolean {
   return receiveCount > 1 && wakeUps.every(({ lane }) => lane === 'background')
-}
-
-/** So many failures with one message are a matter for people. */
-const repeatedMin = 5
-
-function isRepeated({ engine: { lastError, sameErrors = 1 } }: StoredObject, verdict: Verdict): boolean {
-  return verdict.kind === 'failed' && verdict.message === lastError && sameErrors + 1 >= repeatedMin
 }
 
 interface EndedRun {
