@@ -1,8 +1,10 @@
 import { reportStatus, type StatusReport } from '../model/apply/report-status.ts'
 import {
   asJson,
+  conditionOf,
   conditionsOf,
   patchConditions,
+  type Condition,
   type ConditionPatch,
   type ConditionPatches,
 } from '../model/conditions.ts'
@@ -89,7 +91,7 @@ function statusAfter(live: ApiObject, verdict: Verdict, facts: RunFacts & { read
     conditionsOf(live),
     {
       ...(facts.probeAtMs === undefined && { HotLoop: null }),
-      ...conditionsAfter(verdict),
+      ...conditionsAfter(verdict, conditionOf(live, 'Ready')),
       ...reported(verdict).conditions,
     },
     facts,
@@ -132,13 +134,14 @@ function reported(verdict: Verdict): Pick<Report, 'status' | 'conditions'> {
   return verdict.kind === 'done' || verdict.kind === 'again' ? verdict : (verdict.report ?? {})
 }
 
-function conditionsAfter(verdict: Verdict): ConditionPatches {
+function conditionsAfter(verdict: Verdict, ready: Condition | undefined): ConditionPatches {
   const untroubled = { Stalled: null, Paused: null }
   switch (verdict.kind) {
     case 'done':
       return { ...untroubled, Ready: readiness(verdict.ready ?? true) }
     case 'again':
-      return { ...untroubled, ...(verdict.ready === undefined ? {} : { Ready: readiness(verdict.ready) }) }
+      if (verdict.ready !== undefined) return { ...untroubled, Ready: readiness(verdict.ready) }
+      return { ...untroubled, ...(ready === undefined || ready.reason === 'Pending' ? { Ready: requeued } : {}) }
     case 'failed':
       return verdict.quiet
         ? untroubled
@@ -149,6 +152,9 @@ function conditionsAfter(verdict: Verdict): ConditionPatches {
       return { Paused: null, ...troubled(verdict) }
   }
 }
+
+/** Of an object of which no run has said anything yet. */
+const requeued: ConditionPatch = { status: 'Unknown', reason: 'Requeued', message: 'it ran, and asked to run again' }
 
 function troubled({ reason, message }: { readonly reason: string; readonly message: string }): ConditionPatches {
   return { Ready: { status: 'False', reason, message }, Stalled: { status: 'True', reason, message } }

@@ -20,7 +20,7 @@ export interface Again<Status = JsonObject> extends Report<Status> {
 export interface Report<Status = JsonObject> {
   /** Replaces the status but for its conditions; what is left out of it goes. Left out as a whole, the status stays. */
   readonly status?: Status
-  /** The Ready condition. Left out: True for `done`, as it was for `again`. */
+  /** The Ready condition. Left out: True for `done`; for `again` as it was, Unknown if nothing was said yet. */
   readonly ready?: true | NotReady
   /** Further conditions, by type; those not named stay, `null` removes one. */
   readonly conditions?: Readonly<Record<string, ConditionPatch | null>>

@@ -62,6 +62,15 @@ describe('the result of a run', () => {
     expect(runs.map(({ attempt }) => attempt)).toEqual([0, 1, 0, 1])
   })
 
+  it('A8 again, before anything else was said: Ready stays Unknown, and no longer says that it waits for the controller', async () => {
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => (runs.length < 3 ? again('30s') : done()))] })
+    await create()
+    await env.settle()
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Requeued' })
+    await env.advance('1m')
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'True' })
+  })
+
   it('D4 a condition that depends on time is looked at again when it is time', async () => {
     const expiresMs = Date.parse('2026-01-01T12:00:00Z')
     env = await createTestEnv({
