@@ -60,15 +60,27 @@ export function createTick(options: TickOptions): Tick {
     const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs, minuteMs)
     const room = roomBeside(due, controller, nowMs)
     if (room.keysMax <= 0) return begun
-    const turn = turnOf(begun, controller, nowMs)
-    const turned = await sweepWheel({ ...one, ...room }, turn.fromMs, turn.toMs)
+    const wheel = await turnWheel(turnOf(begun, controller, nowMs), controller, room)
     const { turnedMs: _, ...introduced } = begun
     const isGarbage = controller.name === garbageCollectorName
-    const left = { ...room, keysMax: room.keysMax - turned }
+    const left = { ...room, keysMax: room.keysMax - wheel.woken }
     return {
-      turnedMs: turn.toMs,
+      turnedMs: wheel.turnedMs,
       ...(isGarbage ? introduced : await introduction.advance(controller, introduced, left)),
     }
+  }
+
+  /** As far as there is room, a tick's part at a time. */
+  async function turnWheel(turn: WheelTurn, controller: Swept, room: Room): Promise<Turned> {
+    const one = { index, queueOf: room.queueOf, controllers: [controller] }
+    let turnedMs = turn.fromMs
+    let woken = 0
+    while (turnedMs < turn.toMs && woken < room.keysMax) {
+      const toMs = Math.min(turn.toMs, turnedMs + controller.everyMs)
+      woken += await sweepWheel(one, turnedMs, toMs)
+      turnedMs = toMs
+    }
+    return { turnedMs, woken }
   }
 
   /** What the rate limit of a controller leaves of the next minute. More would stand before users' changes: the line goes by the order of asking. */
@@ -123,12 +135,22 @@ interface Progress extends Introduced {
   readonly turnedMs: number
 }
 
+interface WheelTurn {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+interface Turned {
+  readonly turnedMs: number
+  readonly woken: number
+}
+
 function nameOf({ name, kind: { group, kind } }: SweptController): string {
   return `${name} ${kind}.${group}`
 }
 
 /** Once round is enough, however long nothing turned the wheel; and a tick turns it only so far. */
-function turnOf({ turnedMs }: Progress, { resyncMs, everyMs }: Swept, nowMs: number): { fromMs: number; toMs: number } {
+function turnOf({ turnedMs }: Progress, { resyncMs, everyMs }: Swept, nowMs: number): WheelTurn {
   const fromMs = Math.max(turnedMs, nowMs - Math.max(resyncMs, everyMs))
   const isEarly = everyMs > minuteMs && nowMs - fromMs < everyMs
   return { fromMs, toMs: isEarly ? fromMs : Math.max(fromMs, Math.min(nowMs, fromMs + catchUpMax * everyMs)) }

@@ -135,6 +135,21 @@ describe('a controller with a rate limit', () => {
     expect(behindMs).toEqual(behindMs.toSorted((a, b) => a - b))
   })
 
+  it('makes up for missed resyncs by as many as a minute takes', async () => {
+    await limited(1)()
+    await createWidgets(12_000)
+    await clock.advance(10 * minuteMs)
+    await limited(1)()
+    // Twenty a minute are on the wheel.
+    expect(toWidgets().length).toBeGreaterThanOrEqual(60)
+    expect(toWidgets().length).toBeLessThan(90)
+    await clock.advance(minuteMs)
+    await limited(1)()
+    const names = toWidgets().map(({ key }) => key.name)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.length).toBeGreaterThanOrEqual(120)
+  })
+
   it('that is new gets its first looks so, too, as many as a minute takes', async () => {
     await process([])()
     await createWidgets(6_000)
