@@ -1,3 +1,4 @@
+import { hasCode } from '../model/errors.ts'
 import { equal } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -53,7 +54,10 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     const showsStatus = controller.reportsStatus && kind?.hasStatus === true
     const stall = (shows: boolean) => (live: StoredObject, retryAtMs: number) =>
       stalled(live, { nowMs: clock.nowMs(), retryAtMs, showsStatus: shows })
-    const written = await change(key, stall(showsStatus))
+    const written = await change(key, stall(showsStatus)).catch((error: unknown) => {
+      if (!hasCode(error, 'TOO_LARGE')) throw error
+      return change(key, stall(false))
+    })
     if (controller.onRemoved === 'reconcile') await change(recordKey(key), stall(false))
     if (written !== undefined)
       await events.record(written, { type: 'Warning', ...notEnded, component: controller.name })

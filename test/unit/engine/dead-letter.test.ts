@@ -99,6 +99,16 @@ describe('a dead message', () => {
     expect((await store.get(key))?.engine).toMatchObject({ hold, once: { mail: { of: 'x' } } })
   })
 
+  it('of an object that has no room for a condition sets the slow retry all the same', async () => {
+    const { object, engine } = await createWidget()
+    const annotations = { filling: 'x'.repeat(350 * 1_024 - JSON.stringify({ object, engine }).length - 20) }
+    const full = { ...object, metadata: { ...object.metadata, annotations } }
+    await store.replace({ object: full, engine }, ['annotations'])
+    await deadLetters(letter)
+    expect((await store.get(key))?.engine).toMatchObject({ waiting: 'Backoff', attempt: 1 })
+    expect(events).toHaveLength(1)
+  })
+
   it('that comes twice changes nothing the second time', async () => {
     await createWidget()
     await deadLetters(letter)
