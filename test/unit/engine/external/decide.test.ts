@@ -73,6 +73,34 @@ describe('what is refused', () => {
   })
 })
 
+describe('a look', () => {
+  const memory = { round: 0, id: 'x', digest: 'd', syncedAtMs: 970_000 }
+  const rows: readonly Row[] = [
+    { because: 'not while the period lasts', given: { memory }, action: { do: 'rest', untilMs: 1_030_000 } },
+    {
+      because: 'not ever, without a period',
+      given: { memory, abilities: { ...abilities, periodMs: 0 } },
+      action: { do: 'rest', untilMs: Infinity },
+    },
+    { because: 'after it', given: { memory: { ...memory, syncedAtMs: 900_000 } }, action: { do: 'get', id: 'x' } },
+    { because: 'after an edit', given: { memory: { ...memory, digest: 'old' } }, action: { do: 'get', id: 'x' } },
+    { because: 'on request', given: { memory, isRequested: true }, action: { do: 'get', id: 'x' } },
+    {
+      because: 'if the last edit, taken back since, was refused',
+      given: { memory: { ...memory, refusal: { ...refusal, digest: 'other' } } },
+      action: { do: 'get', id: 'x' },
+    },
+    {
+      because: 'not at what was lost',
+      given: { memory: { round: 1, digest: 'd', syncedAtMs: 970_000 } },
+      action: { do: 'create', round: 1 },
+    },
+  ]
+  it.each(rows)('$because', ({ given, action }) => {
+    expect(decided(given)).toMatchObject(action)
+  })
+})
+
 describe('where to look', () => {
   const adoption = { id: 'a', mode: 'match' } as const
   const intent = { atMs: 0 }
@@ -96,6 +124,16 @@ describe('where to look', () => {
       because: 'what was adopted and is gone is not looked for again',
       given: { policy: { ...managed, adoption }, memory: { round: 1, lostId: 'a' } },
       action: { do: 'create', round: 1 },
+    },
+    {
+      because: 'what may have been made is looked for',
+      given: { memory: { round: 3, intent } },
+      action: { do: 'find' },
+    },
+    {
+      because: 'or is made again, where that makes no second one',
+      given: { abilities: { ...unasked, createsOncePerToken: true }, memory: { round: 3, intent } },
+      action: { do: 'create', round: 3 },
     },
     {
       because: 'a person may have to say that there is nothing',
@@ -165,6 +203,11 @@ describe('what is not there', () => {
     {
       because: 'its create was lost',
       given: { memory: { round: 2, intent: { atMs: 900_000 } } },
+      action: { do: 'create', round: 2 },
+    },
+    {
+      because: 'it never was',
+      given: { memory: { round: 2 } },
       action: { do: 'create', round: 2 },
     },
     {
