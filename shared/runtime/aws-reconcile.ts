@@ -207,9 +207,9 @@ interface Time {
   readonly untilMs: number
 }
 
-/** In the queue for longer than its holds can have taken. */
+/** In the queue for longer than its holds can have taken; not if it comes for the first time, whatever clocks say. */
 function isLate({ delivery: { receiveCount, firstReceivedAtMs = Infinity } }: LoopDelivery, nowMs: number): boolean {
-  return nowMs - firstReceivedAtMs > receiveCount * shortWaitMsMax
+  return receiveCount > 1 && nowMs - firstReceivedAtMs > receiveCount * shortWaitMsMax
 }
 
 function groupOf({ loop, delivery }: LoopDelivery): string {
