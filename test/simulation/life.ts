@@ -14,6 +14,8 @@ export interface Life {
   readonly version: 1 | 2
   readonly clock: Clock
   readonly bornMs: number
+  /** Which deployment it is of. */
+  readonly deployment: number
   isDead(): boolean
   /** Its invocation is over though it still goes on. */
   isZombie(): boolean
@@ -35,9 +37,10 @@ export interface LifeOptions {
   readonly name: string
   readonly version: 1 | 2
   readonly skewMs: () => number
+  readonly deployment?: number
 }
 
-export function createLife({ world, name, version, skewMs }: LifeOptions): Life {
+export function createLife({ world, name, version, skewMs, deployment = 0 }: LifeOptions): Life {
   const died = Promise.withResolvers<'dead'>()
   let state: 'running' | 'frozen' | 'zombie' | 'dead' = 'running'
   let thawed: (() => void)[] = []
@@ -54,6 +57,7 @@ export function createLife({ world, name, version, skewMs }: LifeOptions): Life 
     name,
     version,
     bornMs: world.nowMs(),
+    deployment,
     clock: {
       nowMs: () => world.nowMs() + skewMs(),
       sleep: (ms, signal) => new Promise((resolve) => void world.sleep(ms, signal).then(() => whenItRuns(resolve))),

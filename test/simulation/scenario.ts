@@ -21,8 +21,16 @@ export interface Extras {
   readonly limits?: { readonly [kind in KindName]?: Rate }
   /** How much later the objects of a kind run than they could, each by itself. */
   readonly slowed?: { readonly [kind in KindName]?: Slowed }
+  /** The controller of a kind is taken away with its queue for a while, and comes back. In milliseconds since the beginning. */
+  readonly absent?: Absence
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
+}
+
+export interface Absence {
+  readonly kind: KindName
+  readonly fromMs: number
+  readonly untilMs: number
 }
 
 export interface Slowed {

@@ -1,6 +1,6 @@
 import { clearOutside, clearSky, type Climate } from './climate.ts'
 import { runTwice } from './run-seed.ts'
-import type { Scenario } from './scenario.ts'
+import type { Extras, Scenario } from './scenario.ts'
 
 /** A scenario that breaks a promise, and which. What `main.ts --replay` reads. */
 export interface Regression {
@@ -41,6 +41,7 @@ export async function shrink(scenario: Scenario, breaks: string, triesMax = 400)
 
   await dropSteps()
   if (best.herd > 0) await keep({ ...best, herd: 0 })
+  for (const extra of extras) if (best[extra] !== undefined) await keep(without(best, extra))
   for (const climate of calmerBy(scenario.climate)) await keep({ ...best, climate: climate(best.climate) })
   await dropSteps()
   return best
@@ -50,6 +51,13 @@ export async function shrink(scenario: Scenario, breaks: string, triesMax = 400)
       for (let at = 0; at < best.steps.length;)
         if (!(await keep({ ...best, steps: best.steps.toSpliced(at, size) }))) at += size
   }
+}
+
+const extras = ['limits', 'slowed', 'absent', 'propagation'] as const satisfies readonly (keyof Extras)[]
+
+function without(scenario: Scenario, extra: keyof Extras): Scenario {
+  const { [extra]: _, ...rest } = scenario
+  return rest
 }
 
 /** One thing after another as under a clear sky. */

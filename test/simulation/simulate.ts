@@ -49,6 +49,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   const plane: Plane = startPlane({
     world,
     climate,
+    absent: scenario.absent,
     controllers: (life, network) =>
       controllersFor(scenario, {
         life,
@@ -107,7 +108,8 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   /** Until all have done what they were to do; or for so long that the rest has to be done in the calm. */
   async function trouble(): Promise<void> {
     void users.work(steps).then(() => (work.isDone = true))
-    while (!work.isDone && world.nowMs() < beginMs + troubleMsMax) await world.runUntil(world.nowMs() + 60_000)
+    const isOver = (): boolean => work.isDone && world.nowMs() >= beginMs + (scenario.absent?.untilMs ?? 0)
+    while (!isOver() && world.nowMs() < beginMs + troubleMsMax) await world.runUntil(world.nowMs() + 60_000)
   }
 
   /** Whoever acts after his turn is over has ended by now; what he left behind the next run puts right. */

@@ -68,6 +68,8 @@ async function play(
     if (step.act === 'apply') await request(`PATCH ${path}?fieldManager=user&force=true`, manifestOf(step))
     if (step.act === 'delete') await request(`DELETE ${path}`)
     if (step.act === 'poke') await request(`PATCH ${path}`, poke(step))
+    if (step.act === 'pause') await request(`PATCH ${path}`, paused('true'))
+    if (step.act === 'resume') await request(`PATCH ${path}`, paused(null))
     if (step.act === 'spoil') await request(`PATCH ${child}`, { data: { value: 'spoilt' } })
     if (step.act === 'strip') await request(`DELETE ${child}`)
     if (step.act === 'edit') await edit(path, step)
@@ -91,6 +93,10 @@ async function play(
     state.set('entities outside', String(entities.size))
     return state
   }
+}
+
+function paused(value: 'true' | null): JsonObject {
+  return { metadata: { annotations: { 'setpoint.dev/paused': value } } }
 }
 
 function poke({ value }: Step): JsonObject {

@@ -19,9 +19,11 @@ export interface Functions {
 export interface FunctionsOptions {
   readonly world: World
   readonly climate: () => Climate
+  /** The one that new processes are of: those of an earlier one are given no more work. */
+  readonly deployment: () => number
 }
 
-export function createFunctions({ world, climate }: FunctionsOptions): Functions {
+export function createFunctions({ world, climate, deployment }: FunctionsOptions): Functions {
   const random = world.random.fork('functions')
   const idle = new Map<string, Life[]>()
   let born = 0
@@ -45,14 +47,15 @@ export function createFunctions({ world, climate }: FunctionsOptions): Functions
     }
     const version = isCalm || (deploying && random.next() < 0.5) ? 2 : 1
     if (skews !== undefined) world.fault('clock skew')
-    return createLife({ world, name: `${name}#${++born}`, version, skewMs: skewNow })
+    return createLife({ world, name: `${name}#${++born}`, version, skewMs: skewNow, deployment: deployment() })
   }
 
   const take = (name: string): Life => {
     const pool = idle.get(name) ?? []
     // Any process may be let go while it stands still, though not so often that what it remembers is worth nothing.
     const isLetGo = random.next() < 0.02 && !isCalm
-    const left = isLetGo ? undefined : pool.pop()
+    const left = isLetGo ? undefined : pool.findLast((life) => life.deployment === deployment())
+    if (left !== undefined) pool.splice(pool.lastIndexOf(left), 1)
     const isOld = left !== undefined && isCalm && left.version === 1
     return left === undefined || isOld ? birth(name) : left
   }

@@ -4,6 +4,7 @@ import { createControlLoops, sweptBy, type ControlLoop } from '../../../shared/e
 import type { Controller } from '../../../shared/engine/controller.ts'
 import type { Kind } from '../../../shared/engine/kind.ts'
 import { createDeadLetters } from '../../../shared/engine/dead-letter.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
 import type { ObjectKey } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
@@ -18,7 +19,8 @@ import { createTick, type Tick } from '../../../shared/runtime/aws-resync.ts'
 import { createAwsServices, type QueueServices } from '../../../shared/runtime/aws-services.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { through, type Life, type Network } from '../life.ts'
-import { below, type World } from '../world.ts'
+import type { Absence } from '../scenario.ts'
+import { beginMs, below, type World } from '../world.ts'
 import { httpRequest } from './http-request.ts'
 import { createFunctions } from './functions.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
@@ -43,6 +45,7 @@ export interface PlaneOptions {
   /** The reconcilers as one life runs them. */
   readonly controllers: (life: Life, network: Network) => readonly Controller[]
   readonly onWrite: (write: TableWrite) => void
+  readonly absent?: Absence | undefined
 }
 
 const simToken = 'Bearer simulation'
@@ -58,7 +61,7 @@ export function startPlane(options: PlaneOptions): Plane {
     isCalm: () => weather !== climate,
   }
   const table = createSimTable({ world, climate, onWrite: options.onWrite })
-  const functions = createFunctions({ world, climate: now })
+  const functions = createFunctions({ world, climate: now, deployment: () => deploymentAt(world, options.absent) })
   const queues = new Map<string, SimQueue>()
   const dead = new Set<WakeUp>()
   const forgetting = world.random.fork('forgetting')
@@ -182,6 +185,18 @@ export function startPlane(options: PlaneOptions): Plane {
     }
   }
 
+  /** A stack without the controller has no queue of it. */
+  async function takeAway({ kind, fromMs, untilMs }: Absence): Promise<void> {
+    const { name } = users.find((controller) => controller.kind.kind === kind) ?? { name: '' }
+    const queue = queues.get(name)
+    await world.sleep(fromMs)
+    world.fault('controller taken away')
+    queue?.purge()
+    await world.sleep(untilMs - fromMs)
+    queue?.purge()
+  }
+
+  if (options.absent !== undefined) void takeAway(options.absent)
   for (const shard of table.stream.shards) void serveShard(shard)
   void serveTicks()
 
@@ -320,14 +335,16 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     },
     controllers: options
       .controllers(life, network)
-      .filter(({ name }) => own === undefined || name === own)
+      .filter(({ name, kind }) => (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options))
       .map((controller) => (options.climate.deploying ? controller : installed(controller))),
     kindsMaxAgeMs: 300_000,
     logger: silent,
     telemetry: unheard,
   })
-  const queueOf = ({ name }: { readonly name: string }): WorkQueue =>
-    see(queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
+  const queueOf = ({ name }: { readonly name: string }): WorkQueue => {
+    const isGone = isAway(deploymentAt(world, options.absent), name, options)
+    return see(isGone ? noQueue : queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
+  }
   return { ...services, queueOf }
 }
 
@@ -347,6 +364,23 @@ function isHot(arg: unknown, { now, world }: ServicesOptions): boolean {
   const key = (arg as Partial<StoredObject>).object?.metadata ?? (arg as Partial<ObjectKey>)
   return shardOf(key.name ?? '', 8) === 0 && world.random.next() < 0.75
 }
+
+/** Before the controller was taken away, while it is, and since it is back. */
+function deploymentAt(world: World, absent: Absence | undefined): number {
+  if (absent === undefined) return 0
+  const sinceMs = world.nowMs() - beginMs
+  return sinceMs < absent.fromMs ? 0 : sinceMs < absent.untilMs ? 1 : 2
+}
+
+function isAway(deployment: number, name: string, { absent }: Pick<ServicesOptions, 'absent'>): boolean {
+  return deployment === 1 && name.toLowerCase() === absent?.kind.toLowerCase()
+}
+
+async function notThere(): Promise<never> {
+  throw new OperatingError('UNAVAILABLE', 'there is no such queue')
+}
+
+const noQueue: WorkQueue = { send: notThere, receive: notThere, settle: notThere, hold: notThere, wake: notThere }
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => silent }
 const unheard: Seeing['telemetry'] = {

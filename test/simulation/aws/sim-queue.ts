@@ -18,6 +18,8 @@ export interface SimQueue {
   /** Resolves when a message could be received. */
   ready(): Promise<void>
   depth(): number
+  /** It is deleted, with all that is in it. */
+  purge(): void
 }
 
 interface Message {
@@ -197,6 +199,11 @@ export function createSimQueue({ world, name, visibilityMs, climate, onDead }: S
       }
     },
     depth: () => depthOf(groups),
+    purge: () => {
+      groups.clear()
+      byHandle.clear()
+      recentIds.clear()
+    },
   }
 }
 

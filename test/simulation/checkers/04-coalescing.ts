@@ -19,7 +19,9 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     !isFenceTried(scenario) &&
     !isTakenDown &&
     scenario.resyncMinutes === 0 &&
-    scenario.herd === 0
+    scenario.herd === 0 &&
+    // Who comes back looks at all there is.
+    scenario.absent === undefined
   const causes = new Map<string, number>()
   const runs = new Map<string, number>()
   /** When ConfigMaps were written. */

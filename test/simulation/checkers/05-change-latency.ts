@@ -1,3 +1,4 @@
+import { beginMs } from '../world.ts'
 import { isDeleting } from '../../../shared/model/object.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { KindName } from '../scenario.ts'
@@ -40,6 +41,13 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
 
   const debounceMs = (kind: string): number => (slowed[kind as KindName]?.debounceSeconds ?? 0) * 1_000
 
+  /** Nobody is there to run it, or will not be in a moment. */
+  const isAway = (kind: string): boolean => {
+    const { absent } = scenario
+    const sinceMs = world.nowMs() - beginMs
+    return kind === absent?.kind && sinceMs < absent.untilMs && sinceMs > absent.fromMs - 60_000
+  }
+
   return {
     write: ({ before, after: { object } }) => {
       if (isPaused(object) || (before !== undefined && isPaused(before.object)))
@@ -49,7 +57,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     accepted: (change) => {
       const isRun = change.kind !== 'ConfigMap' && change.kind !== 'Crate'
       const wasPoisoned = hasPoison && steps.some(({ name, mood }) => name === change.name && poison.includes(mood))
-      if (isTold && isRun && !wasPoisoned && !isSeenOff(change)) void expectRun(change)
+      if (isTold && isRun && !isAway(change.kind) && !wasPoisoned && !isSeenOff(change)) void expectRun(change)
     },
   }
 }

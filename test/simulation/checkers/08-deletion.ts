@@ -1,4 +1,5 @@
 import type { Run } from '../runs.ts'
+import { beginMs } from '../world.ts'
 import { textOf } from '../users.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
@@ -15,6 +16,13 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
     isFenceTried(scenario) && (putMs.get(uid) ?? 0) >= (cleanedMs.get(uid) ?? Infinity)
   const isTrimmed = scenario.climate.streamRetriesMax < 100
 
+  /** Its controller is away, or will be before it is told: what is removed then it has not seen. */
+  const isUnheard = (): boolean => {
+    const { kind, fromMs, untilMs } = scenario.absent ?? { kind: '', fromMs: 0, untilMs: 0 }
+    const sinceMs = world.nowMs() - beginMs
+    return kind === 'Witness' && sinceMs > fromMs - lateMsMax && sinceMs < untilMs
+  }
+
   return {
     effect: ({ what, name: uid }) => {
       if (what === 'put') putMs.set(uid, world.nowMs())
@@ -27,7 +35,7 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
       cleanedMs.set(run.uid, Math.max(atMs, cleanedMs.get(run.uid) ?? 0))
     },
     write: ({ type, after: { object } }) => {
-      if (isTrimmed && type === 'removed' && object.kind === 'Witness') untold.add(object.metadata.uid)
+      if ((isTrimmed || isUnheard()) && type === 'removed' && object.kind === 'Witness') untold.add(object.metadata.uid)
     },
     unmet: () => {
       const uids = new Set([...table.items.values()].map(({ object }) => object.metadata.uid))
@@ -51,3 +59,6 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
     },
   }
 }
+
+/** How long it may take until a change is told: a relay may fail, or stand still. */
+const lateMsMax = 1_200_000

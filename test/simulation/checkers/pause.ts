@@ -17,7 +17,8 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
         report(`pause: ${by.name} runs ${kind} ${name}, which is paused`)
     },
     write: ({ type, before, after }) => {
-      if (!isTold || type !== 'modified' || before === undefined) return
+      const isAway = after.object.kind === scenario.absent?.kind
+      if (!isTold || isAway || type !== 'modified' || before === undefined) return
       if (isPaused(before.object) || !isPaused(after.object)) return
       const { uid } = after.object.metadata
       const { debounceSeconds = 0 } = scenario.slowed?.[after.object.kind as KindName] ?? {}
