@@ -32,10 +32,11 @@ function propagationOf(random: SeededRandom): Pick<Extras, 'propagation'> {
  */
 function limitsOf(random: SeededRandom, scenario: Scenario): Pick<Extras, 'limits'> {
   const { steps, resyncMinutes, herd } = scenario
-  const share = isFenceTried(scenario) || steps.some(({ mood }) => mood === 'crash') ? 1 / 2 : 1 / 6
+  const isCrashing = steps.some(({ mood }) => mood === 'crash')
+  const share = isFenceTried(scenario) || isCrashing ? 1 / 2 : 1 / 6
   if (random.next() >= share || herd > 0) return {}
   const kinds = kindsIn(steps).filter((kind) => kind === 'Gadget' || random.next() < 0.5)
-  const rates = resyncMinutes > 0 ? resyncRates : allRates
+  const rates = resyncMinutes > 0 ? resyncRates : isCrashing ? slowRates : allRates
   const limits = kinds.map((kind) => [kind, { perSecond: oneOf(random, rates), burst: 1 + below(random, 4) }])
   return { limits: Object.fromEntries(limits) }
 }
@@ -79,6 +80,8 @@ const pauser = 9
 
 /** The slower, the more a run too many stands out of what clocks and late starts excuse. */
 const allRates = [0.05, 0.2, 0.2, 1, 5]
+/** Those that end their processes wait in line each time. */
+const slowRates = [0.02, 0.05]
 /** A controller that has not enough for its timers does not resync. */
 const resyncRates = [2, 5]
 
