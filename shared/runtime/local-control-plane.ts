@@ -27,6 +27,8 @@ export interface LocalControlPlaneOptions {
 export interface LocalControlPlane {
   readonly url: string
   readonly kubeconfig: string
+  /** Resolves when it has stopped; rejects if it breaks, which is a bug. */
+  readonly ended: Promise<unknown>
   /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. */
   stop(graceMs: number): Promise<void>
 }
@@ -81,6 +83,7 @@ export async function startLocalControlPlane({
   return {
     url: server.url,
     kubeconfig,
+    ended: core.ended,
     stop: async (graceMs) => {
       stopping.abort()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])

@@ -47,6 +47,8 @@ export interface LocalCore {
   readonly api: HttpHandler
   readonly resources: Resources
   readonly catalog: KindCatalog
+  /** Resolves when the engine has stopped; rejects if it breaks, which is a bug: nothing is reconciled from then on. */
+  readonly ended: Promise<unknown>
   /** Resolves once the engine has stopped: it takes no more keys, and gives up what still runs after `graceMs`. The ports stay open. */
   stop(graceMs: number): Promise<void>
 }
@@ -96,6 +98,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     }),
     resources,
     catalog,
+    ended: running,
     stop: async (graceMs) => {
       const ended = new AbortController()
       stop.abort()

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
-import { logLevels, type LogLevel } from '../adapters/local/json-logger.ts'
+import { createJsonLogger, logLevels, type LogLevel } from '../adapters/local/json-logger.ts'
+import { systemClock } from '../adapters/local/system-clock.ts'
 import { DefinitionError, OperatingError } from '../model/errors.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
@@ -16,17 +17,26 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
   void toldToStop.then(() => setTimeout(() => process.exit(0), overdueMs))
   // Who hears us no more, as when the terminal was closed, does not end us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  process.on('unhandledRejection', tellOfRejection)
+  let attempted = 'start'
   try {
     const plane = await startLocalControlPlane({ ...commandLine(), controllers })
     process.stdout.write(readyText(plane))
-    await toldToStop
+    attempted = 'go on'
+    await Promise.race([toldToStop, plane.ended])
     await plane.stop(stopMs)
     process.exit(0)
   } catch (error) {
     const isMendable = error instanceof OperatingError || error instanceof DefinitionError
-    process.stderr.write(`setpoint: ${isMendable ? error.message : `cannot start: ${inspect(error)}`}\n`)
+    process.stderr.write(`setpoint: ${isMendable ? error.message : `cannot ${attempted}: ${inspect(error)}`}\n`)
     process.exit(1)
   }
+}
+
+/** Somebody's reconcile function let go of a promise: that is no reason for all others to stop. */
+function tellOfRejection(reason: unknown): void {
+  const logger = createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' })
+  logger.error('a promise was rejected and nobody waits for it: an await is missing', { error: inspect(reason) })
 }
 
 function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {

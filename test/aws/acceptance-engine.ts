@@ -151,6 +151,7 @@ async function startAwsCore(options: LocalCoreOptions, reserve: Reserve, state: 
     api: createAwsApi(services, options.authenticate, pagesOf(telemetry, controllers)),
     resources: services.resources,
     catalog: services.catalog,
+    ended: Promise.all(running),
     stop: async () => {
       stop.abort()
       grow(state)

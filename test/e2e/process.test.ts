@@ -76,6 +76,15 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     expect(program.stdout).toMatch(/^setpoint is ready at /)
   })
 
+  it('goes on, and says so, when a reconcile function lets go of a promise that is rejected', async () => {
+    await using plane = await startControlPlane({ program: slowProgram, dataDirectory: fresh('careless') })
+    using client = openApiClient(plane.kubeconfig)
+    expect(await client.send(`POST ${gadgets}`, { body: gadget })).toMatchObject({ status: 201 })
+    await eventually(async () => expect(plane.process.stderr).toMatch(/an await is missing.*nobody waits for slow/))
+    expect(await client.send('GET /readyz')).toMatchObject({ status: 200 })
+    expect(await plane.stop()).toMatchObject({ code: 0 })
+  })
+
   it('renews its certificate while it runs', async () => {
     const dataDirectory = fresh('renewed')
     const first = await startControlPlane({ dataDirectory })
