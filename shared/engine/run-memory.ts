@@ -1,4 +1,5 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
+import { equal } from '../model/json.ts'
 import { keyOf } from '../model/object-key.ts'
 import type { EngineState, StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -21,8 +22,10 @@ export function createRunMemory(store: ObjectStore, stored: StoredObject): RunMe
   }
 
   const remember: RunMemory['remember'] = async (change) => {
+    const engine = change(live.engine)
+    if (equal(engine, live.engine)) return
     try {
-      live = await store.replace({ ...live, engine: change(live.engine) }, ['engine'])
+      live = await store.replace({ ...live, engine }, ['engine'])
     } catch (error) {
       if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
       live = await newest()

@@ -392,4 +392,17 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'return begun.woken < wheelSlots ?',
     replace: 'return begun.woken < 0 ?',
   },
+  {
+    bug: 'that something done once begins is not recorded',
+    file: 'shared/engine/once.ts',
+    find: 'if (!isKnown) await note(',
+    replace: 'if (!isKnown && known !== undefined) await note(',
+  },
+  {
+    bug: 'the end of a run forgets what was done once',
+    file: conclusion,
+    find: '    ...(once === undefined ? {} : { once }),\n    ...notesField(facts.notes ?? notes),',
+    replace:
+      '    ...(once === undefined || notes === undefined ? {} : { once }),\n    ...notesField(facts.notes ?? notes),',
+  },
 ]

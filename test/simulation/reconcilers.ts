@@ -19,14 +19,14 @@ export interface ReconcilersOptions {
 
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
 export function controllersFor(
-  { steps, herd, resyncMinutes, limits = {}, slowed = {} }: Scenario,
+  { steps, herd, resyncMinutes, limits = {}, slowed = {}, once }: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const has = (kind: string): boolean => steps.some((step) => step.kind === kind)
   const paceOf = (kind: KindName): Pace => paceBy(limits[kind], slowed[kind])
   return [
-    gadgetController({ life, outside, watcher, resync, isCalm, pace: paceOf('Gadget') }),
+    gadgetController({ life, outside, watcher, resync, isCalm, once: once === true, pace: paceOf('Gadget') }),
     ...(has('Link') || herd > 0 ? [linkController({ life, watcher, resync, pace: paceOf('Link') })] : []),
     ...(has('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(has('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),

@@ -18,6 +18,15 @@ export interface Run {
   readonly by: Life
 }
 
+/** Something that must not be repeated is about to happen. */
+export interface OnceEffect {
+  readonly uid: string
+  readonly name: string
+  readonly value: number
+  /** Whether it is told that it may have happened before. */
+  readonly isTold: boolean
+}
+
 /** Told of every run as it begins, and of how it ends, if it does. */
 export interface RunWatcher {
   run<Result extends Outcome>(
@@ -26,6 +35,7 @@ export interface RunWatcher {
     by: Life,
     work: () => Promise<Result>,
   ): Promise<Result>
+  once(effect: OnceEffect): void
 }
 
 interface Watched {
@@ -38,10 +48,15 @@ interface Watched {
 export interface RunListener {
   runBegins?(run: Run): void
   runEnds?(run: Run, how: Outcome['kind'] | 'failed'): void
+  once?(effect: OnceEffect): void
 }
 
 export function createRunWatcher(world: World, listener: Required<RunListener>): RunWatcher {
   return {
+    once: (effect) => {
+      world.note(`once ${effect.name} ${effect.value}`)
+      listener.once(effect)
+    },
     run: async (phase, { kind, metadata, spec, status = {} }, by, work) => {
       const { name, uid, generation } = metadata
       const isPoison = 'mood' in spec && ['crash', 'hang', 'spin'].includes(String(spec.mood))

@@ -15,6 +15,7 @@ export function scenarioOf(seed: number): Scenario {
     ...limitsOf(stream('limits'), plain),
     ...propagationOf(stream('propagation')),
     ...slowedOf(stream('slowed'), plain),
+    ...onceOf(stream('once')),
     ...absentOf(stream('absent'), plain),
     steps: [...plain.steps, ...pausesOf(stream('pauses'), plain)],
   }
@@ -59,6 +60,11 @@ function absentOf(random: SeededRandom, { steps, herd }: Scenario): Pick<Extras,
   const fromMs = 1_000 + Math.floor(random.next() ** 2 * 120_000)
   // No stack is updated twice in less, and a tick that finds it away is what tells that it has to look at all there is.
   return { absent: { kind: oneOf(random, kinds), fromMs, untilMs: fromMs + 360_000 + below(random, 360_000) } }
+}
+
+/** One seed in eight. */
+function onceOf(random: SeededRandom): Pick<Extras, 'once'> {
+  return random.next() < 1 / 8 ? { once: true } : {}
 }
 
 /** One seed in six: somebody pauses objects that others work with, and lets them go on again. */

@@ -23,6 +23,8 @@ export interface Extras {
   readonly slowed?: { readonly [kind in KindName]?: Slowed }
   /** The controller of a kind is taken away with its queue for a while, and comes back. In milliseconds since the beginning. */
   readonly absent?: Absence
+  /** Gadgets do something outside that must not be repeated, once for each value. */
+  readonly once?: true
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
 }

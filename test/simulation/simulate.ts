@@ -39,6 +39,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
       checkers.runBegins(run)
     },
     runEnds: (run, how) => checkers.runEnds(run, how),
+    once: (effect) => checkers.once(effect),
   })
   const outside = createOutside({
     world,

@@ -134,7 +134,7 @@ const passing: ReadonlySet<string> = new Set([
 
 async function endOnAws(scenario: Scenario): Promise<ReadonlyMap<string, string>> {
   const world = createWorld(scenario.seed)
-  const watcher = createRunWatcher(world, { runBegins: () => {}, runEnds: () => {} })
+  const watcher = createRunWatcher(world, { runBegins: () => {}, runEnds: () => {}, once: () => {} })
   const outside = createOutside({ world, climate: clearOutside, clear: clearOutside, onEffect: () => {} })
   const plane = startPlane({
     world,
@@ -165,7 +165,7 @@ async function endLocally(scenario: Scenario): Promise<ReadonlyMap<string, strin
     put: async (name, value) => void entities.set(name, value),
     remove: async (name) => void entities.delete(name),
   }
-  const watcher = createRunWatcher(createWorld(1), { runBegins: () => {}, runEnds: () => {} })
+  const watcher = createRunWatcher(createWorld(1), { runBegins: () => {}, runEnds: () => {}, once: () => {} })
   const life = { name: 'local', version: 1 } as Life
   await using env = await createTestEnv({
     reconcilers: controllersFor(scenario, { life, watcher, outside, isCalm }),

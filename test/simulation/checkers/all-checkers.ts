@@ -15,6 +15,7 @@ import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
 import { createObjectLimit } from './object-limit.ts'
+import { createOnceOnly } from './once.ts'
 import { createPause } from './pause.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -47,6 +48,7 @@ export function createCheckers(scene: Scene): Checkers {
     createRateLimit(scene),
     createObjectLimit(scene),
     createPause(scene),
+    createOnceOnly(scene),
   ]
   return {
     write: (write) => {
@@ -63,6 +65,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     runEnds: (run, how) => {
       for (const one of all) one.runEnds?.(run, how)
+    },
+    once: (effect) => {
+      for (const one of all) one.once?.(effect)
     },
     unmet: () => all.flatMap((one) => one.unmet?.() ?? []),
     restBegins: () => quiet.restBegins(),

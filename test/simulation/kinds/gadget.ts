@@ -6,7 +6,9 @@ import {
   defineReconciler,
   done,
   stop,
+  type Context,
   type Controller,
+  type Effect,
   type ObjectOf,
 } from '../../../shared/index.ts'
 import { never, type Life } from '../life.ts'
@@ -50,12 +52,14 @@ export interface GadgetOptions {
   readonly outside: OutsideClient
   readonly watcher: RunWatcher
   readonly resync: `${number}m` | false
+  /** For each value it does something that must not be repeated. */
+  readonly once: boolean
   /** Nothing goes wrong any more. */
   readonly isCalm: () => boolean
   readonly pace: Pace
 }
 
-export function gadgetController({ life, outside, watcher, resync, isCalm, pace }: GadgetOptions): Controller {
+export function gadgetController({ life, outside, watcher, resync, isCalm, once, pace }: GadgetOptions): Controller {
   const keepEntity = async ({ metadata: { uid }, spec }: GadgetObject, signal: AbortSignal): Promise<void> => {
     if ((await outside.observe(uid)) === spec.value) return
     signal.throwIfAborted()
@@ -63,6 +67,15 @@ export function gadgetController({ life, outside, watcher, resync, isCalm, pace 
     signal.throwIfAborted()
     // The answer to a put is no proof.
     if ((await outside.observe(uid)) !== spec.value) throw new Error('outside is not as it should be yet')
+  }
+
+  const stamp = async ({ metadata: { uid, name }, spec: { value } }: GadgetObject, ctx: Context): Promise<void> => {
+    const effect = async ({ mayHaveHappened }: Effect): Promise<number> => {
+      watcher.once({ uid, name, value, isTold: mayHaveHappened })
+      await outside.observe(uid)
+      return value
+    }
+    await ctx.once('stamp', effect, { of: value })
   }
 
   return defineReconciler(Gadget, {
@@ -81,6 +94,7 @@ export function gadgetController({ life, outside, watcher, resync, isCalm, pace 
           ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { value: String(spec.value) } })
         // The two versions of the code do the same in another order.
         if (life.version === 2) await keepChild()
+        if (once) await stamp(gadget, ctx)
         await keepEntity(gadget, ctx.signal)
         if (life.version === 1) await keepChild()
         if (spec.mood === 'stop') throw stop('Enough', 'its mood is to stop')
