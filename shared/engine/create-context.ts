@@ -7,6 +7,7 @@ import type { ApiObject, OwnerReference } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { keyIn } from '../resources/conditional-writes.ts'
 import type { Place, Written } from '../resources/resources.ts'
+import { asRead } from './as-read.ts'
 import { childrenOf } from './children.ts'
 import type { Applied, At, Context, WriteOutcome } from './context.ts'
 import type { Controller } from './controller.ts'
@@ -77,7 +78,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       const key = keyIn(type, place(at))
       if (cached && seen.has(key)) return seen.get(key) as Read | undefined
       const found = await absentIfNotFound(resources.get(type, place(at)))
-      return seen.read(key, found?.object) as Read | undefined
+      return seen.read(key, found && asRead(kind, found.object)) as Read | undefined
     },
 
     list: async <Read>(
@@ -91,7 +92,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
         selector,
         ...(namespace === '' ? {} : { namespace }),
       })
-      return items.map((item) => item.object as unknown as Read)
+      return items.map((item) => asRead(kind, item.object) as unknown as Read)
     },
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
@@ -106,8 +107,10 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       return seen.wrote(await resources.create(type, inNamespace(type, body, at), write)) as Read
     },
 
-    children: async <Read>(kind: Kind<Read, unknown>) =>
-      (await childrenOf(object, await served(kind), engine)) as unknown as readonly Read[],
+    children: async <Read>(kind: Kind<Read, unknown>) => {
+      const found = await childrenOf(object, await served(kind), engine)
+      return found.map((child) => asRead(kind, child) as unknown as Read)
+    },
 
     patch: async <Read>(
       kind: Kind<Read, unknown>,

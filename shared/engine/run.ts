@@ -3,6 +3,7 @@ import { foreignPart } from '../model/foreign-part.ts'
 import { frozen, isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Deadlines, EngineState, StoredObject } from '../model/stored-object.ts'
+import { asRead } from './as-read.ts'
 import { failuresOf } from './conclusion.ts'
 import { notedCalls, type ContextCalls } from './context-calls.ts'
 import type { Controller } from './controller.ts'
@@ -51,7 +52,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   signal.addEventListener('abort', giveUp)
   if (signal.aborted) giveUp()
   // Whoever changed the object in place would change what is written at the end.
-  const object = frozen(stored.object)
+  const object = frozen(asRead(controller.kind, stored.object))
   const memory = createRunMemory(engine.store, stored)
   const notes = createNotes(memory, over.signal)
   const context = createContext({

@@ -1,0 +1,43 @@
+import * as z from 'zod'
+import { expect, it } from 'vitest'
+import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
+import { createTestEnv } from '../../shared/testing/test-env.ts'
+import { Widget } from './support/widgets.ts'
+
+const group = 'test.setpoint.dev'
+const Zone = defineKind({ group, version: 'v1', kind: 'Zone', spec: z.object({ domain: z.string() }) })
+const ZoneWithTtl = defineKind({
+  group,
+  version: 'v1',
+  kind: 'Zone',
+  spec: z.object({ domain: z.string(), ttl: z.number().int().default(300) }),
+})
+
+it('a reconciler finds the defaults of its kind in objects that are older than these', async () => {
+  const seen: number[] = []
+  const reading: readonly Controller[] = [
+    defineReconciler(ZoneWithTtl, {
+      reconcile: async ({ spec }) => {
+        seen.push(spec.ttl)
+        return done()
+      },
+    }),
+    defineReconciler(Widget, {
+      reconcile: async (_, ctx) => {
+        const zones = [await ctx.get(ZoneWithTtl, 'z'), ...(await ctx.list(ZoneWithTtl))]
+        seen.push(...zones.map((zone) => zone?.spec.ttl ?? 0))
+        return done()
+      },
+    }),
+  ]
+  await using env = await createTestEnv({ reconcilers: [defineReconciler(Zone, { reconcile: async () => done() })] })
+  await env.apply(Zone, { metadata: { name: 'z' }, spec: { domain: 'example.dev' } })
+  await env.settle()
+
+  await env.crash(reading)
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+  await env.advance('11h')
+  expect(seen.length).toBeGreaterThanOrEqual(3)
+  expect(new Set(seen)).toEqual(new Set([300]))
+  expect(await env.get(Zone, 'z')).toMatchObject({ metadata: { generation: 1 } })
+})
