@@ -6,15 +6,23 @@ import { isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Sc
  * Promise 1: a status that says it observed a generation speaks the truth about the world, at the moment it is written; and
  * every object is reconciled until it says so, or says why not.
  */
-export function createObserved({ scenario, table, outside, users, report }: Scene): Checker {
-  /** Who changed an entity outside last. */
-  const changedBy = new Map<string, Life>()
-  /** Somebody else whose turn was over got in between. */
-  const isMeddled = (uid: string, by: Life): boolean => isFenceTried(scenario) && (changedBy.get(uid) ?? by) !== by
+export function createObserved({ world, scenario, table, outside, users, report }: Scene): Checker {
+  /** Who changed an entity outside last, and when. */
+  const changed = new Map<string, { readonly by: Life; readonly atMs: number }>()
+  /** When the last run of an object began in a process. */
+  const beganMs = new Map<string, number>()
+  /** Somebody whose turn was over got in between: another process, or an earlier run that this one cannot see where looks show the past. */
+  const isMeddled = (uid: string, by: Life): boolean => {
+    const last = changed.get(uid)
+    if (!isFenceTried(scenario) || last === undefined) return false
+    const isUnseen = scenario.climate.outside.lagMs > 0 && last.atMs < (beganMs.get(`${uid} ${by.name}`) ?? 0)
+    return last.by !== by || isUnseen
+  }
 
   return {
+    runBegins: ({ uid, by }) => void beganMs.set(`${uid} ${by.name}`, world.nowMs()),
     effect: ({ name: uid, by, isLie }) => {
-      if (!isLie) changedBy.set(uid, by)
+      if (!isLie) changed.set(uid, { by, atMs: world.nowMs() })
     },
     write: ({ before, after, by }) => {
       const { object } = after

@@ -24,6 +24,8 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
       const { debounceSeconds = 0 } = scenario.slowed?.[after.object.kind as KindName] ?? {}
       world.after(promptMs(scenario) + debounceSeconds * 1_000, () => {
         const live = table.items.get(keyText(keyOf(after.object)))
+        // Who waits for a limit would not run any sooner: no change ends that wait.
+        if (live?.engine.waiting === 'RateLimited') return
         if (live?.object.metadata.uid === uid && isPaused(live.object) && !says(live))
           report(`pause: ${named(live)} is paused and does not say so`)
       })
