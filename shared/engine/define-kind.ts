@@ -142,7 +142,7 @@ function withConditions({ required: _, ...status }: StructuralSchema): Structura
       observedGeneration: {
         type: 'integer',
         format: 'int64',
-        description: 'The generation that the last successful run worked on.',
+        description: 'The generation that the last run worked on that was successful, or stopped.',
       },
       lastHandledReconcileAt: { type: 'string' },
     },

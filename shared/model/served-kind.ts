@@ -26,6 +26,25 @@ export interface ServedKind {
   readonly isEnding?: true
 }
 
+/** A kind that comes with the control plane, in its one version v1, with what most of them have if nothing else is said. */
+export function builtInKind(
+  parts: Pick<ServedKind, 'group' | 'kind' | 'plural' | 'namespaced' | 'schema'> & Partial<ServedKind>,
+): ServedKind {
+  return {
+    version: 'v1',
+    storageVersion: 'v1',
+    listKind: `${parts.kind}List`,
+    singular: parts.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    hasStatus: false,
+    columns: [],
+    selectableFields: [],
+    builtIn: true,
+    ...parts,
+  }
+}
+
 export interface PrinterColumn {
   readonly name: string
   readonly type: 'integer' | 'number' | 'string' | 'boolean' | 'date'

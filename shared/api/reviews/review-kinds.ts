@@ -1,4 +1,4 @@
-import type { ServedKind } from '../../model/served-kind.ts'
+import { builtInKind, type ServedKind } from '../../model/served-kind.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
 
 /** Questions that a client creates and nobody stores: the answer comes back as the status. */
@@ -56,28 +56,17 @@ interface ReviewSchema {
 }
 
 function reviewKind(group: string, kind: string, { description, ...parts }: ReviewSchema): ServedKind {
-  const singular = kind.toLowerCase()
-  return {
+  return builtInKind({
     group,
-    version: 'v1',
-    storageVersion: 'v1',
     kind,
-    listKind: `${kind}List`,
-    plural: `${singular}s`,
-    singular,
-    shortNames: [],
-    categories: [],
+    plural: `${kind.toLowerCase()}s`,
     namespaced: false,
     schema: {
       type: 'object',
       description,
       properties: { apiVersion: string(), kind: string(), metadata: { type: 'object' }, ...parts },
     },
-    hasStatus: false,
-    columns: [],
-    selectableFields: [],
-    builtIn: true,
-  }
+  })
 }
 
 function fields(...names: readonly string[]): StructuralSchema {

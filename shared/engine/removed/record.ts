@@ -1,6 +1,6 @@
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
-import type { ServedKind } from '../../model/served-kind.ts'
+import { builtInKind, type ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { timestamp } from '../../model/time.ts'
 import type { KindName } from '../../ports/object-index.ts'
@@ -25,23 +25,13 @@ export function recordKey(key: ObjectKey): ObjectKey {
 /** The kind of the records as the engine knows kinds: it is not served, and keeps no status. */
 export function recordKind(of: KindName & { readonly namespaced: boolean }): ServedKind {
   const { group, kind } = removedKind(of)
-  return {
+  return builtInKind({
     group,
-    version: 'v1',
-    storageVersion: 'v1',
     kind,
-    listKind: `${kind}List`,
     plural: kind.toLowerCase(),
-    singular: kind.toLowerCase(),
-    shortNames: [],
-    categories: [],
     namespaced: of.namespaced,
     schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-    hasStatus: false,
-    columns: [],
-    selectableFields: [],
-    builtIn: true,
-  }
+  })
 }
 
 /** Held until all removed objects are seen off. */
