@@ -8,7 +8,7 @@ import {
   type ConditionPatch,
   type ConditionPatches,
 } from '../model/conditions.ts'
-import { ownResyncMs, reconcileRequestAnnotation } from '../model/control-annotations.ts'
+import { isPaused, ownResyncMs, reconcileRequestAnnotation } from '../model/control-annotations.ts'
 import { durationMs } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
@@ -277,8 +277,9 @@ function withError(
   return sameErrors > 1 ? { ...first, sameErrors } : first
 }
 
-/** The next state of a paused object: it says so, and waits for nothing. */
+/** The next state of a paused object: it says so, and waits for nothing. One that was let go on meanwhile keeps what it waits for. */
 export function concludePaused(live: StoredObject, facts: RunFacts): Conclusion {
+  if (!isPaused(live.object)) return live
   const paused: ConditionPatch = {
     status: 'True',
     reason: 'PausedByAnnotation',

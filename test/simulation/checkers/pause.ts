@@ -8,6 +8,8 @@ import { isPoisoned, isRoomy, named, objectsOf, promptMs, type Checker, type Sce
 /** Nothing is done for a paused object, clean-up included. It says that it is paused, and no longer than it is. */
 export function createPause({ world, scenario, table, report }: Scene): Checker {
   const isTold = isRoomy(scenario) && !isPoisoned(scenario)
+  /** How often an object was paused. */
+  const pauses = new Map<string, number>()
   const says = ({ object }: StoredObject): boolean => conditionOf(object, 'Paused')?.status === 'True'
 
   return {
@@ -21,11 +23,14 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
       if (!isTold || isAway || type !== 'modified' || before === undefined) return
       if (isPaused(before.object) || !isPaused(after.object)) return
       const { uid } = after.object.metadata
+      const nth = (pauses.get(uid) ?? 0) + 1
+      pauses.set(uid, nth)
       const { debounceSeconds = 0 } = scenario.slowed?.[after.object.kind as KindName] ?? {}
       world.after(promptMs(scenario) + debounceSeconds * 1_000, () => {
         const live = table.items.get(keyText(keyOf(after.object)))
         // Who waits for a limit would not run any sooner: no change ends that wait.
         if (live?.engine.waiting === 'RateLimited') return
+        if (pauses.get(uid) !== nth) return
         if (live?.object.metadata.uid === uid && isPaused(live.object) && !says(live))
           report(`pause: ${named(live)} is paused and does not say so`)
       })
