@@ -3,12 +3,12 @@ import { hasCode, OperatingError } from '../model/errors.ts'
 import { foreignPart } from '../model/foreign-part.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
-import type { ApiObject, OwnerReference } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { keyIn } from '../resources/conditional-writes.ts'
 import type { Place, Written } from '../resources/resources.ts'
 import { asRead } from './as-read.ts'
-import { childrenOf } from './children.ts'
+import { childrenOf, refuseAnothersChild, withOwner } from './children.ts'
 import type { Applied, At, Context, WriteOutcome } from './context.ts'
 import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
@@ -53,7 +53,8 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     const { name, namespace } = given.metadata
     const at = place(namespace === undefined ? name : { name, namespace })
     const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
-    return { at, body: writable(kind, at, isChild ? withOwner(given, at, object) : given) }
+    const check = (live: ApiObject): void => (isChild ? refuseAnothersChild(live, object) : undefined)
+    return { at, body: writable(kind, at, isChild ? withOwner(given, at, object) : given), check }
   }
 
   return {
@@ -97,8 +98,9 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
       const type = await served(kind)
-      const { at, body } = placed(type, given, owned)
-      return seen.wrote(await resources.patch(type, at, { type: 'apply', body, force: true }, write)) as Read
+      const { at, body, check } = placed(type, given, owned)
+      const patch = { type: 'apply', body, force: true } as const
+      return seen.wrote(await resources.patch(type, at, patch, { ...write, check })) as Read
     },
 
     create: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
@@ -181,21 +183,4 @@ async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
     if (hasCode(error, 'NOT_FOUND')) return undefined
     throw error
   }
-}
-
-/** A child names its owner; an owner with a namespace cannot own what is outside it. */
-function withOwner(child: JsonObject, at: Place, owner: ApiObject): JsonObject {
-  const { namespace } = owner.metadata
-  if (namespace !== undefined && at.namespace !== namespace) {
-    throw new OperatingError(
-      'BAD_REQUEST',
-      `${owner.kind} ${namespace}/${owner.metadata.name} cannot own ${at.name} outside its namespace; apply it with { owned: false }`,
-    )
-  }
-  const metadata = isObject(child['metadata']) ? child['metadata'] : {}
-  return { ...child, metadata: { ...metadata, ownerReferences: [ownerReference(owner)] } }
-}
-
-function ownerReference({ apiVersion, kind, metadata }: ApiObject): OwnerReference {
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
 }

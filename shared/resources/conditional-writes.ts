@@ -5,6 +5,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
+import { withDefaults } from './admission.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, Place, Written } from './resources.ts'
 import { completed, isReleased } from './states.ts'
@@ -22,7 +23,7 @@ export interface ConditionalWrites {
 }
 
 export interface ChangePlan {
-  /** What to make of the newest version; may throw. */
+  /** What to make of the newest version, with the defaults that its kind has by now; may throw. */
   readonly next: (before: StoredObject) => Planned
   /** The writer named a resourceVersion: a conflict is the writer's to solve. */
   readonly namesVersion: boolean
@@ -109,7 +110,10 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     onNewest(
       kind,
       at,
-      async (before) => commit(kind, before, plan.next(before), plan),
+      async (found) => {
+        const before = { ...found, object: withDefaults(kind, found.object) }
+        return commit(kind, before, plan.next(before), plan)
+      },
       plan.namesVersion ? 1 : triesMax,
     )
 

@@ -98,6 +98,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       }
     }
     const next = (before: StoredObject): Planned => {
+      how.check?.(before.object)
       const body = applied(inVersion(kind, before).object, config, given.force, writer(kind, how))
       return { object: withManagedFields(merged(before.object, body, writer(kind, how)), body), warnings: [] }
     }

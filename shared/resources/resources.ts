@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -56,6 +57,8 @@ export interface WriteOptions {
   readonly dryRun?: boolean
   /** What to do with fields that the schema does not know; they are dropped in any case but Strict. Default Warn. */
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore'
+  /** Of an apply: looks at what is there, each time before it is changed, and refuses by throwing. */
+  readonly check?: (live: ApiObject) => void
 }
 
 export interface SubresourceOption {

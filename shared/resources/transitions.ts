@@ -5,6 +5,7 @@ import { apiVersionOf, isDeleting, type ApiObject, type ObjectMeta } from '../mo
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Part, Touched } from '../model/stored-object.ts'
 import { timestamp } from '../model/time.ts'
+import { withDefaults } from './admission.ts'
 import { writableMetadata } from './metadata.ts'
 import { checkPreconditions } from './refusals.ts'
 
@@ -56,7 +57,8 @@ function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string)
 export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
-  const next = assemble(kind, kind.hasStatus ? { ...body, status: live.status } : body, carriedOver(live, given))
+  const whole = kind.hasStatus ? { ...body, status: live.status } : body
+  const next = withDefaults(kind, assemble(kind, whole, carriedOver(live, given)))
   return {
     ...next,
     metadata: {

@@ -41,3 +41,24 @@ it('a reconciler finds the defaults of its kind in objects that are older than t
   expect(new Set(seen)).toEqual(new Set([300]))
   expect(await env.get(Zone, 'z')).toMatchObject({ metadata: { generation: 1 } })
 })
+
+it('what became invalid meanwhile may stay, beside a default that was added with it', async () => {
+  const Stricter = defineKind({
+    group,
+    version: 'v1',
+    kind: 'Zone',
+    spec: z.object({ domain: z.string(), contact: z.string(), ttl: z.number().int().default(300) }),
+  })
+  const idle = (kind: typeof Zone): Controller => defineReconciler(kind, { reconcile: async () => done() })
+  await using env = await createTestEnv({ reconcilers: [idle(Zone)] })
+  await env.apply(Zone, { metadata: { name: 'z' }, spec: { domain: 'example.dev' } })
+  await env.crash([idle(Stricter as unknown as typeof Zone)])
+  const annotated = await env.patch(Zone, 'z', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } })
+  expect(annotated).toMatchObject({
+    metadata: { annotations: { 'setpoint.dev/paused': 'true' }, generation: 1 },
+    spec: { ttl: 300 },
+  })
+  await expect(env.patch(Zone, 'z', { spec: { domain: 'example.com' } })).rejects.toThrow(
+    'spec.contact: Required value',
+  )
+})

@@ -50,6 +50,33 @@ describe('an owner', () => {
     ])
   })
 
+  it('keeps its child from another that wants one of that name, which says so until it is free', async () => {
+    await startWithChild()
+    const owner = (): Promise<string | undefined> => child().then((one) => one?.metadata.ownerReferences?.[0]?.name)
+    await env.apply(Widget, { metadata: { name: 'second' }, spec: {} })
+    await env.advance('1m')
+    expect(await owner()).toBe('w')
+    expect(await env.get(Widget, 'second')).toMatchObject({
+      status: {
+        conditions: [{ status: 'False', message: expect.stringContaining('ConfigMap child is a child of Widget w') }],
+      },
+    })
+    await env.delete(Widget, 'w')
+    await env.advance('5m')
+    expect(await owner()).toBe('second')
+    expect(await env.get(Widget, 'second')).toMatchObject({ status: { conditions: [{ status: 'True' }] } })
+  })
+
+  it('made again under its name may write to the child of the one before, which is going', async () => {
+    await startWithChild()
+    await hold('child', 'child')
+    await env.delete(Widget, 'w')
+    await env.settle()
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    expect(await env.get(Widget, 'w')).toMatchObject({ status: { conditions: [{ status: 'True' }] } })
+  })
+
   it('A32 deleted in the background goes at once, and its child after it', async () => {
     await startWithChild()
     await hold('child', 'child')

@@ -144,6 +144,33 @@ describe('POST', () => {
   })
 })
 
+describe('a default', () => {
+  const boxes = '/apis/example.com/v1/namespaces/default/boxes'
+  const box = { metadata: { name: 'b' }, spec: { color: 'red' } }
+  beforeEach(async () => {
+    const spec = { type: 'object', properties: { color: { type: 'string' }, size: { type: 'integer', default: 5 } } }
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+    const names = { kind: 'Box', plural: 'boxes' }
+    const versions = [{ name: 'v1', served: true, storage: true, schema }]
+    const body = {
+      metadata: { name: 'boxes.example.com' },
+      spec: { group: 'example.com', scope: 'Namespaced', names, versions },
+    }
+    await harness.send('POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body })
+  })
+
+  it.each([
+    { by: 'PUT', type: 'application/json', body: { spec: box.spec } },
+    { by: 'PATCH', type: merge, body: { spec: { size: null } } },
+    { by: 'PATCH', type: jsonPatch, body: [{ op: 'remove', path: '/spec/size' }] },
+  ])('that a $by of $type leaves out again is no change', async ({ by, type, body }) => {
+    const { body: made } = await harness.send(`POST ${boxes}`, { body: box })
+    expect([made.spec, made.metadata.generation]).toEqual([{ color: 'red', size: 5 }, 1])
+    const reply = await harness.send(`${by} ${boxes}/b`, { type, body: by === 'PUT' ? { ...made, ...body } : body })
+    expect([reply.status, reply.body]).toEqual([200, made])
+  })
+})
+
 describe('PUT', () => {
   it('replaces the object of its resourceVersion', async () => {
     const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
