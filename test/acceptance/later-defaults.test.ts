@@ -52,7 +52,7 @@ it('what became invalid meanwhile may stay, beside a default that was added with
   const idle = (kind: typeof Zone): Controller => defineReconciler(kind, { reconcile: async () => done() })
   await using env = await createTestEnv({ reconcilers: [idle(Zone)] })
   await env.apply(Zone, { metadata: { name: 'z' }, spec: { domain: 'example.dev' } })
-  await env.crash([idle(Stricter as unknown as typeof Zone)])
+  await env.crash([idle(Stricter)])
   const annotated = await env.patch(Zone, 'z', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } })
   expect(annotated).toMatchObject({
     metadata: { annotations: { 'setpoint.dev/paused': 'true' }, generation: 1 },
