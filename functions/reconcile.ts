@@ -3,6 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
 import { createReconcile } from '../shared/runtime/aws-reconcile.ts'
+import { tellOfRejections } from '../shared/runtime/rejections.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Runs the keys that a batch of a work queue names. */
@@ -17,4 +18,5 @@ export function reconcileFunction(
     .handler((event, context) => reconcile(event, context.getRemainingTimeInMillis()))
 }
 
+tellOfRejections(createSeeing(lambdaBoundary).logger)
 export const handler = reconcileFunction()

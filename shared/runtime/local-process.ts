@@ -3,6 +3,7 @@ import { inspect, parseArgs } from 'node:util'
 import { createJsonLogger, logLevels, type LogLevel } from '../adapters/local/json-logger.ts'
 import { systemClock } from '../adapters/local/system-clock.ts'
 import { DefinitionError, OperatingError } from '../model/errors.ts'
+import { tellOfRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './local-control-plane.ts'
 
 /**
@@ -17,7 +18,9 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
   void toldToStop.then(() => setTimeout(() => process.exit(0), overdueMs))
   // Who hears us no more, as when the terminal was closed, does not end us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  process.on('unhandledRejection', tellOfRejection)
+  tellOfRejections(
+    createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' }),
+  )
   let attempted = 'start'
   try {
     const plane = await startLocalControlPlane({ ...commandLine(), controllers })
@@ -31,12 +34,6 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
     process.stderr.write(`setpoint: ${isMendable ? error.message : `cannot ${attempted}: ${inspect(error)}`}\n`)
     process.exit(1)
   }
-}
-
-/** Somebody's reconcile function let go of a promise: that is no reason for all others to stop. */
-function tellOfRejection(reason: unknown): void {
-  const logger = createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' })
-  logger.error('a promise was rejected and nobody waits for it: an await is missing', { error: inspect(reason) })
 }
 
 function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {

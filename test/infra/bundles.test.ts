@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applyFirstShelf, deadMessage, tick } from './lambda/script.ts'
+import { applyFirstShelf, deadMessage, shelf, tick } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 import { awsClient } from './lambda/runtime-clients.ts'
 
@@ -8,6 +8,7 @@ import { awsClient } from './lambda/runtime-clients.ts'
  * compiles it, once per machine.
  */
 const client = await awsClient().catch((error: unknown) => String(error))
+const shelvesPath = '/apis/example.dev/v1/namespaces/default/shelves'
 const unavailable = typeof client === 'string'
 
 describe.skipIf(unavailable)(
@@ -69,6 +70,15 @@ describe.skipIf(unavailable)(
       expect(JSON.parse(body.toString())).toEqual({ batchItemFailures: [] })
       const { text } = await stage.request('GET', '/apis/example.dev/v1/namespaces/default/shelves/first')
       expect(text).toContain('"type":"Stalled","status":"True"')
+    })
+
+    it('shelf: goes on, and says so, when a reconcile function lets go of a promise that is rejected', async () => {
+      for (const name of ['careless', 'other'])
+        await stage.request('POST', shelvesPath, shelf(name, { books: 1, careless: name === 'careless' }))
+      await stage.settle()
+      expect(stage.functions.shelf.log).toMatch(/an await is missing.*nobody waits for careless/)
+      for (const name of ['careless', 'other'])
+        expect((await stage.request('GET', `${shelvesPath}/${name}`)).text).toContain('"type":"Ready","status":"True"')
     })
 
     it('lamp: has nothing to do with an empty batch', async () => {
