@@ -297,7 +297,8 @@ describe('opening', () => {
     expect(message()).toMatch(/^cannot open .*: .+: put back a copy of it, or choose another file$/)
   })
 
-  it('refuses a file that its user may not write', { skip: process.getuid?.() === 0 }, () => {
+  const asRoot = { skip: process.getuid?.() === 0, meta: { skipped: 'root may write every file' } }
+  it('refuses a file that its user may not write', asRoot, () => {
     openSqlite(file).close()
     chmodSync(file, 0o400)
     expect(message()).toBe(`cannot open ${file}: EACCES: permission denied, access '${file}'`)
