@@ -44,7 +44,8 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
       const key = `${loop} ${keyText(wakeUp.key)}`
       if (position === undefined || position <= (noted.get(key) ?? -1n)) continue
       noted.set(key, position)
-      note(key, position)
+      // A change may be told with a later state than it made, and is taken up again only from before itself.
+      note(key, position > last ? last + 1n : position)
     }
   }
 

@@ -189,6 +189,11 @@ describe('an allocated value', () => {
   const step = fc.constantFrom<Step>('label', 'conflict', 'lost answer', 'crash', 'wait')
   const lost = { kind: 'unknown', error: new OperatingError('WRITE_UNKNOWN', 'the answer was lost') } as const
 
+  /** The second process was told of the creation with the state that it had by then, and died before it had run. */
+  const changeToldWithALaterState = (['lost answer', 'crash', 'conflict', 'crash'] as const).map(
+    (one): [Step, number] => [one, 0],
+  )
+
   /** A client waits for ever if the process crashes that it asked: nobody waits for this one. */
   const setLabel = (name: string): void =>
     void env.patch(Listener, name, { metadata: { labels: { at: String(env.calls.length) } } }).catch(() => {})
@@ -227,7 +232,7 @@ describe('an allocated value', () => {
         expect(held.size).toBe(names.length)
         await env.close()
       }),
-      { numRuns: 25 },
+      { numRuns: 25, examples: [[changeToldWithALaterState]] },
     )
     env = await createTestEnv()
   })
