@@ -118,16 +118,25 @@ async function request(
     () => false,
   )
   await env.advance('3s')
-  if (one.act !== 'edit') return void (await answered)
-  if (await answered) return void wanted.set(one.name, one.size)
+  if (one.act !== 'edit') return void (await meanwhile(env, answered))
+  if (await meanwhile(env, answered)) return void wanted.set(one.name, one.size)
   for (let tries = 0; tries < 5; tries++) {
-    const size = await env.get(Widget, one.name).then(
+    const found = env.get(Widget, one.name).then(
       (widget) => widget?.spec.size,
       () => {},
     )
+    const size = await meanwhile(env, found)
     await env.advance('3s')
     if (size !== undefined) return void wanted.set(one.name, size)
   }
+}
+
+/** What is asked may meet one delay after the other: time goes on until it is answered. */
+async function meanwhile<Result>(env: TestEnv, asked: Promise<Result>): Promise<Result> {
+  let isOver = false
+  void asked.then(() => (isOver = true))
+  while (!isOver) await env.advance('1s')
+  return asked
 }
 
 function ask(env: TestEnv, one: Extract<Step, { readonly name: string }>): Promise<unknown> {
