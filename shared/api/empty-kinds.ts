@@ -1,22 +1,13 @@
-import type { ServedKind } from '../model/served-kind.ts'
+import { builtInKind, type ServedKind } from '../model/served-kind.ts'
 
 /** Kinds that clients read though nothing of them can be here: for `kubectl cluster-info`, which lists Services, there are none. */
 export const emptyKinds: readonly ServedKind[] = [
-  {
+  builtInKind({
     group: '',
-    version: 'v1',
-    storageVersion: 'v1',
     kind: 'Service',
-    listKind: 'ServiceList',
     plural: 'services',
-    singular: 'service',
     shortNames: ['svc'],
-    categories: [],
     namespaced: true,
     schema: { type: 'object' },
-    hasStatus: false,
-    columns: [],
-    selectableFields: [],
-    builtIn: true,
-  },
+  }),
 ]

@@ -36,7 +36,7 @@ function checkList(query: URLSearchParams): readonly FieldError[] {
 }
 
 function checkListMatch(query: URLSearchParams): readonly FieldError[] {
-  const match = text(query, 'resourceVersionMatch')
+  const match = text(query, matchField)
   if (match === undefined) return []
   const version = text(query, 'resourceVersion')
   const isExact = match === 'Exact'

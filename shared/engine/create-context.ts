@@ -8,10 +8,11 @@ import type { ServedKind } from '../model/served-kind.ts'
 import { keyIn } from '../resources/conditional-writes.ts'
 import type { Place, Written } from '../resources/resources.ts'
 import { asRead } from './as-read.ts'
-import { childrenOf, refuseAnothersChild, withOwner } from './children.ts'
+import { childrenOf } from './children.ts'
 import type { Applied, At, Context, WriteOutcome } from './context.ts'
 import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
+import { refuseAnothersChild, withOwner } from './owners.ts'
 import type { EngineOptions } from './reconcile-key.ts'
 
 export interface ContextOptions extends Pick<
@@ -53,8 +54,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     const { name, namespace } = given.metadata
     const at = place(namespace === undefined ? name : { name, namespace })
     const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
-    const check = (live: ApiObject): void => (isChild ? refuseAnothersChild(live, object) : undefined)
-    return { at, body: writable(kind, at, isChild ? withOwner(given, at, object) : given), check }
+    return { at, isChild, body: writable(kind, at, isChild ? withOwner(given, at, object) : given) }
   }
 
   return {
@@ -98,9 +98,10 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
       const type = await served(kind)
-      const { at, body, check } = placed(type, given, owned)
+      const { at, body, isChild } = placed(type, given, owned)
+      const check = (live: ApiObject): void => refuseAnothersChild(live, object)
       const patch = { type: 'apply', body, force: true } as const
-      return seen.wrote(await resources.patch(type, at, patch, { ...write, check })) as Read
+      return seen.wrote(await resources.patch(type, at, patch, isChild ? { ...write, check } : write)) as Read
     },
 
     create: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {

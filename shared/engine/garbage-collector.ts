@@ -7,6 +7,7 @@ import type { ObjectIndex } from '../ports/object-index.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Resources } from '../resources/resources.ts'
+import { isNamed, ownerKeys } from './owners.ts'
 import type { TurnRunner } from './reconcile-key.ts'
 import type { Route, Target } from './routes.ts'
 import { givenUp } from './run.ts'
@@ -81,18 +82,6 @@ function childrenKey(owner: ApiObject): ObjectKey {
 
 function ownerOfAll({ name }: ObjectKey): ObjectKey {
   return parseKeyText(decodeURIComponent(name))
-}
-
-/** Where an owner can be: in the child's namespace, or in none. */
-function ownerKeys({ apiVersion, kind, name }: OwnerReference, child: ApiObject): readonly ObjectKey[] {
-  const { namespace = '' } = child.metadata
-  const key = { group: parseApiVersion(apiVersion).group, kind, name }
-  return namespace === ''
-    ? [{ ...key, namespace }]
-    : [
-        { ...key, namespace },
-        { ...key, namespace: '' },
-      ]
 }
 
 /** Of the owners that wait for a child. */
@@ -238,12 +227,9 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
 
 /** Whether the owner waits for this child. Who names its uid and not its name has another owner, which is gone. */
 function isAwaited(child: ApiObject, owner: ApiObject): boolean {
-  const text = keyText(keyOf(owner))
   return (child.metadata.ownerReferences ?? []).some(
     (reference) =>
-      reference.uid === owner.metadata.uid &&
-      reference.blockOwnerDeletion === true &&
-      ownerKeys(reference, child).some((key) => keyText(key) === text),
+      reference.uid === owner.metadata.uid && reference.blockOwnerDeletion === true && isNamed(owner, reference, child),
   )
 }
 

@@ -3,7 +3,7 @@ import type { ApiObject } from './object.ts'
 import type { Touched } from './stored-object.ts'
 
 /** DynamoDB takes 400 KB. */
-const bytesMax = 350 * 1_024
+export const bytesMax = 350 * 1_024
 /** With what the engine writes for itself: why an object waits can be said of one that is full, too. */
 const bytesMaxOfEngine = 390 * 1_024
 

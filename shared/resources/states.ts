@@ -11,7 +11,8 @@ import { strategyOf, type Surroundings } from './strategies.ts'
 /** The first state of an object. Throws INVALID with every error found. */
 export function firstState(kind: ServedKind, object: ApiObject, around: Surroundings): StoredObject {
   const { finalizer, engine } = strategyOf(object)
-  const complete = completed(kind, undefined, finalizer === undefined ? object : heldBy(finalizer, object), around)
+  const whole = withDefaults(kind, finalizer === undefined ? object : heldBy(finalizer, object))
+  const complete = completed(kind, undefined, whole, around)
   return { object: complete, engine: engine?.(complete, around.nowMs) ?? {} }
 }
 
@@ -20,14 +21,14 @@ function heldBy(finalizer: string, object: ApiObject): ApiObject {
   return { ...object, metadata: { ...object.metadata, finalizers: [...others, finalizer] } }
 }
 
-/** The next state with what its kind adds. Throws INVALID with every error found. */
+/** The next state, which has its defaults, with what its kind adds. Throws INVALID with every error found. */
 export function completed(
   kind: ServedKind,
   live: ApiObject | undefined,
   next: ApiObject,
   around: Surroundings,
 ): ApiObject {
-  const object = prepared(withDefaults(kind, next), around)
+  const object = prepared(next, around)
   refuse(kind, object.metadata.name, [
     ...checkMetadata(object.metadata),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),

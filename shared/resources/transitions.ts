@@ -71,7 +71,7 @@ export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): A
 /** The next state after a write to `/status`: nothing but the status changes. */
 export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
   checkWriter(kind, live, writableMetadata(body))
-  return assemble(kind, { ...live, status: body['status'] }, live.metadata)
+  return withDefaults(kind, assemble(kind, { ...live, status: body['status'] }, live.metadata))
 }
 
 /** The object marked for deletion; the same object if it is marked already. */

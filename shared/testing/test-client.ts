@@ -118,7 +118,7 @@ export function createTestClient(process: TestProcess): TestClient {
       return page(`${root}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}/${name}/explain`)
     },
     page,
-    api: (request_) => process.core.api(request_),
+    api: (asked) => process.core.api(asked),
   }
 }
 

@@ -3,7 +3,8 @@ import { OperatingError } from '../../model/errors.ts'
 /** Primary result codes, https://www.sqlite.org/rescode.html: the disk, the file or its lock, never the one statement. */
 const diskFull = 13
 const ioError = 10
-const storageFailures = new Set([5, 6, 7, 8, ioError, 11, diskFull, 14, 15, 26])
+const damages = [11, 26]
+const storageFailures = new Set([5, 6, 7, 8, ioError, diskFull, 14, 15, ...damages])
 
 /** The primary result code of an error raised by SQLite, or `undefined` for any other error. */
 function resultCode(error: unknown): number | undefined {
@@ -24,7 +25,7 @@ export function isBusy(error: unknown): boolean {
 
 /** Whether the file is not what SQLite wrote. */
 export function isDamaged(error: unknown): boolean {
-  return [11, 26].includes(resultCode(error) ?? 0)
+  return damages.includes(resultCode(error) ?? 0)
 }
 
 /** Whether a commit that failed with this error may come back after a crash: its frames may have reached the disk. */

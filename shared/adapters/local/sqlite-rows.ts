@@ -1,6 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import { objectText, parseObjectText } from '../../model/object-text.ts'
-import { checkSize } from '../../model/size-limit.ts'
+import { bytesMax, checkSize } from '../../model/size-limit.ts'
 import { dueAtMs, type EngineState, type StoredObject, type Touched } from '../../model/stored-object.ts'
 
 /** The columns that hold an object's state. */
@@ -18,14 +18,12 @@ export interface ObjectColumns {
   readonly owners: string | null
 }
 
-/** Counting bytes takes longer than it is worth. */
-const surelySmall = 350 * 1_024
-
 /** Throws TOO_LARGE. */
 export function columnsOf({ object, engine }: StoredObject, touched: Touched): ObjectColumns {
   const doc = objectText(object)
   const state = JSON.stringify(engine)
-  if ((doc.length + state.length) * 3 > surelySmall)
+  // A character is three bytes at the most, and to count them takes longer than it is worth.
+  if ((doc.length + state.length) * 3 > bytesMax)
     checkSize(object, Buffer.byteLength(doc) + Buffer.byteLength(state), touched)
   const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
   return {
