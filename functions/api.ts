@@ -2,8 +2,8 @@ import middy, { type MiddyfiedHandler } from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
-import { createAnswering, type Answer } from '../shared/runtime/aws-api.ts'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { createAnswering, type Answer } from '../shared/runtime/aws/api.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Answers kubectl, behind a REST API that streams. */

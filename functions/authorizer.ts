@@ -1,7 +1,7 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { createAuthorizer, refusalOf } from '../shared/runtime/aws-authorizer.ts'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
+import { createAuthorizer, refusalOf } from '../shared/runtime/aws/authorizer.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Says whose a token is, and whether they may call the API. */

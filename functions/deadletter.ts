@@ -1,8 +1,8 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
-import { createDeadLetter } from '../shared/runtime/aws-dead-letters.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
+import { createDeadLetter } from '../shared/runtime/aws/dead-letters.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Takes in what the work queues gave up: the objects say so, and are tried again much later. */

@@ -4,7 +4,7 @@ import { enableCompileCache } from 'node:module'
 
 // Halves the time of every start but the first; what is imported before it is not cached.
 enableCompileCache()
-const { runLocalProcess } = await import('../shared/runtime/local-process.ts')
+const { runLocalProcess } = await import('../shared/runtime/local/process.ts')
 
 // Loaded in there, a definition that cannot work is told as one.
 await runLocalProcess(async (dataDirectory) => {

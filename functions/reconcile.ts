@@ -1,9 +1,9 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
-import { createReconcile } from '../shared/runtime/aws-reconcile.ts'
-import { tellOfRejections } from '../shared/runtime/rejections.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
+import { createReconcile } from '../shared/runtime/aws/reconcile.ts'
+import { tellOfRejections } from '../shared/runtime/local/rejections.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Runs the keys that a batch of a work queue names. */

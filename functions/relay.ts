@@ -1,8 +1,8 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
-import { createRelayFunction } from '../shared/runtime/aws-relay.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
+import { createRelayFunction } from '../shared/runtime/aws/relay.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Wakes the keys that a batch of the table's stream concerns, and tells the event bus what became ready and what failed. */

@@ -1,7 +1,7 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
-import { createRemoval } from '../shared/runtime/aws-removal.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
+import { createRemoval } from '../shared/runtime/aws/removal.ts'
 import { telling } from './middleware/telling.ts'
 
 /** Tells CloudFormation whether controllers may go. */

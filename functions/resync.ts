@@ -1,8 +1,8 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { ScheduledEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
-import { createSeeing, lambdaBoundary } from '../shared/runtime/aws-boundary.ts'
-import { createResync } from '../shared/runtime/aws-resync.ts'
+import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
+import { createResync } from '../shared/runtime/aws/resync.ts'
 import { telling } from './middleware/telling.ts'
 
 /** The minute's tick: wakes what is due, and what the resync wheel has come to. */

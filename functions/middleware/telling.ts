@@ -1,5 +1,5 @@
 import type middy from '@middy/core'
-import type { Seeing } from '../../shared/runtime/aws-boundary.ts'
+import type { Seeing } from '../../shared/runtime/aws/boundary.ts'
 
 /**
  * Writes down the numbers of an invocation at its end, and why it failed if it did; the failure goes on to Lambda. One that is the

@@ -53,7 +53,7 @@ export class Relay extends Construct {
 
 /**
  * Writes that were the engine's own affair wake nobody and cost no invocation. A write is known by the first of what it touched,
- * as the store's adapter says (shared/adapters/aws/dynamodb-stream.ts).
+ * as the store's adapter says (shared/adapters/aws/dynamodb/dynamodb-stream.ts).
  */
 const touchedFirst = ['spec', 'delete', 'control', 'meta', 'labels', 'annotations', 'fields', 'status', 'timer']
 const passedOn = lambda.FilterCriteria.filter({

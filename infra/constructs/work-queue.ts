@@ -67,7 +67,7 @@ const highThroughput = {
   removalPolicy: RemovalPolicy.DESTROY,
 } as const satisfies sqs.QueueProps
 
-/** Ten: a held message is received again after each hold, up to seven times (shared/runtime/batch-queue.ts); the rest is for crashes. */
+/** Ten: a held message is received again after each hold, up to seven times (shared/engine/loops/batch-queue.ts); the rest is for crashes. */
 const maxReceiveCount = 10
 
 export const deadLetterTimeout = Duration.seconds(30)

@@ -1,5 +1,5 @@
-import type { Applied, At } from '../engine/context.ts'
-import type { Kind } from '../engine/kind.ts'
+import type { Applied, At } from '../reconciler/context.ts'
+import type { Kind } from '../reconciler/kind.ts'
 import { hasCode } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
@@ -8,7 +8,7 @@ import { present } from '../model/present.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
 import type { Deleted, DeleteOptions, Place } from '../resources/resources.ts'
-import type { LocalCore } from '../runtime/local-core.ts'
+import type { LocalCore } from '../runtime/local/core.ts'
 import type { TestProcess } from './test-process.ts'
 
 /** What a test does as a user of the control plane. */

@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import type { LocalCore } from '../runtime/local-core.ts'
+import type { LocalCore } from '../runtime/local/core.ts'
 import { createLife, type ProcessLife } from './observed-ports.ts'
 
 /** A control plane that may die at any call of a port, and is started again over what was stored. */

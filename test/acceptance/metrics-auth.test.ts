@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { startLocalControlPlane, type LocalControlPlane } from '../../shared/runtime/local-control-plane.ts'
+import { startLocalControlPlane, type LocalControlPlane } from '../../shared/runtime/local/control-plane.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 interface Kubeconfig {

@@ -1,5 +1,5 @@
 import { again, defineKind, defineReconciler, done, type Controller, type Duration } from '../../shared/index.ts'
-import type { RateLimit } from '../../shared/engine/rate-limit.ts'
+import type { RateLimit } from '../../shared/reconciler/rate-limit.ts'
 import * as z from 'zod'
 import { currentLife, type Life } from '../support/lambda-life.ts'
 import type { WholePath } from './whole-path.ts'

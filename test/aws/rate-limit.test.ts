@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineReconciler, done, type JsonObject } from '../../shared/index.ts'
-import type { RateLimit } from '../../shared/engine/rate-limit.ts'
+import type { RateLimit } from '../../shared/reconciler/rate-limit.ts'
 import { customResourceDefinitionKind, namespaceKind } from '../../shared/resources/built-in-kinds.ts'
 import { createResources } from '../../shared/resources/create-resources.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'

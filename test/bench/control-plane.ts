@@ -1,5 +1,5 @@
-import { loadLocalCredentials } from '../../shared/adapters/local/local-credentials.ts'
-import { startLocalControlPlane } from '../../shared/runtime/local-control-plane.ts'
+import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
+import { startLocalControlPlane } from '../../shared/runtime/local/control-plane.ts'
 import { gadgetReconciler } from './gadget.ts'
 import { serve } from './serve.ts'
 

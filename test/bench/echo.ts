@@ -1,6 +1,6 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { loadLocalCredentials } from '../../shared/adapters/local/local-credentials.ts'
+import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
 import { serve } from './serve.ts'
 
 /** The least that any HTTPS server of Node does with a change: takes it, parses it, writes it out again. */

@@ -3,14 +3,14 @@
  * `node test/bench/telemetry.ts`
  */
 import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
-import { systemClock } from '../../shared/adapters/local/system-clock.ts'
-import { systemRandom } from '../../shared/adapters/local/system-random.ts'
-import { createJsonLogger } from '../../shared/adapters/local/json-logger.ts'
-import type { Controller } from '../../shared/engine/controller.ts'
-import type { EngineOptions } from '../../shared/engine/reconcile-key.ts'
-import { createLoopMetrics } from '../../shared/engine/telemetry/loop-metrics.ts'
-import { createRunObserver } from '../../shared/engine/telemetry/run-observer.ts'
-import type { Turn } from '../../shared/engine/turn.ts'
+import { systemClock } from '../../shared/adapters/node/system-clock.ts'
+import { systemRandom } from '../../shared/adapters/node/system-random.ts'
+import { createJsonLogger } from '../../shared/adapters/node/json-logger.ts'
+import type { Controller } from '../../shared/reconciler/controller.ts'
+import type { EngineOptions } from '../../shared/engine/turn/reconcile-key.ts'
+import { createLoopMetrics } from '../../shared/engine/insight/loop-metrics.ts'
+import { createRunObserver } from '../../shared/engine/insight/run-observer.ts'
+import type { Turn } from '../../shared/engine/state/turn.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 
 const runs = 300_000

@@ -1,4 +1,4 @@
-import { runLocalProcess } from '../../shared/runtime/local-process.ts'
+import { runLocalProcess } from '../../shared/runtime/local/process.ts'
 import { recordingReconciler } from './item.ts'
 import { letBeShaken } from './shaken.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createSqliteCheckpoint } from '../../shared/adapters/local/sqlite-checkpoint.ts'
+import { createSqliteCheckpoint } from '../../shared/adapters/local/sqlite/sqlite-checkpoint.ts'
 import type { ChangeBatch } from '../../shared/ports/change-feed.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { openSqlite, openSqliteFile, temporaryFile, type OpenSqlite } from '../support/sqlite.ts'

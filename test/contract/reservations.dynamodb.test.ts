@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDynamodbReservations } from '../../shared/adapters/aws/dynamodb-reservations.ts'
+import { createDynamodbReservations } from '../../shared/adapters/aws/dynamodb/dynamodb-reservations.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { Reserve } from '../../shared/ports/reservations.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'

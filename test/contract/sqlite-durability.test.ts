@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqliteDatabase } from '../../shared/adapters/local/sqlite-database.ts'
+import { openSqliteDatabase } from '../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { OperatingError } from '../../shared/model/errors.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
@@ -252,7 +252,7 @@ describe('opening', () => {
 
   it('refuses a file that another process has open, at once', () => {
     const { close } = openSqlite(file)
-    const module = new URL('../../shared/adapters/local/sqlite-database.ts', import.meta.url)
+    const module = new URL('../../shared/adapters/local/sqlite/sqlite-database.ts', import.meta.url)
     const script = `import { openSqliteDatabase } from '${module.href}'; try { openSqliteDatabase(process.argv[1]) } catch (error) { console.log(error.code, error.message) }`
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script, file], {
       encoding: 'utf8',

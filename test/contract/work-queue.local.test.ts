@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createLocalWorkQueue, type LocalWorkQueue } from '../../shared/adapters/local/local-work-queue.ts'
+import { createLocalWorkQueue, type LocalWorkQueue } from '../../shared/adapters/local/queue/local-work-queue.ts'
 import type { Delivery, WakeUp } from '../../shared/ports/work-queue.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'

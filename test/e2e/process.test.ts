@@ -357,7 +357,7 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
 
     it('and a module that is no program with its place', async () => {
       writeFileSync(fresh('typo.ts'), 'export default [\n  one two\n]\n')
-      const runtime = join(root, 'shared/runtime/local-process.ts')
+      const runtime = join(root, 'shared/runtime/local/process.ts')
       const text = `import { runLocalProcess } from '${runtime}'\nawait runLocalProcess(() => import('./typo.ts'))\n`
       writeFileSync(fresh('start.ts'), text)
       await using program = await startLocalProgram({ dataDirectory: fresh('typo'), program: fresh('start.ts') })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { defineKind, defineReconciler, done } from '../../shared/index.ts'
-import { runLocalProcess } from '../../shared/runtime/local-process.ts'
+import { runLocalProcess } from '../../shared/runtime/local/process.ts'
 
 /**
  * The program behind `npm start` with a reconciler that ends in a minute, whatever its signal says, and leaves a promise behind

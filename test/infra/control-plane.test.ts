@@ -6,8 +6,8 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
-import { relayedWrites } from '../../shared/adapters/aws/dynamodb-stream.ts'
-import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb-table.ts'
+import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
 import {
   admin,
   deployed,

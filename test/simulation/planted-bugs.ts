@@ -7,15 +7,15 @@ export interface PlantedBug {
   readonly replace: string
 }
 
-const relay = 'shared/engine/relay.ts'
-const commit = 'shared/engine/commit.ts'
-const turn = 'shared/engine/turn.ts'
-const conclusion = 'shared/engine/conclusion.ts'
-const reconcileKey = 'shared/engine/reconcile-key.ts'
-const sharedPace = 'shared/engine/shared-pace.ts'
-const sweep = 'shared/engine/sweep.ts'
-const garbageCollector = 'shared/engine/garbage-collector.ts'
-const awsReconcile = 'shared/runtime/aws-reconcile.ts'
+const relay = 'shared/engine/wake/relay.ts'
+const commit = 'shared/engine/turn/commit.ts'
+const turn = 'shared/engine/state/turn.ts'
+const conclusion = 'shared/engine/state/conclusion.ts'
+const reconcileKey = 'shared/engine/turn/reconcile-key.ts'
+const sharedPace = 'shared/engine/limits/shared-pace.ts'
+const sweep = 'shared/engine/wake/sweep.ts'
+const garbageCollector = 'shared/engine/loops/garbage-collector.ts'
+const awsReconcile = 'shared/runtime/aws/reconcile.ts'
 
 /** What somebody could do wrong in the protocol, each so small that a review might miss it. */
 export const plantedBugs: readonly PlantedBug[] = [
@@ -226,37 +226,37 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a change of a child does not wake its owner',
-    file: 'shared/engine/routes.ts',
+    file: 'shared/engine/wake/routes.ts',
     find: 'if (!isWatched(owns, change)) return []',
     replace: "if (change.type !== 'added') return []",
   },
   {
     bug: 'those who refer are not looked up',
-    file: 'shared/engine/routes.ts',
+    file: 'shared/engine/wake/routes.ts',
     find: 'const referrers = await index.referrers(keyOf(change.stored.object))',
     replace: 'const referrers: readonly ObjectKey[] = []',
   },
   {
     bug: 'one change that concerns very many concerns nobody',
-    file: 'shared/engine/fan-out.ts',
+    file: 'shared/engine/wake/fan-out.ts',
     find: 'isLater(live, atMs) ?',
     replace: 'isLater(live, Infinity) ?',
   },
   {
     bug: 'of several removed objects of one name only the last is seen off',
-    file: 'shared/engine/removed/record.ts',
+    file: 'shared/engine/state/removed-record.ts',
     find: 'removed: [...known, removed] }',
     replace: 'removed: [removed] }',
   },
   {
     bug: 'the record of a removal that is told twice has no timer',
-    file: 'shared/engine/removed/record.ts',
+    file: 'shared/engine/state/removed-record.ts',
     find: 'engine: { wakeAtMs: nowMs + lookAfterMs }',
     replace: 'engine: {}',
   },
   {
     bug: 'a new object is run beside the last run of the one before that goes on',
-    file: 'shared/engine/removed/runner.ts',
+    file: 'shared/engine/loops/removed/runner.ts',
     find: 'if (part.isEnded()) await runPresent(',
     replace: 'if (part.isEnded() || clock.nowMs() > 0) await runPresent(',
   },
@@ -268,13 +268,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a dead message is a key forgotten',
-    file: 'shared/engine/dead-letter.ts',
+    file: 'shared/engine/loops/dead-letter.ts',
     find: 'if (controller !== undefined) return takeIn(controller, wakeUp.key)',
     replace: 'if (controller !== undefined) return',
   },
   {
     bug: 'a hot loop goes on',
-    file: 'shared/engine/hot-loops.ts',
+    file: 'shared/engine/limits/hot-loops.ts',
     find: 'return mayRun ? undefined : block(loop, object)',
     replace: 'return undefined',
   },
@@ -292,13 +292,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a batch of the stream that failed in part counts as relayed',
-    file: 'shared/runtime/aws-relay.ts',
+    file: 'shared/runtime/aws/relay.ts',
     find: 'failed = isAway(error) ? records[0]?.id : await oneByOne(records)',
     replace: 'failed = records.length > 1 ? undefined : await oneByOne(records)',
   },
   {
     bug: 'the tick does not say how far it got',
-    file: 'shared/runtime/aws-resync.ts',
+    file: 'shared/runtime/aws/resync.ts',
     find: 'await saved.save(JSON.stringify(Object.fromEntries(after)))',
     replace: 'await saved.save(JSON.stringify({ ...Object.fromEntries(after), ...before }))',
   },
@@ -364,7 +364,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'an object runs as often as it likes',
-    file: 'shared/engine/gate.ts',
+    file: 'shared/engine/limits/gate.ts',
     find: 'if (limitedMs !== undefined) return',
     replace: 'if (limitedMs === 0) return',
   },
@@ -388,13 +388,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'who comes back looks at nothing',
-    file: 'shared/runtime/aws-introduction.ts',
+    file: 'shared/engine/wake/aws-introduction.ts',
     find: 'return begun.woken < wheelSlots ?',
     replace: 'return begun.woken < 0 ?',
   },
   {
     bug: 'that something done once begins is not recorded',
-    file: 'shared/engine/once.ts',
+    file: 'shared/engine/turn/once.ts',
     find: 'if (!isKnown) await note(',
     replace: 'if (!isKnown && known !== undefined) await note(',
   },

@@ -9,8 +9,8 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { isDeepStrictEqual } from 'node:util'
-import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
-import { tableDefinition } from '../../shared/adapters/aws/dynamodb-table.ts'
+import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
+import { tableDefinition } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
 
 /**
  * dynalite in this process, in memory: DynamoDB by somebody else. A client reaches it without a socket, through its own

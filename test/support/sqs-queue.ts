@@ -1,8 +1,8 @@
 import { CreateQueueCommand, DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSqsWorkQueue } from '../../shared/adapters/aws/sqs-work-queue.ts'
-import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { createSqsWorkQueue } from '../../shared/adapters/aws/sqs/sqs-work-queue.ts'
+import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import type { WorkQueue } from '../../shared/ports/work-queue.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 

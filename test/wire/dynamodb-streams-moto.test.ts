@@ -6,8 +6,8 @@ import {
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams'
 import { describe, expect, it } from 'vitest'
-import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
-import { changeOf, type StreamChange } from '../../shared/adapters/aws/dynamodb-stream.ts'
+import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
+import { changeOf, type StreamChange } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { testCredentials } from '../support/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
 import { storedWidget, withSpec } from '../support/stored-object.ts'

@@ -8,7 +8,7 @@ import { CreateQueueCommand, GetQueueAttributesCommand, ReceiveMessageCommand } 
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createEventBridgePublisher } from '../../shared/adapters/aws/eventbridge-publisher.ts'
-import { systemClock } from '../../shared/adapters/local/system-clock.ts'
+import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import type { Condition } from '../../shared/model/conditions.ts'
 import type { Transition } from '../../shared/model/transitions.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'

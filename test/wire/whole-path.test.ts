@@ -8,7 +8,7 @@ import {
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb-client.ts'
+import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { headings, launch, newShipLog, shipReconciler, steer } from '../aws/fleet.ts'
 import { startWholePath, type Service, type Services, type WholePath } from '../aws/whole-path.ts'

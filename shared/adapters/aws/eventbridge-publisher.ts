@@ -9,9 +9,9 @@ import type { Condition } from '../../model/conditions.ts'
 import type { Transition } from '../../model/transitions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
-import { inBatches, type Refusal } from './batches.ts'
-import { clientTimeouts } from './client-timeouts.ts'
-import { isThrottle, serviceFailure } from './service-failure.ts'
+import { inBatches, type Refusal } from './client/batches.ts'
+import { clientTimeouts } from './client/client-timeouts.ts'
+import { isThrottle, serviceFailure } from './client/service-failure.ts'
 
 /** A client that gives up on a request after three seconds. */
 export function createEventBridgeClient(config: EventBridgeClientConfig = {}): EventBridgeClient {

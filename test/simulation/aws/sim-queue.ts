@@ -1,5 +1,5 @@
 import { keyText } from '../../../shared/model/object-key.ts'
-import type { LoopDelivery } from '../../../shared/adapters/aws/sqs-message.ts'
+import type { LoopDelivery } from '../../../shared/adapters/aws/sqs/sqs-message.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { Climate } from '../climate.ts'
 import { below, type World } from '../world.ts'

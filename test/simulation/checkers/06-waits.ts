@@ -1,5 +1,5 @@
 import { dueAtMs, type StoredObject } from '../../../shared/model/stored-object.ts'
-import type { RemovedRecord } from '../../../shared/engine/removed/record.ts'
+import type { RemovedRecord } from '../../../shared/engine/state/removed-record.ts'
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { Run } from '../runs.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemRandom } from '../../../shared/adapters/local/system-random.ts'
+import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
 import { conditionsOf, isCondition } from '../../../shared/model/conditions.ts'
 import type { CustomResourceDefinition } from '../../../shared/model/custom-resource-definition.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'

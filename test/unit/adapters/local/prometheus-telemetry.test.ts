@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
-import { readProcess } from '../../../../shared/adapters/local/process-metrics.ts'
+import { readProcess } from '../../../../shared/adapters/node/process-metrics.ts'
 import type { Metric } from '../../../../shared/model/metrics.ts'
 
 const runs: Metric<'counter', 'controller' | 'result'> = {

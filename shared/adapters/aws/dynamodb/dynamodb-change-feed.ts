@@ -1,0 +1,145 @@
+import { OperatingError } from '../../../model/errors.ts'
+import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/change-feed.ts'
+import type { KindName } from '../../../ports/object-index.ts'
+import { createBatchRead } from './dynamodb-batches.ts'
+import { isRemoved, storedOf, touchedSince, versionAt } from './dynamodb-items.ts'
+import { itemKey, livePlace, partitionsOf, type Item, type ItemKey } from './dynamodb-keys.ts'
+import { queryAll } from './dynamodb-query.ts'
+import type { DynamodbOptions } from './dynamodb-requests.ts'
+
+export interface DynamodbChangeFeedOptions extends DynamodbOptions {
+  /** The kinds to follow where none is named. */
+  readonly kinds?: () => Promise<readonly KindName[]>
+  /** Between two looks. Default 1 s. */
+  readonly pollMs?: number
+  /**
+   * How long a write can be under way, from when it takes its number to when the index shows it; clocks that differ count in.
+   * A reader begins so far back. Default 2 s.
+   */
+  readonly lookBackMs?: number
+}
+
+/**
+ * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index of changes again and
+ * again for what is new, and reads those objects strongly. Numbers are taken from clocks, so that a write may be seen after one that
+ * has a higher number: every look reaches back a while, and tells what it has not told.
+ */
+export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): ChangeFeed {
+  const { clock, pollMs = 1_000, lookBackMs = 2_000 } = options
+  const look = createLook(options)
+  const read = createBatchRead(options)
+
+  /** Where a reader begins: a number ahead of our clock says no more than "now". */
+  const startOf = (after: string): number => {
+    const nowMs = clock.nowMs()
+    const version = Number(after)
+    if (!(version >= versionAt(nowMs - reachMs)))
+      throw new OperatingError('EXPIRED', `resource version ${after} is older than an hour`)
+    return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
+  }
+
+  /** Reads what entries of the index are about, and notes it as told. */
+  const changesOf = async (entries: readonly Item[], { told, low }: Progress): Promise<readonly Change[]> => {
+    const items = await read('read what changed', keysOf(entries))
+    const changes: Change[] = []
+    for (const item of items.toSorted(byVersion)) {
+      const since = told.get(place(item)) ?? low
+      // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
+      if (versionIn(item) <= since) continue
+      changes.push(changeSince(item, since))
+      told.set(place(item), versionIn(item))
+    }
+    return changes
+  }
+
+  async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
+    const progress: Progress = { low: startOf(after), told: new Map() }
+    let quietSinceMs = -Infinity
+    while (!signal.aborted) {
+      const nowMs = clock.nowMs()
+      let entries = await look(of, progress)
+      do {
+        const batch = entries.slice(0, entriesMax)
+        entries = entries.slice(entriesMax)
+        const changes = await changesOf(batch, progress)
+        if (changes.length === 0 && nowMs - quietSinceMs < quietMsMax) continue
+        quietSinceMs = nowMs
+        const upTo = entries.length === 0 ? versionAt(nowMs) : versionIn(batch.at(-1) ?? {})
+        yield { changes, resourceVersion: String(upTo) }
+      } while (entries.length > 0 && !signal.aborted)
+      // Within one reader nothing is told twice, so that it can look back further for what is late.
+      progress.low = Math.max(progress.low, versionAt(nowMs - lookBackMs - lateMs))
+      forget(progress)
+      await clock.sleep(pollMs, signal)
+    }
+  }
+
+  // Below the number of any write that begins now, here.
+  return { follow, latest: async () => String(versionAt(clock.nowMs()) - 1) }
+}
+
+/** As long as tombstones are kept for sure. */
+const reachMs = 3_600_000
+/** How much longer than usual the index may lag before a reader that is there misses a write. */
+const lateMs = 8_000
+/** How long a reader of a quiet kind is told nothing. */
+const quietMsMax = 5_000
+/** Of a batch: a reader that comes from far back keeps no more objects in memory. */
+const entriesMax = 500
+
+/** How far a reader is. */
+interface Progress {
+  /** Everything up to here is told. */
+  low: number
+  /** By place, the version that was told, if it is above. */
+  readonly told: Map<string, number>
+}
+
+/** The entries of the index that were not told yet, in the order of their versions. */
+type Look = (of: KindName | undefined, progress: Progress) => Promise<readonly Item[]>
+
+function createLook(options: DynamodbChangeFeedOptions): Look {
+  return async (of, { low, told }) => {
+    const followed = of === undefined ? await options.kinds?.() : [of]
+    if (followed === undefined) throw new TypeError('following all kinds needs the option `kinds`')
+    const found = followed.flatMap(partitionsOf).map((pk) =>
+      queryAll(options, 'read the index changes', {
+        IndexName: 'changes',
+        KeyConditionExpression: 'pk = :pk AND rv > :low',
+        ExpressionAttributeValues: { ':pk': { S: pk }, ':low': { N: String(low) } },
+      }),
+    )
+    const isNew = (item: Item): boolean => versionIn(item) > (told.get(place(item)) ?? low)
+    return (await Promise.all(found)).flat().filter(isNew).toSorted(byVersion)
+  }
+}
+
+function byVersion(a: Item, b: Item): number {
+  return versionIn(a) - versionIn(b)
+}
+
+/** Each once: the index may show an item in its old and its new place. */
+function keysOf(items: readonly Item[]): readonly ItemKey[] {
+  const keys = items.map(({ pk, sk }) => itemKey(pk?.S ?? '', sk?.S ?? ''))
+  return [...new Map(keys.map((key) => [`${key.pk.S} ${key.sk.S}`, key])).values()]
+}
+
+function changeSince(item: Item, version: number): Change {
+  const stored = storedOf(item)
+  if (isRemoved(item)) return { type: 'removed', touched: ['delete'], stored }
+  const isCreation = Number(item['born']?.N) > version
+  return { type: isCreation ? 'added' : 'modified', touched: touchedSince(item, version), stored }
+}
+
+function versionIn({ rv }: Item): number {
+  return Number(rv?.N)
+}
+
+/** Of an object and of the one before it of the same name: a tombstone that comes after the next object is told no more. */
+function place({ pk, sk }: Item): string {
+  return `${pk?.S} ${livePlace(sk?.S ?? '')}`
+}
+
+function forget({ told, low }: Progress): void {
+  for (const [at, version] of told) if (version <= low) told.delete(at)
+}

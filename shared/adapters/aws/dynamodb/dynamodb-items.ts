@@ -1,0 +1,137 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { keyOf } from '../../../model/object-key.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { objectText, parseObjectText } from '../../../model/object-text.ts'
+import { dueAtMs, type EngineState, type Part, type StoredObject, type Touched } from '../../../model/stored-object.ts'
+import { wheelSlot } from '../../../model/wheel.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { objectItemKey, type Item } from './dynamodb-keys.ts'
+
+/** resourceVersions are microseconds since the epoch. */
+export function versionAt(ms: number): number {
+  return Math.floor(ms * 1_000)
+}
+
+/** Of an object that was last written in another version. Grows whatever the clock does. */
+export function nextVersion(clock: Clock, previous: number): number {
+  return Math.max(versionAt(clock.nowMs()), previous + 1)
+}
+
+export function versionOf({ metadata }: ApiObject): number {
+  return /^\d+$/.test(metadata.resourceVersion) ? Number(metadata.resourceVersion) : 0
+}
+
+export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
+  return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }
+}
+
+/** The item of a new object. `token` is how the one who writes it knows it again. */
+export function newItem(stored: StoredObject, token: string): Item {
+  const { metadata } = stored.object
+  const { doc, engine, due, owners } = stateAttributes(stored)
+  return present({
+    ...objectItemKey(keyOf(stored.object)),
+    uid: { S: metadata.uid },
+    rv: { N: metadata.resourceVersion },
+    born: { N: metadata.resourceVersion },
+    slot: { N: String(wheelSlot(metadata.uid)) },
+    write: { S: token },
+    touched: { S: 'spec' },
+    [partAttribute('spec')]: { N: metadata.resourceVersion },
+    doc,
+    engine,
+    due,
+    owners,
+  })
+}
+
+/** What an item says of an object's state; `undefined` for attributes that it does not have. */
+interface StateAttributes {
+  readonly doc: AttributeValue
+  readonly engine: AttributeValue | undefined
+  /** Sparse, so that an index holds only objects with a timer. */
+  readonly due: AttributeValue | undefined
+  readonly owners: AttributeValue | undefined
+}
+
+export function stateAttributes({ object, engine }: StoredObject): StateAttributes {
+  const state = JSON.stringify(engine)
+  const due = dueAtMs(engine)
+  const owners = ownersOf(object)
+  return {
+    doc: { S: objectText(object) },
+    engine: state === '{}' ? undefined : { S: state },
+    due: due === undefined ? undefined : { N: String(due) },
+    owners: owners.length === 0 ? undefined : { SS: [...owners] },
+  }
+}
+
+/** The uids of the owners, each once. */
+export function ownersOf({ metadata }: ApiObject): readonly string[] {
+  return [...new Set(metadata.ownerReferences?.map(({ uid }) => uid))]
+}
+
+/** When a part was last written: so that a look at the item tells all that was touched since another look. */
+export function partAttribute(part: Part): string {
+  return `at_${part}`
+}
+
+/** From what an object is woken by to what concerns nobody but the engine: a write is known by its first part. */
+const parts = Object.keys({
+  spec: true,
+  delete: true,
+  control: true,
+  meta: true,
+  labels: true,
+  annotations: true,
+  fields: true,
+  status: true,
+  timer: true,
+  engine: true,
+} satisfies Record<Part, true>) as readonly Part[]
+
+export function touchedText(touched: Touched): string {
+  return parts.filter((part) => touched.includes(part)).join()
+}
+
+export function touchedOf(text: string): Touched {
+  return text.split(',') as Part[]
+}
+
+/** The parts that were written after a version. */
+export function touchedSince(item: Item, version: number): Touched {
+  return parts.filter((part) => Number(item[partAttribute(part)]?.N ?? 0) > version)
+}
+
+/** The state that an item holds. Throws nothing for items that hold objects: live, removed or buried. */
+export function storedOf({ doc, engine, rv }: Item): StoredObject {
+  return {
+    object: objectOf(doc?.S ?? '', rv?.N ?? ''),
+    engine: engine?.S === undefined ? atRest : (JSON.parse(engine.S) as EngineState),
+  }
+}
+
+/** A write of the engine alone leaves the text as it is, with the version that it was written in. */
+function objectOf(doc: string, resourceVersion: string): ApiObject {
+  const object = parseObjectText(doc)
+  if (object.metadata.resourceVersion === resourceVersion) return object
+  return { ...object, metadata: { ...object.metadata, resourceVersion } }
+}
+
+const atRest: EngineState = {}
+
+/** An item that expires is one of a removed object. */
+export function isRemoved({ expires }: Item): boolean {
+  return expires !== undefined
+}
+
+/** How many bytes of the item are the object's. */
+export function bytesOf({ object, engine }: StoredObject): number {
+  return Buffer.byteLength(objectText(object)) + Buffer.byteLength(JSON.stringify(engine))
+}
+
+function present(attributes: Readonly<Record<string, AttributeValue | undefined>>): Item {
+  return Object.fromEntries(
+    Object.entries(attributes).filter((entry): entry is [string, AttributeValue] => entry[1] !== undefined),
+  )
+}

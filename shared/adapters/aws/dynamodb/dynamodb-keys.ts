@@ -1,0 +1,94 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import type { ObjectKey } from '../../../model/object-key.ts'
+import type { KindName } from '../../../ports/object-index.ts'
+
+export type Item = Record<string, AttributeValue>
+
+/** The key of an item: its partition, and its place in it. */
+export type ItemKey = { readonly pk: { readonly S: string }; readonly sk: { readonly S: string } }
+
+export function itemKey(pk: string, sk: string): ItemKey {
+  return { pk: { S: pk }, sk: { S: sk } }
+}
+
+/**
+ * Where an object lies: `group/kind#bucket`, `namespace#name`. A partition takes 1,000 writes a second, so that the objects of a
+ * kind are spread over several by the hash of their place. Places sort as their namespaces do, because '#' sorts before
+ * all that a namespace may hold; a slash does not: `a-b/x` comes before `a/x`.
+ */
+export function objectItemKey(key: ObjectKey): ItemKey {
+  const place = placeText(key)
+  return itemKey(partition(key, hash(place) % bucketCount(key)), place)
+}
+
+function placeText({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string {
+  return `${namespace}#${name}`
+}
+
+/** All partitions of a kind. */
+export function partitionsOf(kind: KindName): readonly string[] {
+  return Array.from({ length: bucketCount(kind) }, (_, bucket) => partition(kind, bucket))
+}
+
+/** The object that an item is about, or was. */
+export function objectKeyOf({ pk, sk }: Item): ObjectKey {
+  const kindText = pk?.S?.slice(0, pk.S.lastIndexOf('#')) ?? ''
+  const [namespace = '', name = ''] = livePlace(sk?.S ?? '').split('#')
+  const slash = kindText.indexOf('/')
+  return { group: kindText.slice(0, slash), kind: kindText.slice(slash + 1), namespace, name }
+}
+
+/**
+ * Where the tombstone of an object goes whose name is taken again: in its partition, behind all objects, which begin with a
+ * namespace or with '#'.
+ */
+export function gravePlace(place: string, uid: string): string {
+  return `${graveMark}${place}#${uid}`
+}
+
+function isGrave(sk: string): boolean {
+  return sk.startsWith(graveMark)
+}
+
+/** The place of the object that lies, or lay, under this sort key. */
+export function livePlace(sk: string): string {
+  return isGrave(sk) ? sk.slice(1).split('#').slice(0, 2).join('#') : sk
+}
+
+const graveMark = '~'
+
+/** Sort keys of a list, both inclusive: from behind a place, in one namespace or in all. `undefined` if none is left. */
+export function listRange(
+  namespace: string | undefined,
+  after: Pick<ObjectKey, 'namespace' | 'name'> | undefined,
+): { readonly from: string; readonly to: string } | undefined {
+  // The smallest text behind a text is the same with a NUL.
+  const behind = after === undefined ? '#' : `${placeText(after)}\u0000`
+  const first = namespace === undefined ? '#' : `${namespace}#`
+  const from = behind > first ? behind : first
+  const to = namespace === undefined ? graveMark : `${namespace}$`
+  return from < to ? { from, to } : undefined
+}
+
+/**
+ * Over how many partitions a kind is spread. Fixed for ever: with another count, objects would not be found where they lie. Kinds
+ * that are read often and written by hand are kept in one, so that a list of them is one query.
+ */
+function bucketCount({ group, kind }: KindName): number {
+  const isControl = controlGroups.has(group) || (group === '' && kind === 'Namespace')
+  return isControl ? 1 : 8
+}
+
+const controlGroups = new Set(['apiextensions.k8s.io', 'rbac.authorization.k8s.io'])
+
+function partition({ group, kind }: KindName, bucket: number): string {
+  return `${group}/${kind}#${bucket}`
+}
+
+/** FNV-1a. Fixed for ever, like the counts. */
+function hash(text: string): number {
+  let value = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
+  // The low bits alone are weak: folded, all of them count.
+  return (value ^ (value >>> 16)) >>> 0
+}

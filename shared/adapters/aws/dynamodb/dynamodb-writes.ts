@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { GetItemCommand, type PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
+import { isConditionFailure, wasRepeated } from './dynamodb-failures.ts'
+import { isRemoved, nextVersion, storedOf, withVersion } from './dynamodb-items.ts'
+import { objectItemKey, type Item } from './dynamodb-keys.ts'
+import { createRequests, unknownFate, type DynamodbOptions } from './dynamodb-requests.ts'
+
+/** Strong reads and conditional writes of the items that hold objects. */
+export interface ObjectItems {
+  /** What is there, dead or alive. */
+  read(key: ObjectKey): Promise<Item | undefined>
+
+  /**
+   * Numbers a state above the version that it is written over, and writes it; every attempt anew, so that no write is
+   * numbered long before it is done. Throws WRITE_UNKNOWN, THROTTLED, UNAVAILABLE.
+   */
+  write(write: ItemWrite): Promise<Written | Refused>
+}
+
+export interface ItemWrite {
+  readonly verb: 'create' | 'replace' | 'remove'
+  readonly given: StoredObject
+  /** The version that it is written over, 0 if nothing is there. */
+  readonly base: number
+  /** Conditional: of all attempts one is done at most. `token` goes into the item, so that the attempt can be known again. */
+  readonly command: (next: StoredObject, token: string) => PutItemCommand | UpdateItemCommand
+}
+
+export interface Written {
+  readonly stored: StoredObject
+  /** What was there, if the command asks for it. */
+  readonly before?: Item
+}
+
+/** The condition did not hold. */
+export interface Refused {
+  readonly there: Item | undefined
+}
+
+export function createObjectItems(options: DynamodbOptions): ObjectItems {
+  const { client, table, clock } = options
+  const requests = createRequests(options)
+
+  const read: ObjectItems['read'] = async (key) => {
+    const get = new GetItemCommand({ TableName: table, Key: objectItemKey(key), ConsistentRead: true })
+    return (await requests.repeat(`read ${keyText(key)}`, () => client.send(get))).Item
+  }
+
+  const write: ObjectItems['write'] = ({ verb, given, base, command }) => {
+    const key = keyOf(given.object)
+    const what = `${verb} ${keyText(key)}`
+    const token = randomUUID()
+    const numberedFirst = nextVersion(clock, base)
+
+    /** The condition did not hold: because an earlier attempt was done, or because of somebody else. */
+    const ofWhatIsThere = (there: Item | undefined, isUncertain: boolean, cause: unknown): Written | Refused => {
+      if (there?.['write']?.S === token) return { stored: storedOf(there) }
+      // The versions of a place only grow, and its tombstone stays: an older one tells that no attempt was done.
+      if (!isUncertain || there === undefined || Number(there['rv']?.N) <= numberedFirst) return { there }
+      if (verb === 'create' && isAlive(there) && there['uid']?.S === given.object.metadata.uid)
+        return { stored: storedOf(there) }
+      throw unknownFate(what, cause)
+    }
+
+    const attempt = async (isUncertain: boolean): Promise<Written | Refused> => {
+      const next = withVersion(given, nextVersion(clock, base))
+      try {
+        const { Attributes } = await send(command(next, token))
+        return { stored: next, ...(Attributes !== undefined && { before: Attributes }) }
+      } catch (error) {
+        if (!isConditionFailure(error)) throw error
+        return ofWhatIsThere(error.Item ?? (await read(key)), isUncertain || wasRepeated(error), error)
+      }
+    }
+
+    return requests.write(what, attempt, async () => {
+      const there = await read(key)
+      return there?.['write']?.S === token ? { stored: storedOf(there) } : undefined
+    })
+  }
+
+  const send = (command: PutItemCommand | UpdateItemCommand): Promise<{ readonly Attributes?: Item | undefined }> =>
+    client.send(command as UpdateItemCommand)
+
+  return { read, write }
+}
+
+export function isAlive(item: Item | undefined): item is Item {
+  return item !== undefined && !isRemoved(item)
+}

@@ -1,0 +1,141 @@
+import { OperatingError } from '../../../model/errors.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Fetch, TokenVerifier } from './jwt-verifier.ts'
+import { stsHosts } from './sts-regions.ts'
+
+export interface StsVerifierOptions {
+  /** What the caller must have signed into the header `x-k8s-aws-id`: a token for another control plane is none for this one. */
+  readonly clusterId: string
+  readonly fetch: Fetch
+  readonly clock: Clock
+}
+
+export const stsTokenPrefix = 'k8s-aws-v1.'
+
+/**
+ * Verifies tokens as `aws eks get-token` makes them: a presigned GetCallerIdentity request, which STS is asked to answer. The name is the
+ * caller's ARN, of an assumed role that of the role: the session's name is the caller's own choice. Everything the token says of where and how
+ * to ask is checked before anything is asked.
+ * Source: github.com/kubernetes-sigs/aws-iam-authenticator, pkg/token/token.go.
+ */
+export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOptions): TokenVerifier {
+  return async (token) => {
+    const url = presignedUrl(token)
+    checkParameters(url.searchParams, clock.nowMs())
+    const response = await ask(url, clusterId, fetch)
+    const text = await response.text()
+    if (!response.ok) throw notVouchedFor(response.status, text)
+    return canonicalArn(callerOf(text))
+  }
+}
+
+const tokenLengthMax = 4_096
+
+function presignedUrl(token: string): URL {
+  if (token.length > tokenLengthMax) throw refused('it is too long')
+  if (!token.startsWith(stsTokenPrefix)) throw refused('it is not of this kind')
+  const url = parsed(Buffer.from(token.slice(stsTokenPrefix.length), 'base64url').toString())
+  if (url.protocol !== 'https:') throw refused('its URL is not https')
+  if (!stsHosts.has(url.host)) throw refused(`${url.host} is no endpoint of STS`)
+  if (url.pathname !== '/' || url.username !== '' || url.password !== '' || url.hash !== '')
+    throw refused('its URL has more than a query')
+  return url
+}
+
+function parsed(text: string): URL {
+  try {
+    return new URL(text)
+  } catch (cause) {
+    throw refused('it holds no URL', cause)
+  }
+}
+
+const allowed: ReadonlySet<string> = new Set([
+  'action',
+  'version',
+  'x-amz-algorithm',
+  'x-amz-credential',
+  'x-amz-date',
+  'x-amz-expires',
+  'x-amz-security-token',
+  'x-amz-signature',
+  'x-amz-signedheaders',
+  'x-amz-user-agent',
+])
+
+const expiresSecondsMax = 900
+const lifetimeMs = 15 * 60_000
+
+function checkParameters(query: URLSearchParams, nowMs: number): void {
+  const values = new Map<string, string>()
+  for (const [given, value] of query) {
+    const name = given.toLowerCase()
+    if (!allowed.has(name)) throw refused(`parameter ${JSON.stringify(given)} is not allowed`)
+    if (values.has(name)) throw refused(`parameter ${JSON.stringify(given)} comes twice`)
+    values.set(name, value)
+  }
+  if (values.get('action') !== 'GetCallerIdentity') throw refused('it is no GetCallerIdentity')
+  if (values.get('x-amz-signedheaders')?.split(';').includes('x-k8s-aws-id') !== true)
+    throw refused('x-k8s-aws-id is not signed')
+  const expires = values.get('x-amz-expires') ?? ''
+  if (!/^\d{1,3}$/.test(expires) || Number(expires) > expiresSecondsMax) throw refused('X-Amz-Expires is out of range')
+  if (timeOf(values.get('x-amz-date') ?? '') + lifetimeMs <= nowMs) throw refused('it has expired')
+}
+
+/** `20261121T235959Z`. */
+function timeOf(text: string): number {
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
+  const [year = '', month = '', day = '', hour = '', minute = '', second = ''] = parts
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  if (Number.isNaN(ms)) throw refused('X-Amz-Date is no time')
+  return ms
+}
+
+async function ask(url: URL, clusterId: string, fetch: Fetch): Promise<Response> {
+  try {
+    return await fetch(url.href, {
+      headers: { 'x-k8s-aws-id': clusterId, accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+  } catch (cause) {
+    throw new OperatingError('UNAVAILABLE', 'the token cannot be verified: STS does not answer', { cause })
+  }
+}
+
+const timeoutMs = 10_000
+
+/** STS is throttled with status 400, too. */
+function notVouchedFor(status: number, text: string): OperatingError {
+  if (status < 500 && status !== 429 && !/Throttl/i.test(text)) return refused(`STS answers ${status}`)
+  return new OperatingError('UNAVAILABLE', `the token cannot be verified: STS answers ${status}`)
+}
+
+interface CallerIdentity {
+  readonly GetCallerIdentityResponse?: { readonly GetCallerIdentityResult?: { readonly Arn?: unknown } }
+}
+
+function callerOf(text: string): string {
+  const arn = identityOf(text)?.GetCallerIdentityResponse?.GetCallerIdentityResult?.Arn
+  if (typeof arn !== 'string') throw new OperatingError('UNAVAILABLE', 'STS gives an answer that names nobody')
+  return arn
+}
+
+function identityOf(text: string): CallerIdentity | undefined {
+  try {
+    return JSON.parse(text) as CallerIdentity
+  } catch {
+    // An answer that is no JSON names nobody either.
+    return undefined
+  }
+}
+
+/** Of an assumed role the role itself: `arn:aws:sts::1:assumed-role/Name/session` is `arn:aws:iam::1:role/Name`. */
+function canonicalArn(arn: string): string {
+  const [, partition, account, role] = /^arn:([^:]+):sts::(\d+):assumed-role\/([^/]+)\/.+$/.exec(arn) ?? []
+  return role === undefined ? arn : `arn:${partition}:iam::${account}:role/${role}`
+}
+
+function refused(why: string, cause?: unknown): OperatingError {
+  return new OperatingError('UNAUTHORIZED', `the token is not taken: ${why}`, { cause })
+}

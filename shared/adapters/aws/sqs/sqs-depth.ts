@@ -1,0 +1,20 @@
+import { GetQueueAttributesCommand, SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
+import { clientTimeouts } from '../client/client-timeouts.ts'
+import { serviceFailure } from '../client/service-failure.ts'
+
+/** A client that gives up on a request after three seconds: nobody who uses it waits for messages. */
+export function createSqsClient(config: SQSClientConfig = {}): SQSClient {
+  return new SQSClient({ requestHandler: clientTimeouts({ connectMs: 1_000, answerMs: 3_000 }), ...config })
+}
+
+const attribute = 'ApproximateNumberOfMessages'
+
+/** About how many messages of a queue wait to be received. Throws THROTTLED, UNAVAILABLE. */
+export async function queueDepth(client: SQSClient, queueUrl: string): Promise<number> {
+  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [attribute] })
+  try {
+    return Number((await client.send(command)).Attributes?.[attribute] ?? 0)
+  } catch (error) {
+    throw serviceFailure(error, 'learn how long a queue is')
+  }
+}

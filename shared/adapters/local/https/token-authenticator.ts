@@ -1,0 +1,22 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Authenticator, User } from '../../../ports/authenticator.ts'
+
+/** Knows one user, by one bearer token. */
+export function createTokenAuthenticator(token: string, user: User): Authenticator {
+  const expected = Buffer.from(token)
+  return (authorization) => {
+    const given = Buffer.from(bearerToken(authorization ?? ''))
+    // Only the length tells by its time, and it is no secret.
+    return given.length === expected.length && timingSafeEqual(given, expected) ? user : undefined
+  }
+}
+
+/** Empty for another scheme. */
+function bearerToken(authorization: string): string {
+  return authorization.slice(0, scheme.length).toLowerCase() === scheme ? authorization.slice(scheme.length) : ''
+}
+
+const scheme = 'bearer '
+
+/** Who holds the token of a control plane on one machine: its administrator. */
+export const localAdministrator: User = { name: 'setpoint-admin', groups: ['system:masters', 'system:authenticated'] }

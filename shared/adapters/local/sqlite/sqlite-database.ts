@@ -1,0 +1,125 @@
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { OperatingError } from '../../../model/errors.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { isBusy, isDamaged, translated } from './sqlite-errors.ts'
+import { prepareSchema } from './sqlite-schema.ts'
+
+/** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
+export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
+  /** Compiles a statement; callers keep it. */
+  prepare(sql: string): StatementSync
+
+  /** A look at committed rows, at once. Rejects with what `look` throws, and UNAVAILABLE when the file cannot be read. */
+  read<Result>(look: () => Result): Promise<Result>
+
+  /** The same, for who cannot wait. */
+  readNow<Result>(look: () => Result): Result
+
+  /** A write with a commit of its own: for what comes once in a lifetime. Never inside `write`. */
+  writeNow<Result>(work: () => Result): Result
+
+  /** Commits what waits, and lets the file go. */
+  close(): void
+}
+
+/**
+ * Opens the file, or makes it (mode 0600: it holds secrets); ":memory:" keeps everything in memory.
+ *
+ * One process at a time: SQLite's exclusive locking mode holds a lock of the operating system on the file, which dies with
+ * the process and leaves nothing behind. Throws UNAVAILABLE if another process holds it, or if the file is not ours or damaged.
+ * Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
+ */
+export function openSqliteDatabase(file: string): SqliteDatabase {
+  const connection = connect(file)
+  const { write, flush } = createGroupCommit(connection, file)
+  let open = true
+
+  const closed = (): OperatingError => new OperatingError('UNAVAILABLE', `${file} is closed`)
+
+  const guarded = <Result>(work: () => Result, attempted: string): Result => {
+    if (!open) throw closed()
+    try {
+      return work()
+    } catch (error) {
+      throw translated(error, `${attempted} ${file}`)
+    }
+  }
+
+  return {
+    prepare: (sql) => connection.prepare(sql),
+    read: (look) => new Promise((resolve) => resolve(guarded(look, 'read'))),
+    readNow: (look) => guarded(look, 'read'),
+    writeNow: (work) => guarded(work, 'write to'),
+    write: (work, onCommit) => (open ? write(work, onCommit) : Promise.reject(closed())),
+    close: () => {
+      if (!open) return
+      open = false
+      flush()
+      connection.close()
+    },
+  }
+}
+
+function connect(file: string): DatabaseSync {
+  try {
+    if (file !== ':memory:') makeWritable(file)
+    return configured(new DatabaseSync(file), file)
+  } catch (error) {
+    throw refused(error, file)
+  }
+}
+
+/** Where SQLite may not write, what it says of that depends on which of its files it was about to use. */
+function makeWritable(file: string): void {
+  // Closed again, a file that exists would lose the locks of this process.
+  if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK)
+  else closeSync(openSync(file, 'ax', 0o600))
+}
+
+function configured(connection: DatabaseSync, file: string): DatabaseSync {
+  try {
+    // The locking mode comes first: it decides how the write-ahead log is opened. The empty transaction takes the lock.
+    connection.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -65536;
+      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA journal_size_limit = 67108864;
+      BEGIN IMMEDIATE; COMMIT;
+    `)
+    prepareSchema(connection, file)
+    refuseDamaged(connection, file)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** A look at every page takes less than a millisecond for a megabyte. In a larger file damage is met where it is. */
+const checkedBytesMax = 100_000_000
+
+function refuseDamaged(connection: DatabaseSync, file: string): void {
+  const size = connection
+    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
+    .get()
+  if (Number(size?.['bytes']) > checkedBytesMax) return
+  const cause = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
+  if (cause === 'ok') return
+  throw new OperatingError('UNAVAILABLE', `cannot open ${file}: it is damaged: ${putBack}`, { cause })
+}
+
+const putBack = 'put back a copy of it, or choose another file'
+
+function refused(error: unknown, file: string): unknown {
+  if (error instanceof OperatingError) return error
+  return new OperatingError('UNAVAILABLE', `cannot open ${file}: ${adviceOn(error)}`, { cause: error })
+}
+
+function adviceOn(error: unknown): string {
+  if (isBusy(error)) return 'another process holds it: stop that process, or choose another file'
+  const { message } = error as Error
+  return isDamaged(error) ? `${message}: ${putBack}` : message
+}

@@ -1,0 +1,40 @@
+import { OperatingError } from '../../../model/errors.ts'
+
+/** Primary result codes, https://www.sqlite.org/rescode.html: the disk, the file or its lock, never the one statement. */
+const diskFull = 13
+const ioError = 10
+const damages = [11, 26]
+const storageFailures = new Set([5, 6, 7, 8, ioError, diskFull, 14, 15, ...damages])
+
+/** The primary result code of an error raised by SQLite, or `undefined` for any other error. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  return error.errcode & 0xff
+}
+
+/** Whether the storage beneath failed (full, unreadable, locked), so that no statement would fare better just now. */
+export function isStorageFailure(error: unknown): boolean {
+  const code = resultCode(error)
+  return code !== undefined && storageFailures.has(code)
+}
+
+/** Whether the database is held by another connection. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === 5
+}
+
+/** Whether the file is not what SQLite wrote. */
+export function isDamaged(error: unknown): boolean {
+  return damages.includes(resultCode(error) ?? 0)
+}
+
+/** Whether a commit that failed with this error may come back after a crash: its frames may have reached the disk. */
+export function leavesFateOpen(error: unknown): boolean {
+  return resultCode(error) === ioError
+}
+
+/** UNAVAILABLE for a storage failure; every other error as it is. */
+export function translated(error: unknown, attempted: string): unknown {
+  if (!isStorageFailure(error)) return error
+  return new OperatingError('UNAVAILABLE', `cannot ${attempted}: ${(error as Error).message}`, { cause: error })
+}

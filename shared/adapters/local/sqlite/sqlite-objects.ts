@@ -1,0 +1,126 @@
+import { OperatingError } from '../../../model/errors.ts'
+import { keyText, type ObjectKey } from '../../../model/object-key.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import type { StoredObject, Touched } from '../../../model/stored-object.ts'
+import { wheelSlot } from '../../../model/wheel.ts'
+import { createRecentRows, type CommittedRow, type RowPlace } from './recent-rows.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { columnsOf, storedOf } from './sqlite-rows.ts'
+
+/**
+ * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
+ * committed. A state that is written carries its new resourceVersion.
+ */
+export function createSqliteObjects(database: SqliteDatabase) {
+  const select = database.prepare(
+    'SELECT id, uid, rv, owners, engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?',
+  )
+  const insert = database.prepare(`
+    INSERT INTO objects (kind, namespace, name, uid, rv, created_rv, slot, next_run_at_ms, owners, engine, doc)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+  const update = database.prepare(
+    'UPDATE objects SET rv = ?, next_run_at_ms = ?, engine = ?, doc = ? WHERE id = ? AND rv = ?',
+  )
+  const updateOwners = database.prepare('UPDATE objects SET owners = ? WHERE id = ?')
+  const remove = database.prepare('DELETE FROM objects WHERE id = ? AND rv = ?')
+  const forgetReferences = database.prepare('DELETE FROM refs WHERE referrer_id = ?')
+  const insertOwner = database.prepare('INSERT OR IGNORE INTO owners (owner_uid, object_id) VALUES (?, ?)')
+  const deleteOwner = database.prepare('DELETE FROM owners WHERE owner_uid = ? AND object_id = ?')
+  const recent = createRecentRows()
+
+  const read = ({ kindId, key }: RowPlace): CommittedRow | undefined =>
+    select.get(kindId, key.namespace, key.name) as unknown as CommittedRow | undefined
+
+  const setOwners = (id: number, before: string | null, after: string | null): void => {
+    if (before === after) return
+    for (const uid of uidsOf(before)) deleteOwner.run(uid, id)
+    for (const uid of uidsOf(after)) insertOwner.run(uid, id)
+  }
+
+  /** The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it. */
+  const current = (place: RowPlace, before: ApiObject): CommittedRow => {
+    const remembered = recent.find(place)
+    if (remembered !== undefined && isOf(remembered, before)) return remembered
+    const row = read(place)
+    if (row !== undefined && isOf(row, before)) return row
+    throw refusal(place.key, before, row)
+  }
+
+  return {
+    get: (place: RowPlace): StoredObject | undefined => {
+      const remembered = recent.find(place)
+      if (remembered !== undefined) return storedOf(remembered)
+      const row = read(place)
+      if (row === undefined) return undefined
+      recent.note(place, row)
+      return storedOf(row)
+    },
+
+    /** Throws ALREADY_EXISTS. */
+    insert: ({ kindId, key }: RowPlace, stored: StoredObject): CommittedRow => {
+      const { namespace, name } = key
+      const { uid, resourceVersion } = stored.object.metadata
+      const rv = Number(resourceVersion)
+      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, ['spec'])
+      const slot = wheelSlot(uid)
+      const done = insert.run(kindId, namespace, name, uid, rv, rv, slot, nextRunAtMs, owners, engine, doc)
+      if (done.changes === 0) throw new OperatingError('ALREADY_EXISTS', `${keyText(key)} exists already`)
+      const id = Number(done.lastInsertRowid)
+      setOwners(id, null, owners)
+      return { id, uid, rv, owners, engine, doc }
+    },
+
+    /** Throws NOT_FOUND, VERSION_CONFLICT. */
+    update: (place: RowPlace, before: ApiObject, { stored, touched }: RowChange): CommittedRow => {
+      const rv = Number(stored.object.metadata.resourceVersion)
+      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, touched)
+      const row = current(place, before)
+      const { changes } = update.run(rv, nextRunAtMs, engine, doc, row.id, row.rv)
+      if (changes === 0) throw refusal(place.key, before, read(place))
+      if (owners !== row.owners) updateOwners.run(owners, row.id)
+      setOwners(row.id, row.owners, owners)
+      return { id: row.id, uid: row.uid, rv, owners, engine, doc }
+    },
+
+    /** Throws NOT_FOUND, VERSION_CONFLICT. */
+    delete: (place: RowPlace, before: ApiObject): CommittedRow => {
+      const row = current(place, before)
+      if (remove.run(row.id, row.rv).changes === 0) throw refusal(place.key, before, read(place))
+      forgetReferences.run(row.id)
+      setOwners(row.id, row.owners, null)
+      return row
+    },
+
+    /** What a write of this row gave back is committed. */
+    written: recent.note,
+    /** The row is gone, and that is committed. */
+    removed: recent.forget,
+  }
+}
+
+interface RowChange {
+  readonly stored: StoredObject
+  readonly touched: Touched
+}
+
+/** Whether a row is in the version that an object was read in. */
+function isOf({ uid, rv }: CommittedRow, { metadata }: ApiObject): boolean {
+  return uid === metadata.uid && String(rv) === metadata.resourceVersion
+}
+
+function uidsOf(owners: string | null): readonly string[] {
+  return owners === null ? [] : (JSON.parse(owners) as string[])
+}
+
+/** Why a write finds nothing to write on. */
+function refusal(key: ObjectKey, { metadata }: ApiObject, there: CommittedRow | undefined): OperatingError {
+  if (there === undefined) return notFound(key)
+  const difference =
+    there.uid === metadata.uid ? `at ${there.rv}, not at ${metadata.resourceVersion}` : 'another object now'
+  return new OperatingError('VERSION_CONFLICT', `${keyText(key)} is ${difference}`)
+}
+
+/** NOT_FOUND for this key. */
+export function notFound(key: ObjectKey): OperatingError {
+  return new OperatingError('NOT_FOUND', `${keyText(key)} does not exist`)
+}

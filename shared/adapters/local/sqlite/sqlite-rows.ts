@@ -1,0 +1,53 @@
+import { OperatingError } from '../../../model/errors.ts'
+import { objectText, parseObjectText } from '../../../model/object-text.ts'
+import { bytesMax, checkSize } from '../../../model/size-limit.ts'
+import { dueAtMs, type EngineState, type StoredObject, type Touched } from '../../../model/stored-object.ts'
+
+/** The columns that hold an object's state. */
+export interface ObjectRow {
+  readonly engine: string | null
+  readonly doc: string
+}
+
+/** What the columns of an object say besides its place and its numbers. */
+export interface ObjectColumns {
+  readonly doc: string
+  readonly engine: string | null
+  readonly nextRunAtMs: number | null
+  /** The owners' uids, a JSON array in order, or null if it has none. */
+  readonly owners: string | null
+}
+
+/** Throws TOO_LARGE. */
+export function columnsOf({ object, engine }: StoredObject, touched: Touched): ObjectColumns {
+  const doc = objectText(object)
+  const state = JSON.stringify(engine)
+  // A character is three bytes at the most, and to count them takes longer than it is worth.
+  if ((doc.length + state.length) * 3 > bytesMax)
+    checkSize(object, Buffer.byteLength(doc) + Buffer.byteLength(state), touched)
+  const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
+  return {
+    doc,
+    engine: state === '{}' ? null : state,
+    nextRunAtMs: dueAtMs(engine) ?? null,
+    owners: owners.length === 0 ? null : JSON.stringify(owners.toSorted()),
+  }
+}
+
+/** Throws UNAVAILABLE if the row is damaged. */
+export function storedOf({ engine, doc }: ObjectRow): StoredObject {
+  try {
+    return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+  } catch {
+    // What the parser says would quote it.
+    throw new OperatingError('UNAVAILABLE', damaged)
+  }
+}
+
+const damaged = 'the database is damaged: an object in it cannot be read; put back a copy of the file'
+
+const atRest: EngineState = {}
+
+export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
+  return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }
+}

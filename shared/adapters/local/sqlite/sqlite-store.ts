@@ -1,0 +1,86 @@
+import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
+import type { Change } from '../../../ports/change-feed.ts'
+import type { ObjectStore } from '../../../ports/object-store.ts'
+import type { CommittedRow, RowPlace } from './recent-rows.ts'
+import type { SqliteChangeLog } from './sqlite-change-log.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { createSqliteKinds } from './sqlite-kinds.ts'
+import { createSqliteList } from './sqlite-list.ts'
+import { createSqliteObjects, notFound } from './sqlite-objects.ts'
+import { withVersion } from './sqlite-rows.ts'
+
+export interface SqliteStoreOptions {
+  readonly database: SqliteDatabase
+  readonly changeLog: SqliteChangeLog
+}
+
+/**
+ * The ObjectStore on SQLite. Writers of one turn of the event loop share a commit; reads see committed rows only, and
+ * a long list lets others in between its pages. What it keeps in memory does not grow with the number of objects.
+ */
+export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): ObjectStore {
+  const kinds = createSqliteKinds(database)
+  const rows = createSqliteObjects(database)
+
+  const get: ObjectStore['get'] = (key) =>
+    database.read(() => {
+      const kindId = kinds.find(key)
+      return kindId === undefined ? undefined : rows.get({ kindId, key })
+    })
+
+  /** Numbers a state, writes its row and the change; when both are committed, the change is told. */
+  const write = async (place: RowPlace, given: StoredObject, work: Work): Promise<StoredObject> => {
+    const { published } = await database.write(
+      () => {
+        const rv = changeLog.nextVersion()
+        const stored = withVersion(given, rv)
+        const row = work.write(place, stored)
+        const { kindId } = place
+        const { type, touched } = work
+        const removed = type === 'removed' ? { removed: JSON.stringify(stored) } : {}
+        changeLog.append({ rv, objectId: row.id, kindId, touched, ...removed })
+        return { row, published: { rv, kindId, change: { type, touched, stored } } }
+      },
+      (done) => {
+        if (work.type === 'removed') rows.removed(place)
+        else rows.written(place, done.row)
+        changeLog.publish(done.published)
+      },
+    )
+    return published.change.stored
+  }
+
+  const existing = (key: ObjectKey): RowPlace => {
+    const kindId = kinds.find(key)
+    if (kindId === undefined) throw notFound(key)
+    return { kindId, key }
+  }
+
+  return {
+    get,
+    list: createSqliteList({ database, changeLog, kinds }),
+    create: async (stored) => {
+      const key = keyOf(stored.object)
+      return write({ kindId: kinds.intern(key), key }, stored, { type: 'added', touched: ['spec'], write: rows.insert })
+    },
+    replace: async (before, touched) =>
+      write(existing(keyOf(before.object)), before, {
+        type: 'modified',
+        touched,
+        write: (place, stored) => rows.update(place, before.object, { stored, touched }),
+      }),
+    remove: async (before) =>
+      write(existing(keyOf(before.object)), before, {
+        type: 'removed',
+        touched: ['delete'],
+        write: (place) => rows.delete(place, before.object),
+      }),
+  }
+}
+
+/** One of the three ways to write, within a commit. */
+interface Work extends Pick<Change, 'type' | 'touched'> {
+  /** Refuses by throwing, before it has written anything. */
+  readonly write: (place: RowPlace, stored: StoredObject) => CommittedRow
+}

@@ -1,0 +1,139 @@
+import { humanDuration } from '../../model/human-duration.ts'
+import { metrics, type Labels, type Metric } from '../../model/metrics.ts'
+import type { MetricReader } from '../../ports/telemetry.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+
+/**
+ * The checklist before production, for each controller, from its definition and from what its runs have shown since this
+ * process began. What cannot be known from either is said to be unknown: it is for people to look at.
+ */
+export function doctorReport(controllers: readonly Controller[], read: MetricReader): string {
+  const sections = controllers.map((controller) => {
+    const findings = checks.map((check) => check(controller, readingOf(controller, read)))
+    return [`${controller.name}, for ${controller.kind.kind}`, ...findings.map(line)].join('\n')
+  })
+  return `${[legend, ...sections].join('\n\n')}\n`
+}
+
+const legend =
+  'ok: in order, by what was declared and seen. look: a person should look. unknown: cannot be known from here.\nNumbers are counted since this process began.'
+
+interface Finding {
+  readonly verdict: 'ok' | 'look' | 'unknown'
+  readonly question: string
+  readonly answer: string
+}
+
+type Check = (controller: Controller, reading: Reading) => Finding
+
+/** What the metrics say of one controller. */
+type Reading = (metric: Metric, more?: Labels) => number
+
+function readingOf({ name }: Controller, read: MetricReader): Reading {
+  return (metric, more) => read(metric, { name, controller: name, ...more }) ?? 0
+}
+
+function line({ verdict, question, answer }: Finding): string {
+  return `  ${verdict.padEnd(7)}  ${question.padEnd(22)}  ${answer}`
+}
+
+const checks: readonly Check[] = [
+  (_, value) => {
+    const question = 'idempotent?'
+    const wrote = value(metrics.steadyRuns, { result: 'wrote' })
+    const all =
+      wrote + value(metrics.steadyRuns, { result: 'quiet' }) + value(metrics.steadyRuns, { result: 'requeued' })
+    if (all === 0)
+      return { verdict: 'unknown', question, answer: 'no run has met a converged object yet; wait for a resync' }
+    const answer = `${wrote} of ${all} runs that found the desired state observed wrote something all the same`
+    return { verdict: wrote * 10 > all ? 'look' : 'ok', question, answer }
+  },
+  ({ owns }) => {
+    const kinds = owns.map(({ kind }) => kind.kind).join(', ')
+    return owns.length > 0
+      ? { verdict: 'ok', question: 'owners?', answer: `children of ${kinds} wake their owner, and go with it` }
+      : {
+          verdict: 'unknown',
+          question: 'owners?',
+          answer: 'it owns no kind; if it applies children, name them in `owns`',
+        }
+  },
+  ({ finalizer }) =>
+    finalizer === undefined
+      ? {
+          verdict: 'unknown',
+          question: 'finalizer?',
+          answer: 'no `cleanup`: right if it makes nothing outside of this control plane',
+        }
+      : { verdict: 'ok', question: 'finalizer?', answer: `${finalizer} is held until \`cleanup\` is done` },
+  ({ kind, reportsStatus }) => {
+    const hasStatus = kind.definition?.spec.versions.some(({ subresources }) => subresources?.status !== undefined)
+    return hasStatus === true && reportsStatus
+      ? { verdict: 'ok', question: 'status path?', answer: 'status is written apart from spec, and only if it differs' }
+      : { verdict: 'look', question: 'status path?', answer: 'the kind keeps no status: nobody sees what was observed' }
+  },
+  () => ({
+    verdict: 'ok',
+    question: 'self-trigger filter?',
+    answer: 'a write of the status never wakes its own controller',
+  }),
+  (_, value) => {
+    const repeated = value(metrics.repeatedErrors)
+    const answer = `${repeated} failures said what the four before them had said`
+    return repeated === 0
+      ? { verdict: 'ok', question: 'error or not yet?', answer }
+      : { verdict: 'look', question: 'error or not yet?', answer: `${answer}: say "not ready yet" with waiting(…)` }
+  },
+  ({ resyncMs }, value) => {
+    const requeued = value(metrics.steadyRuns, { result: 'requeued' })
+    const answer = `${requeued} runs asked for another though all was as desired`
+    return requeued === 0
+      ? { verdict: 'ok', question: 'quiet at rest?', answer }
+      : {
+          verdict: 'look',
+          question: 'quiet at rest?',
+          answer: `${answer}: a reference, \`owns\` or the resync (${humanDuration(resyncMs)}) may do instead`,
+        }
+  },
+  (_, value) => {
+    const runs = runsOf(value)
+    if (runs === 0) return { verdict: 'unknown', question: 'reads?', answer: 'nothing has run yet' }
+    const perRun = value(metrics.reads) / runs
+    return { verdict: perRun > 20 ? 'look' : 'ok', question: 'reads?', answer: `${perRun.toFixed(1)} in each run` }
+  },
+  () => ({
+    verdict: 'ok',
+    question: 'metrics and logs?',
+    answer: 'each run is counted, timed and logged with its reasons: /metrics, SETPOINT_LOG=debug',
+  }),
+  ({ concurrency }) => ({
+    verdict: 'ok',
+    question: 'exclusive?',
+    answer: `one run per object; ${concurrency} objects at once; one process has the data directory`,
+  }),
+  ({ timeoutMs }, value) => {
+    const timeouts = value(metrics.timeouts)
+    const runs = runsOf(value)
+    const mean = runs === 0 ? '' : `, ${((value(metrics.reconcileSeconds) / runs) * 1_000).toFixed(0)} ms in the mean`
+    const answer = `${humanDuration(timeoutMs)} for a run (${timeouts} were too long${mean}); retries wait 1 s to 1000 s, without end`
+    return { verdict: timeouts === 0 ? 'ok' : 'look', question: 'timeouts and retries?', answer }
+  },
+  ({ resyncMs }, value) => {
+    const repairs = value(metrics.repairs)
+    const answer =
+      resyncMs === 0
+        ? 'no resync: what changes outside is not found'
+        : `every ${humanDuration(resyncMs)}; ${value(metrics.driftFound)} children mended, ${repairs} lost wake-ups made up for`
+    return { verdict: resyncMs === 0 || repairs > 0 ? 'look' : 'ok', question: 'drift?', answer }
+  },
+  () => ({
+    verdict: 'unknown',
+    question: 'least privilege?',
+    answer: 'reconcilers run with all rights of the process; see which secrets and accounts it has',
+  }),
+]
+
+function runsOf(value: Reading): number {
+  const results = ['success', 'error', 'requeue', 'requeue_after']
+  return results.reduce((sum, result) => sum + value(metrics.reconcileTotal, { result }), 0)
+}

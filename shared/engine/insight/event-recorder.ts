@@ -1,0 +1,111 @@
+import { digest } from '../../model/digest.ts'
+import { hasCode } from '../../model/errors.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { orderedTimestamp } from '../../model/time.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { eventKind } from '../../resources/built-in-kinds.ts'
+import type { Resources } from '../../resources/resources.ts'
+
+export interface RecordedEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  /** Who reports: the controller's name. */
+  readonly component: string
+}
+
+/**
+ * Tells people what happened to an object. Equal events become one with a count, and their times keep the order in which they were
+ * recorded. A lost event is logged and harms nothing else.
+ */
+export interface EventRecorder {
+  record(about: ApiObject, event: RecordedEvent): Promise<void>
+}
+
+export function createEventRecorder(options: {
+  readonly resources: Resources
+  readonly clock: Clock
+  readonly logger: Logger
+}): EventRecorder {
+  const { resources, clock, logger } = options
+  const manager = { manager: 'setpoint-events' }
+  const last = { ms: 0, place: 0 }
+
+  /** kubectl sorts by these times, and events of one run often are of one moment. */
+  function nextTime(): string {
+    const ms = clock.nowMs()
+    last.place = ms === last.ms ? last.place + 1 : 0
+    last.ms = ms
+    return orderedTimestamp(ms, last.place)
+  }
+
+  async function count(about: ApiObject, event: RecordedEvent): Promise<void> {
+    const at = placeOf(about, event)
+    const now = nextTime()
+    try {
+      const { object } = (await resources.get(eventKind, at)) ?? {}
+      await resources.patch(
+        eventKind,
+        at,
+        { type: 'merge', body: { count: Number(object['count'] ?? 1) + 1, lastTimestamp: now } },
+        manager,
+      )
+    } catch (error) {
+      if (!hasCode(error, 'NOT_FOUND')) throw error
+      await resources.create(eventKind, body(about, event, { at, now }), manager)
+    }
+  }
+
+  return {
+    record: async (about, event) => {
+      try {
+        await count(about, event)
+      } catch (error) {
+        logger.warn('event not recorded', { reason: event.reason, name: about.metadata.name, error: String(error) })
+      }
+    },
+  }
+}
+
+interface EventPlace {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Events of cluster-scoped objects are in the default namespace. The name is the same for equal events. */
+function placeOf({ metadata }: ApiObject, event: RecordedEvent): EventPlace {
+  const id = digest(`${metadata.uid} ${event.component} ${event.type} ${event.reason} ${event.message}`)
+  return { namespace: metadata.namespace ?? 'default', name: `${metadata.name.slice(0, 236)}.${id}` }
+}
+
+function body(
+  about: ApiObject,
+  { type, reason, message, component }: RecordedEvent,
+  { at, now }: { readonly at: EventPlace; readonly now: string },
+) {
+  const { name, namespace, uid, resourceVersion } = about.metadata
+  return {
+    metadata: { ...at },
+    involvedObject: {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      uid,
+      resourceVersion,
+    },
+    type,
+    reason,
+    message: message.slice(0, messageLengthMax),
+    count: 1,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    source: { component },
+    reportingComponent: component,
+    reportingInstance: component,
+  }
+}
+
+/** Kubernetes' own limit. */
+const messageLengthMax = 1_024

@@ -1,0 +1,155 @@
+import { conditionsOf } from '../../../model/conditions.ts'
+import {
+  deletionPolicyAnnotation,
+  ownResyncMs,
+  pausedAnnotation,
+  resyncAnnotation,
+  unreadPause,
+} from '../../../model/control-annotations.ts'
+import { humanDuration } from '../../../model/human-duration.ts'
+import { isDeleting, type ApiObject } from '../../../model/object.ts'
+import { nextPassMs } from '../../../model/wheel.ts'
+import type { Facts } from './facts.ts'
+import { currentWait, foreignFinalizers, situationOf } from './situation.ts'
+import { agoText, section, until, withMessage } from './words.ts'
+
+/** The questions about what follows: what is done, when it runs next, and what it says of itself. */
+
+export function action(facts: Facts): readonly string[] {
+  return [work(facts), ...notPaused(facts), ...finalizers(facts)]
+}
+
+function notPaused({ controller, stored: { object } }: Facts): readonly string[] {
+  const given = unreadPause(object)
+  if (controller === undefined || given === undefined) return []
+  return [`Its annotation ${pausedAnnotation} is "${given}", not "true", and counts for nothing: it is not paused.`]
+}
+
+function work(facts: Facts): string {
+  const { controller, stored } = facts
+  if (controller === undefined) return 'None: no reconciler is for this kind.'
+  const { name, timeoutMs, finalizer = '' } = controller
+  switch (situationOf(facts)) {
+    case 'paused':
+      return 'None while it is paused.'
+    case 'stopped':
+      return `None: ${name} has given generation ${stored.object.metadata.generation} up.`
+    case 'held':
+      return `None by ${name}: it has cleaned up, or had nothing to.`
+    default:
+      return isDeleting(stored.object)
+        ? `${name} ${cleanup(facts)}; once that is done, the finalizer ${finalizer} goes.`
+        : `${name} runs its reconcile function: one run at a time, none longer than ${humanDuration(timeoutMs)}.`
+  }
+}
+
+function cleanup({ controller, stored: { object } }: Facts): string {
+  const policy = object.metadata.annotations?.[deletionPolicyAnnotation] ?? controller?.deletionPolicy
+  return policy === 'Retain' ? 'lets go of what it made outside, which stays' : 'runs its clean-up'
+}
+
+function finalizers(facts: Facts): readonly string[] {
+  if (!isDeleting(facts.stored.object)) return []
+  return foreignFinalizers(facts).map(
+    (name) => builtInFinalizers[name] ?? `It stays until somebody takes ${name} away.`,
+  )
+}
+
+const builtInFinalizers: Readonly<Record<string, string>> = {
+  foregroundDeletion: 'Its children that block its deletion go first (foregroundDeletion).',
+  orphan: 'Its children are let go first (orphan).',
+}
+
+export function requeue(facts: Facts): readonly string[] {
+  const { controller, stored, nowMs } = facts
+  if (controller === undefined) return ['Never: no reconciler is for this kind.']
+  const { wakeAtMs } = stored.engine
+  return [
+    nextRun(facts),
+    ...(wakeAtMs === undefined ? [] : [`Something else has asked for a run: ${until(wakeAtMs, nowMs)}.`]),
+    resync(facts),
+    ...unreadResync(facts),
+    'Sooner than all that, it runs when it is changed, or a child of it, or what it refers to. An edit of the spec forgets its failures.',
+  ]
+}
+
+function nextRun(facts: Facts): string {
+  const { stored, nowMs } = facts
+  const { nextRunAtMs = nowMs, attempt = 1 } = stored.engine
+  const at = capital(until(nextRunAtMs, nowMs))
+  switch (currentWait(stored)) {
+    case 'Backoff':
+      return `${at}, after failure ${attempt}: the wait doubles from 1 s to 1000 s.`
+    case 'RetryAfter':
+      return `${at}, as long as the far side asked for.`
+    case 'RateLimited':
+      return stored.engine.reservedMs === undefined
+        ? `${at}: it is held back for running too often.`
+        : `${at}: by the rate limit of its controller others go first.`
+    case 'HotLoop':
+      return `${at}: it runs in circles and is slowed down.`
+    case 'Expectation':
+      return `${at} at the latest, when what it expects is to have come true.`
+    case 'Resync':
+      return `${at} at the latest, for the resync.`
+    case 'Stopped':
+      return stored.engine.nextRunAtMs === undefined
+        ? 'By no timer: it has stopped.'
+        : `${at}, for the resync: it has stopped.`
+    case undefined:
+      return situationOf(facts) === 'changed'
+        ? 'Now: its wake-up is on the way or in the queue.'
+        : 'By no timer: none is set.'
+    default:
+      return `${at} at the latest, as its last run asked for.`
+  }
+}
+
+function resync({ controller, stored, nowMs }: Facts): string {
+  const { object } = stored
+  const ownMs = ownResyncMs(object)
+  const periodMs = ownMs ?? controller?.resyncMs ?? 0
+  if (periodMs === 0) return `There is no resync${ownMs === undefined ? '' : `: ${byAnnotation}`}.`
+  const every = `every ${humanDuration(periodMs)}${ownMs === undefined ? '' : `, ${byAnnotation}`}`
+  const wait = currentWait(stored)
+  // A period of its own is a timer, and these waits take the timer's place.
+  if (ownMs !== undefined && (wait === 'Backoff' || wait === 'RetryAfter'))
+    return `Once that wait is over, the resync runs it ${every}.`
+  const passMs = nextPassMs(object.metadata.uid, nowMs, periodMs)
+  return `Whatever happens, the resync runs it ${every}: next ${until(passMs, nowMs)}.`
+}
+
+function unreadResync({ stored: { object } }: Facts): readonly string[] {
+  const given = object.metadata.annotations?.[resyncAnnotation]
+  if (given === undefined || ownResyncMs(object) !== undefined) return []
+  return [`Its annotation ${resyncAnnotation} is "${given}", which is no duration such as 5m, and counts for nothing.`]
+}
+
+const byAnnotation = `by its own annotation ${resyncAnnotation}`
+
+export function told({ stored: { object, engine }, events, nowMs }: Facts): readonly string[] {
+  const conditions = conditionsOf(object).map(({ type, status, reason, message, lastTransitionTime }) => {
+    const since = agoText(lastTransitionTime, nowMs)
+    return `${type}=${status}${since === undefined ? '' : `, since ${since}`}  ${withMessage(reason, message)}`
+  })
+  return [
+    ...(conditions.length === 0 ? ['It has no conditions.'] : conditions),
+    ...(engine.lastError === undefined ? [] : [`Last error: ${engine.lastError}`]),
+    ...(events.length === 0 ? ['No events in the last hour.'] : []),
+    ...section(
+      'Events of the last hour:',
+      events.map((event) => eventLine(event, nowMs)),
+    ),
+  ]
+}
+
+function eventLine(event: ApiObject, nowMs: number): string {
+  const count = Number(event['count'] ?? 1)
+  const seen = agoText(String(event['lastTimestamp']), nowMs) ?? 'at an unknown time'
+  const reason = `${String(event['type'])} ${String(event['reason'])}${count > 1 ? ` (${count} times)` : ''}`
+  return `${seen}  ${withMessage(reason, String(event['message'] ?? ''))}`
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

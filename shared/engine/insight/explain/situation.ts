@@ -1,0 +1,54 @@
+import { conditionOf } from '../../../model/conditions.ts'
+import { isPaused } from '../../../model/control-annotations.ts'
+import { isObserved } from '../../../model/convergence.ts'
+import { isDeleting } from '../../../model/object.ts'
+import type { StoredObject, Waiting } from '../../../model/stored-object.ts'
+import type { Facts } from './facts.ts'
+
+/** What is the matter with an object: the first that holds, for what stands in the way of all else comes first. */
+export type Situation =
+  | 'unattended'
+  | 'paused'
+  | 'held'
+  | 'stopped'
+  | 'failing'
+  | 'toldToWait'
+  | 'slowedDown'
+  | 'inCircles'
+  | 'deleting'
+  | 'changed'
+  | 'notReady'
+  | 'asDesired'
+
+export function situationOf({ controller, stored }: Pick<Facts, 'controller' | 'stored'>): Situation {
+  const { object } = stored
+  if (controller === undefined) return isDeleting(object) ? 'held' : 'unattended'
+  if (isPaused(object)) return 'paused'
+  const isOurs = object.metadata.finalizers?.includes(controller.finalizer ?? '') === true
+  if (isDeleting(object) && !isOurs) return 'held'
+  const trouble = troubles[currentWait(stored) ?? '']
+  if (trouble !== undefined) return trouble
+  if (isDeleting(object)) return 'deleting'
+  if (!controller.reportsStatus) return 'asDesired'
+  if (!isObserved(object)) return 'changed'
+  return conditionOf(object, 'Ready')?.status === 'True' ? 'asDesired' : 'notReady'
+}
+
+/** Waits that somebody should know of; the others are as the reconciler meant them. */
+const troubles: Readonly<Partial<Record<string, Situation>>> = {
+  Stopped: 'stopped',
+  Backoff: 'failing',
+  RetryAfter: 'toldToWait',
+  RateLimited: 'slowedDown',
+  HotLoop: 'inCircles',
+}
+
+/** Why the object waits; a wait that a newer generation has ended does not count. */
+export function currentWait({ object, engine }: StoredObject): Waiting | undefined {
+  return (engine.generation ?? object.metadata.generation) === object.metadata.generation ? engine.waiting : undefined
+}
+
+/** Finalizers of others than the controller. */
+export function foreignFinalizers({ stored: { object }, controller }: Facts): readonly string[] {
+  return (object.metadata.finalizers ?? []).filter((name) => name !== controller?.finalizer)
+}

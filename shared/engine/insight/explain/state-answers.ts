@@ -1,0 +1,88 @@
+import { stringify } from 'yaml'
+import { isObserved } from '../../../model/convergence.ts'
+import { isObject, type JsonObject } from '../../../model/json.ts'
+import { isDeleting, type ApiObject } from '../../../model/object.ts'
+import { changeText } from '../../state/change-text.ts'
+import { differences } from './difference.ts'
+import type { Facts } from './facts.ts'
+import { ago, agoText, atMost, named, relativeLines, section } from './words.ts'
+
+/** The questions about what is: desired, observed, and where the two differ. */
+
+const contentLinesMax = 30
+
+export function desired(facts: Facts): readonly string[] {
+  const { stored, owners, references, referrers, nowMs } = facts
+  const { object, engine } = stored
+  const { generation, deletionTimestamp } = object.metadata
+  const change = engine.change === undefined ? '' : `, ${changeText(engine.change)} ${ago(engine.change.atMs, nowMs)}`
+  return [
+    `Generation ${generation}${change}.`,
+    ...(isDeleting(object) ? [`To be gone: deletion was asked for ${agoText(deletionTimestamp, nowMs) ?? ''}.`] : []),
+    ...atMost(contentLinesMax, content(object)),
+    ...section('Its fields are managed by:', managers(object, nowMs)),
+    ...section('It belongs to:', relativeLines({ shown: owners, more: 0 })),
+    ...section('It refers to:', relativeLines(references)),
+    ...section('It is referred to by:', relativeLines(referrers)),
+  ]
+}
+
+/** What the object declares, as YAML; of a secret the names alone. */
+function content(object: ApiObject): readonly string[] {
+  const { apiVersion, kind, metadata: _, status: __, ...declared } = object
+  if (apiVersion !== 'v1' || kind !== 'Secret') return yaml(declared)
+  const names = isObject(object['data']) ? Object.keys(object['data']) : []
+  return [`data: ${names.join(', ')} (values are not shown)`]
+}
+
+function yaml(value: JsonObject): readonly string[] {
+  return Object.keys(value).length === 0 ? [] : stringify(value).trimEnd().split('\n')
+}
+
+function managers({ metadata: { managedFields = [] } }: ApiObject, nowMs: number): readonly string[] {
+  return managedFields.map(({ manager, operation, subresource, time }) => {
+    const of = subresource === undefined ? '' : ` of ${subresource}`
+    return `${manager}  ${operation}${of}, last ${agoText(time, nowMs) ?? 'at an unknown time'}`
+  })
+}
+
+export function observed({ stored: { object }, kind, children, controller }: Facts): readonly string[] {
+  const { conditions: _, observedGeneration, lastHandledReconcileAt: __, ...status } = object.status ?? {}
+  const makes = (controller?.owns ?? []).map((owned) => owned.kind.kind)
+  return [
+    ...(kind.hasStatus ? [observedText(observedGeneration)] : ['The kind keeps no status.']),
+    ...(Object.keys(status).length === 0 ? [] : atMost(contentLinesMax, yaml({ status }))),
+    ...section('Its children:', relativeLines(children)),
+    ...(makes.length > 0 && children.shown.length === 0 ? [`It has no children yet, of ${makes.join(', ')}.`] : []),
+    ...(controller === undefined
+      ? []
+      : ['What is outside of this control plane only the reconciler sees: it says so in the status.']),
+  ]
+}
+
+function observedText(observedGeneration: unknown): string {
+  return observedGeneration === undefined
+    ? 'No run has ended well yet.'
+    : `Generation ${String(observedGeneration)} is the newest that a run has worked through.`
+}
+
+export function difference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
+  const fields = differences(isObject(object.spec) ? object.spec : {}, object.status ?? {})
+  const lines = [
+    ...(kind.hasStatus && !isObserved(object) ? [unobserved(object)] : []),
+    ...fields.map(
+      ({ path, spec, status }) => `${path}: ${JSON.stringify(spec)} in spec, ${JSON.stringify(status)} in status.`,
+    ),
+    ...references.shown
+      .filter((one) => one.object === undefined)
+      .map(({ key }) => `${named(key)}: referred to, and does not exist.`),
+    ...(isDeleting(object)
+      ? [`It is still there${children.shown.length > 0 ? ', and so are children of it' : ''}.`]
+      : []),
+  ]
+  return lines.length > 0 ? atMost(contentLinesMax, lines) : ['None that the control plane can see.']
+}
+
+function unobserved({ metadata: { generation } }: ApiObject): string {
+  return `Generation ${generation} is not observed: what it changed may be done in part, or not at all.`
+}

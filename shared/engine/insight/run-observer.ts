@@ -1,0 +1,151 @@
+import { isConverged } from '../../model/convergence.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { metrics } from '../../model/metrics.ts'
+import { isDeleting, type ApiObject } from '../../model/object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { backoffMsMax } from '../state/backoff.ts'
+import { observes } from '../state/conclusion.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import type { EngineOptions } from '../turn/reconcile-key.ts'
+import { isRepeatedError } from '../state/repeated-errors.ts'
+import type { Turn } from '../state/turn.ts'
+import type { Verdict } from '../../reconciler/verdict.ts'
+import { noEffects, notingEffects, outsideCounts, type RunEffects } from './run-effects.ts'
+import { createRunLogger } from './run-logger.ts'
+import { createRunMetrics } from './run-metrics.ts'
+import { createUnconverged } from './unconverged.ts'
+
+/**
+ * Sees runs for people: their log lines carry the run's identity, what they read and write is counted, and at the end it is
+ * said why they ran and how it went. Nothing of it reaches the reconcile function, and nothing is decided by it.
+ */
+export type RunObserver = (stored: StoredObject, turn: Turn) => ObservedRun
+
+export interface ObservedRun {
+  /** The engine as this run is to use it. */
+  readonly engine: EngineOptions
+  /** The run is over, and what it changed is written. */
+  ended(verdict: Verdict): void
+}
+
+export function createRunObserver(controller: Controller, engine: EngineOptions): RunObserver {
+  const { clock, random } = engine
+  const count = createRunMetrics(controller.name, engine.telemetry)
+  const unconverged = observeUnconverged(controller, engine)
+
+  return (stored, turn) => {
+    const startMs = clock.nowMs()
+    const effects = noEffects()
+    const logger = createRunLogger(engine.logger, () => identity(controller, stored, random.uuid()))
+    const wasConverged = isConverged(stored)
+    const noting = { effects, manager: controller.name, wasConverged, logger }
+    unconverged.began(stored, startMs)
+    return {
+      engine: {
+        ...engine,
+        logger,
+        resources: notingEffects(engine.resources, noting),
+        outside: outsideCounts(effects),
+      },
+      ended: (verdict) => {
+        const nowMs = clock.nowMs()
+        const ms = Math.max(0, nowMs - startMs)
+        const { change } = stored.engine
+        const isObserved = change !== undefined && settles(stored.object, verdict)
+        if (isObserved) unconverged.observed(stored)
+        else if (verdict.kind === 'retryAfter') unconverged.waits(stored, nowMs + verdict.afterMs)
+        count({
+          verdict,
+          ms,
+          effects,
+          wasSteady: wasConverged && isUnprompted(turn),
+          convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
+          isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
+          isRepeated: isRepeatedError(stored, verdict),
+        })
+        log(logger, { turn, verdict, ms, effects })
+      },
+    }
+  }
+}
+
+/** The age of the oldest change that a run has met and none has observed. */
+function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry }: EngineOptions) {
+  const changes = createUnconverged()
+  telemetry.read(metrics.oldestUnconverged, { controller: name }, () => {
+    const oldestMs = changes.oldestMs(clock.nowMs())
+    if (telemetry.isOneOfMany) changes.forget()
+    return oldestMs / 1_000
+  })
+  return {
+    began: ({ object, engine: { change } }: StoredObject, nowMs: number): void => {
+      if (change === undefined) return
+      const sinceMs = change.sinceMs ?? change.atMs
+      changes.met(object.metadata.uid, { sinceMs, untilMs: nowMs + backoffMsMax + timeoutMs + graceMs })
+    },
+    waits: ({ object }: StoredObject, untilMs: number): void => changes.waits(object.metadata.uid, untilMs + graceMs),
+    observed: ({ object }: StoredObject): void => changes.observed(object.metadata.uid),
+  }
+}
+
+/** Whether the change that the object carries is dealt with. A deletion is when the object goes. */
+function settles(object: ApiObject, verdict: Verdict): boolean {
+  return isDeleting(object) ? verdict.kind === 'done' : observes(verdict)
+}
+
+/** A wake-up that has not come after this long does not come any more. */
+const lateMs = 60_000
+
+/** It waits for nothing but the resync, so that a change must have woken it. */
+function isAtRest({ engine: { waiting } }: StoredObject): boolean {
+  return waiting === undefined || waiting === 'Resync'
+}
+
+/** For queues and clocks, before an object that has been silent counts as gone. */
+const graceMs = 60_000
+
+function identity({ name: controller, kind: { kind } }: Controller, { object }: StoredObject, id: string): JsonObject {
+  const { namespace = '', name } = object.metadata
+  return { controller, kind, namespace, name, reconcileID: id }
+}
+
+/** Only time has passed: a timer, the resync, or a wake-up that comes back from a hold with nothing new. */
+function isUnprompted(turn: Turn): boolean {
+  return isBackFromHold(turn) || turn.wakeUps.every(({ origin }) => origin !== 'change')
+}
+
+function isBackFromHold({ receiveCount, wakeUps }: Turn): boolean {
+  return receiveCount > 1 && wakeUps.every(({ lane }) => lane === 'background')
+}
+
+interface EndedRun {
+  readonly turn: Turn
+  readonly verdict: Verdict
+  readonly ms: number
+  readonly effects: RunEffects
+}
+
+function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }: EndedRun): void {
+  const fields = (): JsonObject => ({
+    outcome: verdict.kind,
+    durationMs: ms,
+    reasons: isBackFromHold(turn) ? ['its wait was over'] : turn.wakeUps.map(({ reason }) => reason),
+    reads,
+    writes: written.created + written.updated + written.deleted,
+  })
+  if (verdict.kind === 'done') return logger.debug('reconciled', fields)
+  if (verdict.kind === 'again') return logger.debug('reconciled', () => ({ ...fields(), afterMs: verdict.afterMs }))
+  if (verdict.kind === 'failed' && verdict.quiet) return logger.debug('reconcile met a conflict', fields)
+  const { stack } = { stack: undefined, ...verdict }
+  logger.warn('reconcile did not succeed', {
+    ...fields(),
+    reason: reasonOf(verdict),
+    error: verdict.message,
+    ...(stack === undefined ? {} : { stack }),
+  })
+}
+
+function reasonOf(verdict: Exclude<Verdict, { readonly kind: 'done' | 'again' }>): string {
+  return verdict.kind === 'retryAfter' ? 'RetryAfter' : verdict.reason
+}

@@ -1,0 +1,129 @@
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Reserve } from '../../ports/reservations.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+
+/**
+ * The rate limit of a controller that many processes run: each run needs a reservation. One that lies ahead is written into its object,
+ * so that it is the object's whoever takes it up then, and is struck out before its run begins: no crash uses one twice.
+ * The keys of a batch, which begin together, share a request.
+ */
+export interface SharedPace {
+  enter(): Pass
+}
+
+/** One turn's way through. */
+export interface Pass {
+  /** When the object may run. A turn makes one reservation, unless it is late for it. */
+  runAtMs(stored: StoredObject): Promise<number>
+  /** Whether it has asked for the object already, in this turn or an earlier one. */
+  isGiven(stored: StoredObject): boolean
+  /** What it was told is too long ago by now. */
+  isLate(): boolean
+  /** The turn is over, or will not ask any more: others of its batch need not wait for it. */
+  leave(): void
+}
+
+/**
+ * How late a reservation is good. It makes bursts: of those that are late together, no more than this time's may be used at once.
+ * Clocks that differ by as much find each other's reservations good.
+ */
+const lateMsMax = 10_000
+
+export interface SharedPaceOptions {
+  readonly clock: Clock
+  /** Left out where whoever takes the keys keeps the limit. */
+  readonly reserve?: Reserve
+}
+
+/** Undefined where there is no limit to keep. */
+export function createSharedPace(
+  { name, controllerLimit: limit }: Pick<Controller, 'name' | 'controllerLimit'>,
+  { clock, reserve }: SharedPaceOptions,
+): SharedPace | undefined {
+  if (limit === undefined || reserve === undefined) return undefined
+  const together = gathered((count) => reserve(name, count, limit))
+  const isGood = (atMs: number | undefined): atMs is number => atMs !== undefined && clock.nowMs() - atMs <= lateMsMax
+  return {
+    enter: () => {
+      const place = together.enter()
+      let askedMs: number | undefined
+      let toldMs: number | undefined
+      // What the object held a moment ago, another run may have used since.
+      const knownMs = ({ engine: { reservedMs } }: StoredObject): number | undefined =>
+        [askedMs, reservedMs].find(isGood)
+      return {
+        runAtMs: async (stored) => {
+          const known = knownMs(stored)
+          if (known === undefined) askedMs = await place.ask()
+          else place.leave()
+          return (toldMs = known ?? (askedMs as number))
+        },
+        isGiven: (stored) => knownMs(stored) !== undefined,
+        isLate: () => !isGood(toldMs),
+        leave: place.leave,
+      }
+    },
+  }
+}
+
+/** The object as its run begins: the reservation is used, and a run is under way that has not ended. */
+export function begunBy(stored: StoredObject): StoredObject {
+  const { reservedMs, unended = 0, ...rest } = stored.engine
+  return reservedMs === undefined ? stored : { ...stored, engine: { ...rest, unended: unended + 1 } }
+}
+
+/**
+ * So many runs in a row did not come to their end. Where keys wait in line their messages do not tell: each wait counts as received,
+ * like a run that took its process down, and what waits for long has another message each time.
+ */
+export function hasNotEnded({ engine: { unended = 0 } }: StoredObject): boolean {
+  return unended >= unendedMax
+}
+
+const unendedMax = 5
+
+interface Place {
+  ask(): Promise<number>
+  leave(): void
+}
+
+/** Asks once for all, when everybody who has entered has asked or left. */
+function gathered(reserve: (count: number) => Promise<readonly number[]>): { enter(): Place } {
+  let undecided = 0
+  let asking: PromiseWithResolvers<number>[] = []
+
+  async function decided(): Promise<void> {
+    if (--undecided > 0 || asking.length === 0) return
+    const all = asking
+    asking = []
+    try {
+      const timesMs = await reserve(all.length)
+      for (const [i, { resolve }] of all.entries()) resolve(timesMs[i] ?? 0)
+    } catch (error) {
+      for (const { reject } of all) reject(error)
+    }
+  }
+
+  return {
+    enter: () => {
+      undecided++
+      let isUndecided = true
+      const decide = (): void => {
+        if (isUndecided) void decided()
+        isUndecided = false
+      }
+      return {
+        ask: () => {
+          if (!isUndecided) undecided++
+          isUndecided = true
+          const asked = Promise.withResolvers<number>()
+          asking.push(asked)
+          decide()
+          return asked.promise
+        },
+        leave: decide,
+      }
+    },
+  }
+}

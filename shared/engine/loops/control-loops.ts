@@ -1,0 +1,155 @@
+import { digest } from '../../model/digest.ts'
+import { DefinitionError } from '../../model/errors.ts'
+import type { KindName } from '../../ports/object-index.ts'
+import type { WorkQueue } from '../../ports/work-queue.ts'
+import { eventKind } from '../../resources/built-in-kinds.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
+import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
+import { createFanOut, fanOutName } from '../wake/fan-out.ts'
+import { guarded } from '../wake/guarded.ts'
+import { isOfKind } from '../../reconciler/kind.ts'
+import type { ControllerLimit } from '../../reconciler/rate-limit.ts'
+import { createReconcileKey, type EngineOptions, type TurnRunner } from '../turn/reconcile-key.ts'
+import { createNoteStored, type NoteStored } from '../wake/references.ts'
+import { createRelay, type Relay } from '../wake/relay.ts'
+import { removedKind } from '../state/removed-record.ts'
+import { removedRoute } from './removed/route.ts'
+import { createAllEventsRunner } from './removed/runner.ts'
+import type { SweptController, Watching } from '../wake/sweep.ts'
+
+/** Everything that runs keys: one queue and one runner each. */
+export interface ControlLoop {
+  /** Names the queue. */
+  readonly name: string
+  /** Whose timers and resync it is for; the garbage collector and fan-out have none of their own. */
+  readonly kind?: KindName
+  /** The kind of the records of what was removed, whose timers are its own too. */
+  readonly removedKind?: KindName
+  readonly resyncMs: number
+  readonly concurrency: number
+  readonly timeoutMs: number
+  readonly controllerLimit?: ControllerLimit | undefined
+  /** What wakes it beside its own objects. */
+  readonly watching?: Watching
+  readonly run: TurnRunner
+}
+
+export interface ControlLoopsOptions extends EngineOptions {
+  readonly controllers: readonly Controller[]
+}
+
+/** The users' controllers and the engine's own. Throws a TypeError if two are for one kind: an object has one engine state. */
+export function createControlLoops(options: ControlLoopsOptions): readonly ControlLoop[] {
+  const { store, index, resources, catalog, clock } = options
+  return [
+    ...allControllers(options).map((controller) => loopOf(controller, options)),
+    ...options.controllers.filter(fansOut).map((controller) => ({
+      name: fanOutName(controller),
+      resyncMs: 0,
+      concurrency: 10,
+      timeoutMs: 60_000,
+      run: createFanOut(store),
+    })),
+    {
+      name: garbageCollectorName,
+      resyncMs: 0,
+      concurrency: 10,
+      timeoutMs: 60_000,
+      run: createGarbageCollector({ store, index, resources, catalog }),
+    },
+    {
+      name: 'event-expiry',
+      kind: eventKind,
+      resyncMs: 0,
+      concurrency: 4,
+      timeoutMs: 60_000,
+      run: createEventExpiry({ store, resources, clock }),
+    },
+  ]
+}
+
+/** The relay for the same controllers. */
+export function createControlRelay(
+  options: ControlLoopsOptions,
+  queueOf: (loop: { readonly name: string }) => WorkQueue,
+): Relay {
+  return createRelay({
+    controllers: allControllers(options),
+    queueOf,
+    store: options.store,
+    index: options.index,
+    clock: options.clock,
+    logger: options.logger,
+    telemetry: options.telemetry,
+    builtIn: [
+      garbageRoute(options.index),
+      ...options.controllers.filter(seesAll).map((controller) => removedRoute(controller, options)),
+    ],
+  })
+}
+
+/** Notes references for the same controllers. */
+export function createControlNotes(options: ControlLoopsOptions): NoteStored {
+  const controllers = allControllers(options).map((controller) => guarded(controller, options.logger))
+  return createNoteStored(controllers, options)
+}
+
+function loopOf(controller: Controller, options: ControlLoopsOptions): ControlLoop {
+  const loop = { ...controller, ...(fansOut(controller) && { watching: watchingOf(controller) }) }
+  if (!seesAll(controller)) return { ...loop, run: createReconcileKey(controller, options) }
+  const run = createAllEventsRunner(controller, options)
+  return { ...loop, removedKind: removedKind(controller.kind), run }
+}
+
+/** A function that calls others looks the same when those are changed: nobody can tell that. */
+function watchingOf({ kind, references, maps }: Controller): Watching {
+  const texts = [...references, ...maps].map((watch) => `${watch.kind.group}/${watch.kind.kind} ${watch.source}`)
+  const kinds = [...(references.length > 0 ? [kind] : []), ...maps.map((map) => map.kind)]
+  return {
+    id: digest(`${references.length}\n${texts.join('\n')}`),
+    kinds: kinds.filter((one, i) => kinds.findIndex(isOfKind(one)) === i),
+  }
+}
+
+function seesAll({ onRemoved }: Controller): boolean {
+  return onRemoved === 'reconcile'
+}
+
+/** Whose timers and resync a sweep looks for. */
+export function sweptBy(loops: readonly ControlLoop[]): readonly SweptController[] {
+  return loops.flatMap(({ name, kind, resyncMs, watching, removedKind: records }) => [
+    ...(kind === undefined ? [] : [{ name, kind, resyncMs, ...(watching && { watching }) }]),
+    ...(kind === undefined || records === undefined
+      ? []
+      : [{ name, kind: records, resyncMs, wakes: { group: kind.group, kind: kind.kind } }]),
+  ])
+}
+
+/**
+ * Garbage that nobody was told of is found within a day: a child whose owners went, an owner that waits for a child that was let
+ * go by hand.
+ */
+export function garbageSwept(kinds: readonly KindName[]): readonly SweptController[] {
+  return kinds.map((kind) => ({ name: garbageCollectorName, kind, resyncMs: dayMs }))
+}
+
+const dayMs = 24 * 60 * 60_000
+
+function fansOut({ references, maps }: Controller): boolean {
+  return references.length + maps.length > 0
+}
+
+/** The users' controllers and the engine's own. */
+export function allControllers(
+  options: Pick<ControlLoopsOptions, 'controllers' | 'resources' | 'catalog'>,
+): readonly Controller[] {
+  const all = [...options.controllers, namespaceController(options), definitionController(options)]
+  for (const [kind, same] of Map.groupBy(all, (controller) => `${controller.kind.kind}.${controller.kind.group}`)) {
+    if (same.length > 1)
+      throw new DefinitionError(
+        `${same.map(({ name }) => name).join(' and ')} are both for ${kind}: a kind has one controller`,
+      )
+  }
+  return all
+}

@@ -1,0 +1,240 @@
+import { hasCode } from '../../model/errors.ts'
+import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
+import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../model/object-key.ts'
+import { touches } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import type { Resources } from '../../resources/resources.ts'
+import { isNamed, ownerKeys } from '../turn/owners.ts'
+import type { TurnRunner } from '../turn/reconcile-key.ts'
+import type { Route, Target } from '../wake/routes.ts'
+import { givenUp } from '../turn/run.ts'
+
+/**
+ * Children go with their owners, in a time that grows with their number and no faster; see docs/decisions/0023. "Gone" is by uid: a
+ * new object of the same name is another owner.
+ *
+ * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a key of its own. It
+ *   is deleted if none of its owners stays, and let go by one that is deleted with `orphan`, or by one that waits for it while another stays.
+ * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is left.
+ */
+export interface GarbageCollectorOptions {
+  readonly store: ObjectStore
+  readonly index: ObjectIndex
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+}
+
+export const garbageCollectorName = 'garbage-collector'
+
+export function garbageRoute(index: ObjectIndex): Route {
+  return {
+    name: garbageCollectorName,
+    debounceMs: 0,
+    isNeverHeld: true,
+    targets: (change) => (change.type === 'removed' ? targetsOfRemoval(change, index) : targetsOfWrite(change)),
+  }
+}
+
+async function targetsOfRemoval({ stored: { object } }: Change, index: ObjectIndex): Promise<readonly Target[]> {
+  const { kind, name } = keyOf(object)
+  const isOwner = (await index.ownedBy(object.metadata.uid, 1)).length > 0
+  return [
+    ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
+    ...waitingKeys(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+  ]
+}
+
+function targetsOfWrite({ touched, stored }: Change): readonly Target[] {
+  const { object } = stored
+  const { kind, name } = keyOf(object)
+  const how = propagationOf(object)
+  if (how !== undefined && touches(touched, 'delete'))
+    return [target(childrenKey(object), `their owner ${kind} ${name} is deleted: ${how}`)]
+  const isConcerned = isOwned(object) ? touches(touched, 'spec', 'meta') : how !== undefined && touches(touched, 'meta')
+  return isConcerned ? [{ ...target(keyOf(object), 'its owners or finalizers changed'), stored }] : []
+}
+
+function target(key: ObjectKey, reason: string): Target {
+  return { key, lane: 'background', reason }
+}
+
+type Propagation = 'orphan' | 'foregroundDeletion'
+
+/** Of an object that is deleted, and stays until something is done with its children. */
+function propagationOf(object: ApiObject): Propagation | undefined {
+  if (!isDeleting(object)) return undefined
+  return (['orphan', 'foregroundDeletion'] as const).find((name) => object.metadata.finalizers?.includes(name))
+}
+
+function isOwned({ metadata: { ownerReferences = [] } }: ApiObject): boolean {
+  return ownerReferences.length > 0
+}
+
+/** No object is of this kind: all children of an owner, whose uid stands for the namespace and whose key for the name. */
+const childrenKind = { group: 'garbage.setpoint.dev', kind: 'Children' }
+
+function childrenKey(owner: ApiObject): ObjectKey {
+  return { ...childrenKind, namespace: owner.metadata.uid, name: encodeURIComponent(keyText(keyOf(owner))) }
+}
+
+function ownerOfAll({ name }: ObjectKey): ObjectKey {
+  return parseKeyText(decodeURIComponent(name))
+}
+
+/** Of the owners that wait for a child. */
+function waitingKeys(child: ApiObject): readonly ObjectKey[] {
+  return (child.metadata.ownerReferences ?? [])
+    .filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
+    .flatMap((owner) => ownerKeys(owner, child))
+}
+
+export function createGarbageCollector({ store, index, resources, catalog }: GarbageCollectorOptions): TurnRunner {
+  return async (turn, signal) => {
+    const { key } = turn
+    const isOfAll = key.group === childrenKind.group
+    if (isOfAll) await lookAtChildren(key.namespace, signal)
+    const owners = isOfAll ? [ownerOfAll(key)] : await look(key, signal)
+    for (const owner of owners) await look(owner, signal)
+    await turn.settle()
+  }
+
+  /** One that cannot be dealt with holds up no other, but the turn comes again. */
+  async function lookAtChildren(uid: string, signal: AbortSignal): Promise<void> {
+    const children = (await index.ownedBy(uid)).values()
+    const failures: unknown[] = []
+    const work = async (): Promise<void> => {
+      for (const child of children) {
+        if (signal.aborted) throw givenUp()
+        await onNewest(child, settleAsChild).catch((error: unknown) => failures.push(error))
+      }
+    }
+    await Promise.all(Array.from({ length: looksAtOnce }, work))
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Gives back the owners that it has kept waiting, and does so no more. */
+  async function look(key: ObjectKey, signal: AbortSignal): Promise<readonly ObjectKey[]> {
+    const released = await onNewest(key, async (object) => {
+      await settleAsOwner(object, signal)
+      return settleAsChild(object)
+    })
+    return released ?? []
+  }
+
+  /** Once more if anything came between: what is deleted or let go is what was seen. */
+  async function onNewest<Result>(
+    key: ObjectKey,
+    act: (object: ApiObject) => Promise<Result>,
+    tries = triesMax,
+  ): Promise<Result | undefined> {
+    const stored = await store.get(key)
+    if (stored === undefined) return undefined
+    try {
+      return await act(stored.object)
+    } catch (error) {
+      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === 1) throw error
+      return onNewest(key, act, tries - 1)
+    }
+  }
+
+  async function settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
+    if (!isOwned(child)) return []
+    const owners = await ownersOf(child)
+    const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
+    const waiting = owners.filter((owner) => propagationOf(owner) === 'foregroundDeletion')
+    const isKept = owners.length > waiting.length
+    const released = isKept && !isDeleting(child) ? waiting : []
+    if (isKept) await letGo(child, [...orphaning, ...released])
+    else if (!isDeleting(child)) await remove(child, waiting.length > 0)
+    return released.map(keyOf)
+  }
+
+  /** Those that are there. */
+  async function ownersOf(child: ApiObject): Promise<readonly ApiObject[]> {
+    const found = (child.metadata.ownerReferences ?? []).map((reference) => ownerOf(reference, child))
+    return (await Promise.all(found)).flatMap((owner) => owner ?? [])
+  }
+
+  async function ownerOf(reference: OwnerReference, child: ApiObject): Promise<ApiObject | undefined> {
+    for (const key of ownerKeys(reference, child)) {
+      const owner = (await store.get(key))?.object
+      if (owner?.metadata.uid === reference.uid) return owner
+    }
+    return undefined
+  }
+
+  async function settleAsOwner(object: ApiObject, signal: AbortSignal): Promise<void> {
+    const how = propagationOf(object)
+    if (how === undefined) return
+    if (how === 'orphan') await lookAtChildren(object.metadata.uid, signal)
+    else if (await isWaiting(object)) return
+    await dropFinalizer(object, how)
+  }
+
+  /** Whether a child is left that it waits for. The first few say so as a rule, and there may be very many. */
+  async function isWaiting(owner: ApiObject): Promise<boolean> {
+    const { uid } = owner.metadata
+    const few = await index.ownedBy(uid, fewMax)
+    if (await isOneAwaited(few, owner)) return true
+    return few.length === fewMax && isOneAwaited(await index.ownedBy(uid), owner)
+  }
+
+  async function isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
+    for (let i = 0; i < children.length; i += looksAtOnce) {
+      const some = await Promise.all(children.slice(i, i + looksAtOnce).map((key) => store.get(key)))
+      if (some.some((child) => child !== undefined && isAwaited(child.object, owner))) return true
+    }
+    return false
+  }
+
+  async function letGo(child: ApiObject, owners: readonly ApiObject[]): Promise<void> {
+    if (owners.length === 0) return
+    const uids = new Set(owners.map(({ metadata }) => metadata.uid))
+    const ownerReferences = (child.metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid))
+    await edit(child, { ownerReferences })
+  }
+
+  async function dropFinalizer(object: ApiObject, name: string): Promise<void> {
+    await edit(object, { finalizers: (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== name) })
+  }
+
+  /** Names the version it read: throws VERSION_CONFLICT if anything came between. */
+  async function edit(object: ApiObject, metadata: Record<string, string[] | OwnerReference[]>): Promise<void> {
+    const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
+    if (kind === undefined) return
+    const { resourceVersion, name, namespace = '' } = object.metadata
+    await resources.patch(
+      kind,
+      { name, namespace },
+      { type: 'merge', body: { metadata: { ...metadata, resourceVersion } } },
+      { manager: garbageCollectorName },
+    )
+  }
+
+  /** Names the version, too: it may have got another owner. An owner that waits for it waits for its children, too. */
+  async function remove(object: ApiObject, isForeground: boolean): Promise<void> {
+    const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
+    if (kind === undefined) return
+    const { uid, resourceVersion, name, namespace = '' } = object.metadata
+    const preconditions = { uid, resourceVersion }
+    const propagation = isForeground && (await index.ownedBy(uid, 1)).length > 0 ? 'Foreground' : 'Background'
+    await resources.delete(kind, { name, namespace }, { propagation, preconditions })
+  }
+}
+
+/** Whether the owner waits for this child. Who names its uid and not its name has another owner, which is gone. */
+function isAwaited(child: ApiObject, owner: ApiObject): boolean {
+  return (child.metadata.ownerReferences ?? []).some(
+    (reference) =>
+      reference.uid === owner.metadata.uid && reference.blockOwnerDeletion === true && isNamed(owner, reference, child),
+  )
+}
+
+const triesMax = 10
+/** Of the children of one owner: DynamoDB has them in one partition, which takes a thousand writes a second. */
+const looksAtOnce = 20
+/** One will do if all of them block. */
+const fewMax = 3

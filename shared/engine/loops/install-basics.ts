@@ -1,0 +1,53 @@
+import { hasCode } from '../../model/errors.ts'
+import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { customResourceDefinitionKind, namespaceKind } from '../../resources/built-in-kinds.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import type { Resources } from '../../resources/resources.ts'
+
+/**
+ * What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version has them. Throws INVALID for
+ * a definition that is refused, such as one that moves a kind to another scope, once the others are there.
+ */
+export async function installBasics(options: {
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+  readonly controllers: readonly Controller[]
+}): Promise<void> {
+  const { resources, controllers } = options
+  await createIfAbsent(resources, 'default')
+  const watched = controllers.flatMap(({ owns, references, maps }) => [...owns, ...references, ...maps])
+  const definitions = [...controllers, ...watched].flatMap(({ kind }) => kind.definition ?? [])
+  let refusal: Error | undefined
+  for (const definition of definitions) {
+    try {
+      await installDefinition(resources, definition)
+    } catch (error) {
+      if (!hasCode(error, 'INVALID')) throw error
+      refusal ??= error
+    }
+  }
+  if (refusal !== undefined) throw refusal
+}
+
+async function createIfAbsent(resources: Resources, name: string): Promise<void> {
+  try {
+    await resources.create(namespaceKind, { metadata: { name } }, manager)
+  } catch (error) {
+    if (!hasCode(error, 'ALREADY_EXISTS')) throw error
+  }
+}
+
+/** Applied, so that a definition that is as it should be is not written. */
+async function installDefinition(resources: Resources, definition: CustomResourceDefinition): Promise<void> {
+  const body = definition as unknown as JsonObject
+  await resources.patch(
+    customResourceDefinitionKind,
+    { name: definition.metadata.name },
+    { type: 'apply', body, force: true },
+    manager,
+  )
+}
+
+const manager = { manager: 'setpoint' } as const

@@ -1,0 +1,131 @@
+import { OperatingError } from '../../../model/errors.ts'
+import { keyOf } from '../../../model/object-key.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { dueAtMs, type StoredObject } from '../../../model/stored-object.ts'
+import type { KindCatalog } from '../../../resources/kind-catalog.ts'
+import type { Context } from '../../../reconciler/context.ts'
+import type { Controller } from '../../../reconciler/controller.ts'
+import { done, type Outcome } from '../../../reconciler/outcome.ts'
+import { createReconcileKey, type EngineOptions, type TurnRunner } from '../../turn/reconcile-key.ts'
+import type { Turn } from '../../state/turn.ts'
+import { writeNewest } from '../../turn/write-newest.ts'
+import {
+  recordFinalizer,
+  recordKey,
+  recordKind,
+  withAllKnown,
+  withoutRemoved,
+  type RemovedRecord,
+} from '../../state/removed-record.ts'
+
+/**
+ * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for those
+ * that had the name before: their last runs go ahead of it, and it does not wait for them to succeed.
+ */
+export function createAllEventsRunner(controller: Controller, engine: EngineOptions): TurnRunner {
+  const { store, clock, catalog } = engine
+  const runPresent = createReconcileKey(controller, engine)
+  const records = recordKind(controller.kind)
+  const withRecords: KindCatalog = {
+    ...catalog,
+    byKind: async (group, kind) => (group === records.group ? records : catalog.byKind(group, kind)),
+  }
+  const { reserve } = engine
+  const runRecord = createReconcileKey(seeingOff(controller, engine), {
+    ...engine,
+    catalog: withRecords,
+    // One limit for both.
+    ...(reserve && { reserve: (_, ...how) => reserve(controller.name, ...how) }),
+  })
+
+  return async (turn, signal) => {
+    const key = recordKey(turn.key)
+    const record = await store.get(key)
+    if (record === undefined) return runPresent(turn, signal)
+    const isAlone = (await store.get(turn.key)) === undefined
+    if (!isAlone && !isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
+    const opened = withAllKnown(record)
+    if (opened !== record) await store.replace(opened, ['meta'])
+    if (isAlone) return runRecord({ ...turn, key }, signal)
+    const part = firstPartOf(turn)
+    await runRecord({ ...turn, key, ...part.turn }, signal)
+    if (part.isEnded()) await runPresent(turn, signal)
+  }
+}
+
+/** The controller of the records: the clean-up that they wait for is the last run of each object. */
+function seeingOff(controller: Controller, { store, events }: EngineOptions): Controller {
+  const { onRemoved: _, ...present } = controller
+  const lastContext = (ctx: Context, object: ApiObject): Context => ({
+    ...ctx,
+    removed: true,
+    event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
+    apply: (kind, given, options) =>
+      options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
+  })
+  /** Who was seen off is not run again, whatever becomes of the others: all of them may take longer than one run. */
+  const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
+    const { removed } = record as RemovedRecord
+    for (const object of removed) {
+      ctx.signal.throwIfAborted()
+      const outcome = await controller.reconcile(object, lastContext(ctx, object))
+      if (outcome.kind !== 'done') return outcome
+      if (object === removed.at(-1)) break
+      const left = (live: StoredObject | undefined): StoredObject | undefined =>
+        live && withoutRemoved(live, record, object)
+      await writeNewest(store, keyOf(record), left, () => ['meta'])
+    }
+    return done()
+  }
+  return {
+    ...present,
+    name: `${controller.name}-removed`,
+    kind: { ...controller.kind, ...recordKind(controller.kind) },
+    reportsStatus: false,
+    finalizer: recordFinalizer,
+    cleanup,
+  }
+}
+
+function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
+  return new OperatingError(
+    'BAD_REQUEST',
+    `${kind} ${metadata.name} is gone and its children go with it; apply with { owned: false } what is to stay`,
+  )
+}
+
+/**
+ * The record's part of a turn that goes on with the object of that name; waits of the record are found by the sweep. If its function
+ * runs on after its time, the turn does not go on: it comes again when the function has ended.
+ */
+function firstPartOf(turn: Turn): {
+  readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'isWorn' | 'settle'>
+  isEnded(): boolean
+} {
+  let hasEnded = false
+  let isLeft = false
+  const end = async (): Promise<void> => {
+    hasEnded = true
+    if (isLeft) await turn.hold(0)
+  }
+  return {
+    // No handle is recorded: whoever ended the record's wait by it would end the turn that goes on.
+    turn: { hold: end, isWanted: async () => false, isWorn: true, settle: end },
+    isEnded: () => {
+      isLeft = !hasEnded
+      return hasEnded
+    },
+  }
+}
+
+/**
+ * Ahead of the object that is there now, the record has its first run, and one for what came to it since. After that it goes by its own
+ * timers: a change of the object is not kept waiting by what fails. One that was stopped waits for somebody to do something about it, as
+ * whoever made the new object did.
+ */
+function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
+  const { attempt, generation, waiting } = record.engine
+  if ((attempt === undefined && generation === undefined) || withAllKnown(record) !== record) return true
+  const isTimer = wakeUps.every(({ origin }) => origin === 'timer')
+  return isTimer ? (dueAtMs(record.engine) ?? Infinity) <= nowMs : waiting === 'Stopped'
+}

@@ -1,0 +1,6 @@
+import type { AcceptedChange } from '../../model/stored-object.ts'
+
+/** `changed by kubectl-edit (spec.size, spec.color)`. */
+export function changeText({ verb, by, fields = [] }: AcceptedChange): string {
+  return `${verb} by ${by}${fields.length === 0 ? '' : ` (${fields.join(', ')})`}`
+}

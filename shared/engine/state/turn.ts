@@ -1,0 +1,66 @@
+import { keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { Delivery, WakeUp, WorkQueue } from '../../ports/work-queue.ts'
+
+/**
+ * One key's turn: all deliveries of it that came together. They are run once and dealt with together, as the last act,
+ * because changing one of them lets the others of its group go (SQS FIFO).
+ */
+export interface Turn {
+  readonly key: ObjectKey
+  readonly wakeUps: readonly WakeUp[]
+  /** How often this turn's oldest wake-up was handed out. */
+  readonly receiveCount: number
+  /** What ends a hold of this turn; it goes into the object, so that a change can wake it. */
+  readonly handle: string
+  /** Its message was held so often that the queue would soon give it up: a wait is to be left to the sweep. */
+  readonly isWorn: boolean
+  /** Lets the turn come again after a short wait; 0: at once. */
+  hold(ms: number): Promise<void>
+  /** A change waits behind this turn, as far as the queue can tell. */
+  isWanted(): Promise<boolean>
+  settle(): Promise<void>
+}
+
+/** The longest wait that a held message is the timer of; longer ones are the sweep's. */
+export const shortWaitMsMax = 60_000
+
+/** The turns in a batch, one per key, in order of first arrival. */
+export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue): readonly Turn[] {
+  return [...Map.groupBy(deliveries, ({ wakeUp }) => keyText(wakeUp.key)).values()].map((together) =>
+    turnOf(together, queue),
+  )
+}
+
+function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
+  const kept = strongest(deliveries)
+  let rest = deliveries.filter((delivery) => delivery !== kept)
+  return {
+    key: kept.wakeUp.key,
+    wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
+    receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
+    handle: kept.handle,
+    isWorn: kept.receiveCount >= (queue.receivesMax ?? Infinity),
+    // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
+    // that is hidden a change would wait although the first one has been woken.
+    hold: async (ms) => {
+      await queue.hold([kept], ms)
+      const others = rest
+      rest = []
+      if (others.length > 0) await queue.settle(others)
+    },
+    isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
+    settle: () => queue.settle([kept, ...rest]),
+  }
+}
+
+/**
+ * What a hold keeps. A change rather than a timer, which would be looked at again and not run; of several the one that has to wait least, and
+ * the least worn.
+ */
+function strongest(deliveries: readonly Delivery[]): Delivery {
+  const rank = ({ wakeUp: { origin } }: Delivery): number => ['change', 'resync', 'timer'].indexOf(origin)
+  const notBefore = ({ wakeUp: { notBeforeMs = 0 } }: Delivery): number => notBeforeMs
+  const order = (one: Delivery, other: Delivery): number =>
+    rank(one) - rank(other) || notBefore(one) - notBefore(other) || one.receiveCount - other.receiveCount
+  return deliveries.reduce((kept, other) => (order(other, kept) < 0 ? other : kept))
+}

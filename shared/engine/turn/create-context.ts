@@ -1,0 +1,187 @@
+import { durationMs } from '../../model/duration.ts'
+import { hasCode, OperatingError } from '../../model/errors.ts'
+import { foreignPart } from '../../model/foreign-part.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import { keyIn } from '../../resources/conditional-writes.ts'
+import type { Place, Written } from '../../resources/resources.ts'
+import { asRead } from './as-read.ts'
+import { childrenOf } from './children.ts'
+import type { Applied, At, Context, WriteOutcome } from '../../reconciler/context.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import type { Kind } from '../../reconciler/kind.ts'
+import { refuseAnothersChild, withOwner } from './owners.ts'
+import type { EngineOptions } from './reconcile-key.ts'
+
+export interface ContextOptions extends Pick<
+  Context,
+  'signal' | 'deadlineMs' | 'attempt' | 'expectations' | 'notes' | 'once'
+> {
+  readonly controller: Controller
+  /** The object that is reconciled. */
+  readonly object: ApiObject
+  readonly engine: EngineOptions
+}
+
+/** The context of one run. */
+export function createContext({ controller, object, engine, ...run }: ContextOptions): Context {
+  const { resources, catalog, clock, events, logger } = engine
+  const { signal } = run
+  const write = { manager: controller.name, fieldValidation: 'Strict' } as const
+  const seen = createSeen()
+
+  /** Every verb passes here: a run whose time is over has no say any more. */
+  const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
+    if (signal.aborted) throw refused(signal.reason, object)
+    const found = await catalog.byKind(kind.group, kind.kind)
+    if (found === undefined)
+      throw new OperatingError(
+        'NOT_FOUND',
+        `no kind ${kind.kind} in group ${kind.group || 'core'} is served; apply its CustomResourceDefinition`,
+      )
+    return found
+  }
+
+  const place = (at: string | At): Place => ({
+    namespace: object.metadata.namespace ?? '',
+    ...(typeof at === 'string' ? { name: at } : at),
+  })
+
+  /** Where an object is to be, and what it is to be. */
+  const placed = (kind: ServedKind, given: Applied<unknown>, owned: boolean) => {
+    const { name, namespace } = given.metadata
+    const at = place(namespace === undefined ? name : { name, namespace })
+    const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
+    return { at, isChild, body: writable(kind, at, isChild ? withOwner(given, at, object) : given) }
+  }
+
+  return {
+    ...run,
+    log: logger,
+    removed: false,
+    outside: {
+      called: (verb, result) => engine.outside?.called(verb, result),
+      mended: async (message) => {
+        engine.outside?.mended()
+        logger.info('drift mended', { outside: message })
+        await events.record(object, { type: 'Normal', reason: 'DriftMended', message, component: controller.name })
+      },
+    },
+    now: () => clock.nowMs(),
+    sleep: (duration) => clock.sleep(durationMs(duration), signal),
+    event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
+    outcomeOf: seen.outcomeOf,
+
+    get: async <Read>(kind: Kind<Read, unknown>, at: string | At, { cached = false } = {}) => {
+      const type = await served(kind)
+      const key = keyIn(type, place(at))
+      if (cached && seen.has(key)) return seen.get(key) as Read | undefined
+      const found = await absentIfNotFound(resources.get(type, place(at)))
+      return seen.read(key, found && asRead(kind, found.object)) as Read | undefined
+    },
+
+    list: async <Read>(
+      kind: Kind<Read, unknown>,
+      { namespace = object.metadata.namespace ?? '', labels = {} } = {},
+    ) => {
+      const wanted = Object.entries(labels)
+      const selector = (one: ApiObject): boolean =>
+        wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
+      const { items } = await resources.list(await served(kind), {
+        selector,
+        ...(namespace === '' ? {} : { namespace }),
+      })
+      return items.map((item) => asRead(kind, item.object) as unknown as Read)
+    },
+
+    apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
+      const type = await served(kind)
+      const { at, body, isChild } = placed(type, given, owned)
+      const check = (live: ApiObject): void => refuseAnothersChild(live, object)
+      const patch = { type: 'apply', body, force: true } as const
+      return seen.wrote(await resources.patch(type, at, patch, isChild ? { ...write, check } : write)) as Read
+    },
+
+    create: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
+      const type = await served(kind)
+      const { at, body } = placed(type, given, owned)
+      return seen.wrote(await resources.create(type, inNamespace(type, body, at), write)) as Read
+    },
+
+    children: async <Read>(kind: Kind<Read, unknown>) => {
+      const found = await childrenOf(object, await served(kind), engine)
+      return found.map((child) => asRead(kind, child) as unknown as Read)
+    },
+
+    patch: async <Read>(
+      kind: Kind<Read, unknown>,
+      at: string | At,
+      body: JsonObject,
+      path: { readonly subresource?: 'status' } = {},
+    ) => {
+      const type = await served(kind)
+      const patch = { type: 'merge', body: writable(type, place(at), body) } as const
+      return seen.wrote(await resources.patch(type, place(at), patch, { ...write, ...path })) as Read
+    },
+
+    delete: async (kind, at) => {
+      const type = await served(kind)
+      const deleted = await absentIfNotFound(resources.delete(type, place(at)))
+      if (deleted !== undefined) seen.read(keyIn(type, place(at)), deleted.gone ? undefined : deleted.stored.object)
+      return deleted !== undefined
+    },
+  }
+}
+
+/** What a call gets that comes too late. */
+function refused(reason: unknown, { kind, metadata: { namespace, name } }: ApiObject): unknown {
+  if (!hasCode(reason, 'DEADLINE_EXCEEDED')) return reason
+  const whose = `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+  return new OperatingError(
+    'DEADLINE_EXCEEDED',
+    `the run of ${whose} is over, and this call of its context comes too late: an await is missing, or the run took too long`,
+  )
+}
+
+/** What a run has read and written so far. */
+function createSeen() {
+  const objects = new Map<string, ApiObject | undefined>()
+  const outcomes = new WeakMap<object, WriteOutcome>()
+  const read = (key: ObjectKey, object: ApiObject | undefined): unknown => {
+    objects.set(keyText(key), object)
+    return object
+  }
+  return {
+    has: (key: ObjectKey): boolean => objects.has(keyText(key)),
+    get: (key: ObjectKey): unknown => objects.get(keyText(key)),
+    read,
+    wrote: ({ stored: { object }, outcome }: Written): unknown => {
+      outcomes.set(object, outcome)
+      return read(keyOf(object), object)
+    },
+    outcomeOf: (object: object): WriteOutcome | undefined => outcomes.get(object),
+  }
+}
+
+/** What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there. */
+function writable({ kind }: ServedKind, { name }: Place, body: JsonObject): JsonObject {
+  const foreign = foreignPart(body, '')
+  if (foreign === undefined) return body
+  throw new TypeError(`${kind} ${name} cannot be written: ${foreign}`)
+}
+
+function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  return namespaced ? { ...body, metadata: { ...metadata, namespace } } : body
+}
+
+async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}

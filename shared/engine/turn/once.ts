@@ -1,0 +1,66 @@
+import { digest } from '../../model/digest.ts'
+import type { Json } from '../../model/json.ts'
+import { canonicalJson } from '../../model/schema/canonical-json.ts'
+import type { OnceRecord } from '../../model/stored-object.ts'
+import type { RunMemory } from './run-memory.ts'
+
+export interface OnceOptions {
+  /** What the effect is about: another value is another effect. Left out: once in the object's life. */
+  readonly of?: Json
+}
+
+/** What an effect is told of earlier attempts at it. */
+export interface Effect {
+  /** The same for every attempt: for a far side that takes idempotency keys. */
+  readonly token: string
+  /** An earlier attempt began and nobody knows how it ended: it threw, or the process died. Look before you act. */
+  readonly mayHaveHappened: boolean
+}
+
+/** As `Context.once`. */
+export type Once = <Result extends Json | void>(
+  key: string,
+  effect: (effect: Effect) => Promise<Result>,
+  options?: OnceOptions,
+) => Promise<Result>
+
+const keysMax = 32
+const resultLengthMax = 4_096
+
+/** Effects recorded with the object: before they begin, and with their result when they have ended. */
+export function createOnce({ live, remember }: RunMemory, signal: AbortSignal): Once {
+  const note = (key: string, record: OnceRecord): Promise<void> =>
+    remember((engine) => ({ ...engine, once: { ...engine.once, [key]: record } }))
+
+  return async <Result extends Json | void>(
+    key: string,
+    effect: (effect: Effect) => Promise<Result>,
+    { of = null }: OnceOptions = {},
+  ): Promise<Result> => {
+    signal.throwIfAborted()
+    const { object, engine } = live()
+    const about = digest(canonicalJson(of))
+    const known = engine.once?.[key]
+    const isKnown = known?.of === about
+    if (isKnown && known.state === 'done') return known.result as Result
+    if (known === undefined) checkRoom(engine.once)
+    if (!isKnown) await note(key, { of: about, state: 'begun' })
+    const result = await effect({ token: `${object.metadata.uid}.${digest(key)}.${about}`, mayHaveHappened: isKnown })
+    // Also if the run's time is over by now: what has happened has happened.
+    await note(key, { of: about, state: 'done', ...resultField(key, result) })
+    return result
+  }
+}
+
+function checkRoom(once: { readonly [key: string]: OnceRecord } = {}): void {
+  if (Object.keys(once).length >= keysMax)
+    throw new TypeError(`once: an object remembers ${keysMax} keys at most; tell effects of one kind apart by \`of\``)
+}
+
+function resultField(key: string, result: Json | void): Pick<OnceRecord, 'result'> {
+  if (result === undefined) return {}
+  if (JSON.stringify(result).length <= resultLengthMax) return { result }
+  throw new TypeError(
+    `once: the result of ${key} is longer than ${resultLengthMax} characters; return what identifies it`,
+  )
+}

@@ -1,0 +1,50 @@
+import { OperatingError } from '../../model/errors.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import { controllerOf, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
+import type { Place } from '../../resources/resources.ts'
+
+/** Where an owner can be: in the child's namespace, or in none. */
+export function ownerKeys({ apiVersion, kind, name }: OwnerReference, child: ApiObject): readonly ObjectKey[] {
+  const { namespace = '' } = child.metadata
+  const key = { group: parseApiVersion(apiVersion).group, kind, name }
+  return namespace === ''
+    ? [{ ...key, namespace }]
+    : [
+        { ...key, namespace },
+        { ...key, namespace: '' },
+      ]
+}
+
+/** Whether a reference of the child names this owner, or one that had its name before. */
+export function isNamed(owner: ApiObject, reference: OwnerReference, child: ApiObject): boolean {
+  const text = keyText(keyOf(owner))
+  return ownerKeys(reference, child).some((key) => keyText(key) === text)
+}
+
+/** A child names its owner; an owner with a namespace cannot own what is outside it. */
+export function withOwner(child: JsonObject, at: Place, owner: ApiObject): JsonObject {
+  const { namespace } = owner.metadata
+  if (namespace !== undefined && at.namespace !== namespace) {
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `${owner.kind} ${namespace}/${owner.metadata.name} cannot own ${at.name} outside its namespace; apply it with { owned: false }`,
+    )
+  }
+  const metadata = isObject(child['metadata']) ? child['metadata'] : {}
+  return { ...child, metadata: { ...metadata, ownerReferences: [ownerReference(owner)] } }
+}
+
+/** One object's child is taken over by none of another name: both would say that all is well, and only one would have it. */
+export function refuseAnothersChild(child: ApiObject, owner: ApiObject): void {
+  const there = controllerOf(child)
+  if (there === undefined || isNamed(owner, there, child)) return
+  throw new OperatingError(
+    'APPLY_CONFLICT',
+    `${child.kind} ${child.metadata.name} is a child of ${there.kind} ${there.name}: give it another name, or apply it with { owned: false }`,
+  )
+}
+
+function ownerReference({ apiVersion, kind, metadata }: ApiObject): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
+}

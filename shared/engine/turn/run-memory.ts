@@ -1,0 +1,37 @@
+import { hasCode, OperatingError } from '../../model/errors.ts'
+import { equal } from '../../model/json.ts'
+import { keyOf } from '../../model/object-key.ts'
+import type { EngineState, StoredObject } from '../../model/stored-object.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+
+/** What the engine remembers of the object that is reconciled, while the run goes on: written at once, so that a crash forgets none of it. */
+export interface RunMemory {
+  /** The newest state of the object that this run knows. */
+  live(): StoredObject
+  /** Durable once it resolves. Throws NOT_FOUND if the object is gone. */
+  remember(change: (engine: EngineState) => EngineState): Promise<void>
+}
+
+export function createRunMemory(store: ObjectStore, stored: StoredObject): RunMemory {
+  let live = stored
+
+  const newest = async (): Promise<StoredObject> => {
+    const found = await store.get(keyOf(stored.object))
+    if (found?.object.metadata.uid === stored.object.metadata.uid) return found
+    throw new OperatingError('NOT_FOUND', 'the object that is reconciled is gone')
+  }
+
+  const remember: RunMemory['remember'] = async (change) => {
+    const engine = change(live.engine)
+    if (equal(engine, live.engine)) return
+    try {
+      live = await store.replace({ ...live, engine }, ['engine'])
+    } catch (error) {
+      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
+      live = await newest()
+      return remember(change)
+    }
+  }
+
+  return { live: () => live, remember }
+}

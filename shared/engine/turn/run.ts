@@ -1,0 +1,140 @@
+import { hasCode, OperatingError } from '../../model/errors.ts'
+import { foreignPart } from '../../model/foreign-part.ts'
+import { frozen, isObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { Deadlines, EngineState, StoredObject } from '../../model/stored-object.ts'
+import { asRead } from './as-read.ts'
+import { failuresOf } from '../state/conclusion.ts'
+import { notedCalls, type ContextCalls } from './context-calls.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { createContext } from './create-context.ts'
+import { createNotes } from './notes.ts'
+import { createOnce } from './once.ts'
+import { done, reportOf, type Outcome, type Report } from '../../reconciler/outcome.ts'
+import type { EngineOptions } from './reconcile-key.ts'
+import { createRunMemory } from './run-memory.ts'
+import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
+
+/** A reason made once: without one, every abort would make an error with a stack. */
+const ended = new OperatingError('DEADLINE_EXCEEDED', 'the run is over')
+
+export interface RunOptions {
+  readonly controller: Controller
+  readonly stored: StoredObject
+  readonly engine: EngineOptions
+  /** Aborts when the process stops. */
+  readonly signal: AbortSignal
+  readonly phase: 'reconcile' | 'cleanup'
+}
+
+export interface RunResult {
+  readonly verdict: Verdict
+  /** The newest state of the object that the run knows. */
+  readonly live: StoredObject
+  /** What is expected now that the run is over. */
+  readonly expectations: Deadlines
+  /** What is noted now that the run is over. */
+  readonly notes: NonNullable<EngineState['notes']>
+  /** The end of a function that still runs though its time is over. */
+  readonly overrun: Promise<unknown> | undefined
+}
+
+/**
+ * Runs the user's function once, for no longer than the controller's timeout. A function that goes on after that is not
+ * waited for; its context refuses every verb from then on, so that what it does late cannot be written. A signal that says
+ * DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given up: that is
+ * no failure of the object's.
+ */
+export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<RunResult> {
+  const over = new AbortController()
+  // AbortSignal.any would leave a weak reference at `signal` for every run, until garbage is collected.
+  const giveUp = (): void => over.abort(signal.reason)
+  signal.addEventListener('abort', giveUp)
+  if (signal.aborted) giveUp()
+  // Whoever changed the object in place would change what is written at the end.
+  const object = frozen(asRead(controller.kind, stored.object))
+  const memory = createRunMemory(engine.store, stored)
+  const notes = createNotes(memory, over.signal)
+  const context = createContext({
+    controller,
+    object,
+    engine,
+    signal: over.signal,
+    deadlineMs: engine.clock.nowMs() + controller.timeoutMs,
+    attempt: failuresOf(stored.engine, object.metadata.generation),
+    once: createOnce(memory, over.signal),
+    expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
+    notes,
+  })
+  const run = phase === 'cleanup' ? cleaning(controller) : controller.reconcile
+  const running = verdictOn(run, object, notedCalls(context))
+  try {
+    const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
+    if (signal.aborted && !succeeded(verdict) && !isOutOfTime(signal)) throw givenUp()
+    const expectations = Object.fromEntries(context.expectations)
+    const known = { live: memory.live(), expectations, notes: notes.all() }
+    if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
+    return { verdict: tooLong(controller), ...known, overrun: running }
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+    over.abort(ended)
+  }
+}
+
+async function verdictOn(
+  run: Controller['reconcile'],
+  object: ApiObject,
+  { context, forgotten }: ContextCalls,
+): Promise<Verdict> {
+  try {
+    const outcome: unknown = await run(object, context)
+    const verb = forgotten()
+    if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
+    if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
+    return storable(outcome, outcome)
+  } catch (error) {
+    const verdict = verdictOf(error)
+    return storable(verdict, reportOf(error))
+  }
+}
+
+/** The clean-up. One that waits must not say done: what is still outside would be forgotten. */
+function cleaning({ cleanup }: Controller): Controller['reconcile'] {
+  return async (object, context) => {
+    const outcome = cleanup === undefined ? done() : await cleanup(object, context)
+    const { ready = true } = isOutcome(outcome) && outcome.kind === 'done' ? outcome : {}
+    if (ready === true) return outcome
+    const why = `${ready.reason}: ${ready.message}`
+    throw new TypeError(`a clean-up that waits (${why}) returns again(…); done() means that nothing is left`)
+  }
+}
+
+/** The verdict, or that what it says of the object cannot be stored: as JSON some of it would be lost, and nobody told. */
+function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status' | 'conditions'> = {}): Verdict {
+  const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
+  if (foreign === undefined) return verdict
+  const failure = 'message' in verdict ? `${verdict.message}; ` : ''
+  return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}`))
+}
+
+function isOutcome(value: unknown): value is Outcome {
+  return isObject(value) && (value['kind'] === 'done' || value['kind'] === 'again')
+}
+
+function succeeded(verdict: Verdict | void): boolean {
+  return verdict?.kind === 'done' || verdict?.kind === 'again'
+}
+
+/** Whoever runs the engine has no more time for the run, but time enough to write how it ended. */
+function isOutOfTime({ reason }: AbortSignal): boolean {
+  return hasCode(reason, 'DEADLINE_EXCEEDED')
+}
+
+function tooLong({ name, timeoutMs }: Controller): Verdict {
+  const message = `${name} was aborted: it ran for longer than ${timeoutMs / 1000} s`
+  return { kind: 'failed', reason: 'DeadlineExceeded', message, quiet: false }
+}
+
+export function givenUp(): OperatingError {
+  return new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again')
+}

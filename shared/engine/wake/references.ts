@@ -1,0 +1,105 @@
+import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { touches } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { isOf } from '../../reconciler/kind.ts'
+
+/**
+ * Who refers to whom, for all controllers at once: primaries to the objects they name, watched objects to the primaries
+ * they map to. Kept in the index, since what an object referred to before cannot be told from what it is now.
+ */
+export interface References {
+  /** Notes what an object refers to now, in addition to before; the difference is given back. Undefined if the change says nothing of it. */
+  note(change: Change): Promise<Noted | undefined>
+}
+
+export interface Noted {
+  /** What the object referred to before, and does no more. */
+  readonly dropped: readonly ObjectKey[]
+  /** Forgets what is dropped, once those that it concerns have been woken. Never after a later note: it would forget what that noted. */
+  forget(): Promise<void>
+}
+
+/** Notes what an object refers to as it is stored, should nobody have looked when it changed. */
+export type NoteStored = (key: ObjectKey) => Promise<void>
+
+const gone: Noted = { dropped: [], forget: async () => {} }
+
+interface Ports {
+  readonly store: ObjectStore
+  readonly index: ObjectIndex
+}
+
+export function createReferences(controllers: readonly Controller[], { store, index }: Ports): References {
+  const targetsOf = createTargets(controllers)
+
+  /** But nothing that the object refers to by now: the change may be an old one that is told again. */
+  async function forgetAllBut(key: ObjectKey, wanted: readonly ObjectKey[]): Promise<void> {
+    const live = await store.get(key)
+    if (live !== undefined) await index.setReferences(key, [...wanted, ...(targetsOf(live.object) ?? [])])
+  }
+
+  return {
+    note: async ({ type, touched, stored: { object } }) => {
+      if (type === 'removed') return gone
+      const wanted = isEnginesOwn(touched) ? undefined : targetsOf(object)
+      if (wanted === undefined) return
+      const key = keyOf(object)
+      const dropped = without(await index.references(key), wanted)
+      await index.setReferences(key, [...wanted, ...dropped])
+      return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
+    },
+  }
+}
+
+/**
+ * Only adds: what the object refers to no more is the relay's to forget, which wakes those that it concerns first. The relay
+ * may note a newer state between our look and our note, which is then lost in ours: so we look again after each, until we
+ * noted what is. Whatever is written after that look, the relay notes after us.
+ */
+export function createNoteStored(controllers: readonly Controller[], { store, index }: Ports): NoteStored {
+  const targetsOf = createTargets(controllers)
+
+  async function look(key: ObjectKey): Promise<readonly ObjectKey[]> {
+    const stored = await store.get(key)
+    return (stored && targetsOf(stored.object)) ?? []
+  }
+
+  return async (key) => {
+    let noted: readonly ObjectKey[] = []
+    for (let wanted = await look(key); textOf(wanted) !== textOf(noted); wanted = await look(key)) {
+      const before = await index.references(key)
+      const missing = without(wanted, before)
+      if (missing.length === 0) return
+      await index.setReferences(key, [...before, ...missing])
+      noted = wanted
+    }
+  }
+}
+
+/** What an object refers to, for all controllers; undefined if none asks. */
+function createTargets(controllers: readonly Controller[]): (object: ApiObject) => readonly ObjectKey[] | undefined {
+  return (object) => {
+    const functions = controllers.flatMap(({ kind, references, maps }) => [
+      ...(isOf(object, kind) ? references.map(({ targets }) => targets) : []),
+      ...maps.filter((map) => isOf(object, map.kind)).map(({ primaries }) => primaries),
+    ])
+    return functions.length === 0 ? undefined : functions.flatMap((find) => find(object))
+  }
+}
+
+function without(keys: readonly ObjectKey[], others: readonly ObjectKey[]): readonly ObjectKey[] {
+  const left = new Set(others.map(keyText))
+  return keys.filter((key) => !left.has(keyText(key)))
+}
+
+function textOf(keys: readonly ObjectKey[]): string {
+  return keys.map(keyText).join('\n')
+}
+
+function isEnginesOwn(touched: Change['touched']): boolean {
+  return !touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'status', 'delete')
+}

@@ -1,0 +1,137 @@
+import { keyOf, keyText } from '../../model/object-key.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
+import { createAdvice } from '../insight/advice.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { fanOutMax, fanOutName, spread } from './fan-out.ts'
+import { guarded } from './guarded.ts'
+import { createReferences, type Noted } from './references.ts'
+import { recordKey } from '../state/removed-record.ts'
+import { routesOf, type Route, type Target } from './routes.ts'
+
+/**
+ * From changes to wake-ups. A wake-up carries the key only; and if its object's message is held back for a wait, the hold is
+ * ended, so that a change waits for no backoff.
+ */
+export interface RelayOptions {
+  readonly controllers: readonly Controller[]
+  readonly queueOf: (controller: { readonly name: string }) => WorkQueue
+  readonly store: ObjectStore
+  readonly index: ObjectIndex
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly telemetry: Telemetry
+  /** Routes of the engine's own controllers, whose keys follow other rules: nobody's change waits behind them, however many. */
+  readonly builtIn?: readonly Route[]
+}
+
+/** Sends the wake-ups of changes, in their order; resolves when all of them are in the queues. */
+export type Relay = (changes: readonly Change[]) => Promise<void>
+
+export function createRelay({ queueOf, store, index, clock, builtIn = [], ...options }: RelayOptions): Relay {
+  const controllers = options.controllers.map((controller) => guarded(controller, options.logger))
+  const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...builtIn]
+  const references = createReferences(controllers, { store, index })
+  const advices = new Map(
+    controllers.map(({ name }) => [name, createAdvice(name, { ...options, nowMs: () => clock.nowMs() })]),
+  )
+
+  return async (changes) => {
+    const objects = [...Map.groupBy(changes, ({ stored }) => keyText(keyOf(stored.object))).values()]
+    const told = await Promise.all(objects.map(tellInOrder))
+    const sends = told.flatMap((one) => one.sends)
+    const byQueue = Map.groupBy(sends, ({ name }) => name)
+    await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
+    // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
+    await endHolds(sends)
+    await Promise.all(told.map(({ forget }) => forget()))
+  }
+
+  /** The changes of one object, one after the other. Those of others do not wait for them. */
+  async function tellInOrder(changes: readonly Change[]): Promise<Told> {
+    const sends: Send[] = []
+    let last: Noted | undefined
+    for (const change of changes) {
+      const noted = await references.note(change)
+      last = noted ?? last
+      const dropped = noted?.dropped ?? []
+      for (const route of routes) {
+        const targets = unique(await route.targets(change, dropped))
+        const isPaced = targets.length > fanOutMax && !builtIn.includes(route)
+        sends.push(...(isPaced ? paced(route, targets, change) : direct(route, targets, change)))
+      }
+    }
+    // What the earlier ones dropped the last one did, too, or it refers to it again.
+    return { sends, forget: async () => last?.forget() }
+  }
+
+  function direct(
+    { name, debounceMs, isNeverHeld }: Route,
+    targets: readonly Target[],
+    change: Change,
+  ): readonly Send[] {
+    const later = debounceMs > 0 ? { notBeforeMs: clock.nowMs() + debounceMs } : {}
+    return targets.map((target) => {
+      const wakeUp = { ...wakeUpOf(target, change), ...later }
+      return isNeverHeld === true ? { name, wakeUp } : { name, wakeUp, wakes: target }
+    })
+  }
+
+  function paced(route: Route, targets: readonly Target[], change: Change): readonly Send[] {
+    if (targets.length > manyTargets) advices.get(route.name)?.('FanOut', `${targets.length} objects`)
+    const wakeUps = spread(
+      targets.map((target) => wakeUpOf(target, change)),
+      clock.nowMs(),
+      controllers.find(({ name }) => name === route.name)?.controllerLimit,
+    )
+    return wakeUps.map((wakeUp) => ({ name: fanOutName(route), wakeUp }))
+  }
+
+  async function endHolds(sends: readonly Send[]): Promise<void> {
+    const woken = new Map<string, Target & { readonly name: string; readonly atMs: number }>()
+    for (const { name, wakeUp, wakes } of sends) {
+      if (wakes === undefined) continue
+      const id = `${name} ${keyText(wakes.key)}`
+      const atMs = Math.min(wakeUp.notBeforeMs ?? 0, woken.get(id)?.atMs ?? Infinity)
+      woken.set(id, { name, ...wakes, atMs })
+    }
+    await Promise.all(
+      [...woken.values()].map(async ({ name, key, stored, atMs }) => {
+        const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
+        // What has to wait longer itself can wait behind it.
+        if (hold !== undefined && hold.untilMs > atMs) await queueOf({ name }).wake(hold.handle)
+      }),
+    )
+  }
+}
+
+/** From here on one change that wakes so many is told of. */
+const manyTargets = 1_000
+
+interface Told {
+  readonly sends: readonly Send[]
+  forget(): Promise<void>
+}
+
+interface Send {
+  /** The queue. */
+  readonly name: string
+  readonly wakeUp: WakeUp
+  /** Whose hold it ends. */
+  readonly wakes?: Target
+}
+
+function unique(targets: readonly Target[]): readonly Target[] {
+  return targets.length < 2 ? targets : [...new Map(targets.map((target) => [keyText(target.key), target])).values()]
+}
+
+function wakeUpOf({ key, lane, reason, dueAtMs }: Target, { stored }: Change): WakeUp {
+  const { uid, resourceVersion } = stored.object.metadata
+  const wakeUp = { key, dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane, reason }
+  return dueAtMs === undefined ? { ...wakeUp, origin: 'change' } : { ...wakeUp, origin: 'timer', notBeforeMs: dueAtMs }
+}

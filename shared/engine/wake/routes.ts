@@ -1,0 +1,108 @@
+import { keyOf, type ObjectKey } from '../../model/object-key.ts'
+import { controllerOf, parseApiVersion } from '../../model/object.ts'
+import { dueAtMs, touches, wakesItself, type StoredObject } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { Lane } from '../../ports/work-queue.ts'
+import type { Controller, Watched } from '../../reconciler/controller.ts'
+import { isOf, isOfKind } from '../../reconciler/kind.ts'
+import type { Predicate } from '../../reconciler/predicates.ts'
+import { childReason, mapReason, ownReason, referenceReason } from './wake-reasons.ts'
+
+/** Whose keys a change wakes, by one rule of one controller. */
+export interface Route {
+  /** Names the queue. */
+  readonly name: string
+  /** Nothing is handed out sooner after the first wake-up. */
+  readonly debounceMs: number
+  /** Its turns are never held, so that there is no hold to be ended. */
+  readonly isNeverHeld?: true
+  /** `dropped`: what the changed object referred to before, and does no more. */
+  targets(change: Change, dropped: readonly ObjectKey[]): Promise<readonly Target[]> | readonly Target[]
+}
+
+export interface Target {
+  readonly key: ObjectKey
+  readonly lane: Lane
+  readonly reason: string
+  /** It is a timer: not to be handed out before. */
+  readonly dueAtMs?: number
+  /** The target's state if the change carries it, so that it need not be read. */
+  readonly stored?: StoredObject
+}
+
+/**
+ * The routes of a controller: its own objects when their desired state or metadata changed, the owner when a child of an
+ * owned kind changed, those who refer when an object of a watched kind changed, those it maps to or did before. A change of the
+ * object itself is somebody's wish and goes ahead; the rest is consequence.
+ */
+export function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
+  const { name, debounceMs, owns, references, maps } = controller
+  const route = (targets: Route['targets']): Route => ({ name, debounceMs, targets })
+  return [
+    route(ownTargets(controller)),
+    { name, debounceMs: 0, targets: timerTargets(controller) },
+    ...(owns.length > 0 ? [route(ownerTargets(controller))] : []),
+    ...(references.length > 0 ? [route(referrerTargets(controller, index))] : []),
+    ...(maps.length > 0 ? [route(mappedTargets(controller))] : []),
+  ]
+}
+
+function ownTargets({ kind, when }: Controller): Route['targets'] {
+  return (change) => {
+    const { type, touched, stored } = change
+    if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
+    if (!touches(touched, 'control', 'delete') && !passes(when, change)) return []
+    return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason: ownReason(change) }]
+  }
+}
+
+/** A wait whose message was held too often: another message is its timer. It comes by the stream, so that no queue feeds itself. */
+function timerTargets({ kind }: Controller): Route['targets'] {
+  return ({ touched, stored }) => {
+    const atMs = dueAtMs(stored.engine)
+    if (!touches(touched, 'timer') || atMs === undefined || !isOf(stored.object, kind)) return []
+    return [{ key: keyOf(stored.object), stored, lane: 'background', reason: 'its wait goes on', dueAtMs: atMs }]
+  }
+}
+
+function ownerTargets({ kind, owns }: Controller): Route['targets'] {
+  return (change) => {
+    const { object } = change.stored
+    const owner = controllerOf(object)
+    if (owner?.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group) return []
+    if (!isWatched(owns, change)) return []
+    const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : ''
+    const key = { group: kind.group, kind: kind.kind, namespace, name: owner.name }
+    return [{ key, lane: 'background', reason: childReason(change) }]
+  }
+}
+
+function referrerTargets({ kind, references }: Controller, index: ObjectIndex): Route['targets'] {
+  return async (change) => {
+    if (!isWatched(references, change)) return []
+    const reason = referenceReason(change)
+    const referrers = await index.referrers(keyOf(change.stored.object))
+    return referrers.filter(isOfKind(kind)).map((key) => ({ key, lane: 'background', reason }))
+  }
+}
+
+function mappedTargets({ kind, maps }: Controller): Route['targets'] {
+  return (change, dropped) => {
+    const { object } = change.stored
+    const watching = maps.filter((map) => isWatched([map], change))
+    if (watching.length === 0) return []
+    const reason = mapReason(change)
+    const keys = [...watching.flatMap(({ primaries }) => primaries(object)), ...dropped.filter(isOfKind(kind))]
+    return keys.map((key) => ({ key, lane: 'background', reason }))
+  }
+}
+
+function isWatched(watches: readonly Watched[], change: Change): boolean {
+  if (change.touched.every((part) => part === 'engine' || part === 'timer')) return false
+  return watches.some(({ kind, when }) => isOf(change.stored.object, kind) && passes(when, change))
+}
+
+function passes(when: Predicate, { type, touched, stored: { object } }: Change): boolean {
+  return when({ type, touched, object })
+}

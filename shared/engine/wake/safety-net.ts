@@ -1,0 +1,57 @@
+import type { Controller } from '../../reconciler/controller.ts'
+import { guarded } from './guarded.ts'
+import { isOf } from '../../reconciler/kind.ts'
+import { parseApiVersion } from '../../model/object.ts'
+import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import { customResourceDefinitionKind, namespaceKind } from '../../resources/built-in-kinds.ts'
+
+export interface SafetyNetOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Those that are known here; changes of other kinds are wanted. */
+  readonly controllers: readonly Controller[]
+}
+
+/**
+ * The store, whose changes of a desired state carry a timer of their own: should the way through the stream and the queue lose the
+ * wake-up, the sweep finds the object, and its run counts as a repair. The timer is part of the change's write, and the first
+ * run takes it away with the write that it makes anyway.
+ */
+export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }: SafetyNetOptions): ObjectStore {
+  const watching = controllers.map((controller) => guarded(controller, logger))
+
+  /** Undone by no predicate: a change that is kept back on purpose is no lost one. */
+  function isWanted(type: Change['type'], { object }: StoredObject, touched: Touched): boolean {
+    const controller = watching.find(({ kind }) => isOf(object, kind))
+    return touches(touched, 'delete') || (controller?.when({ type, touched, object }) ?? true)
+  }
+
+  const caught = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
+    if (!touches(touched, 'spec', 'delete') || !isRun(stored, touched)) return stored
+    if (!isWanted(type, stored, touched)) return stored
+    const { wakeAtMs = Infinity } = stored.engine
+    return { ...stored, engine: { ...stored.engine, wakeAtMs: Math.min(wakeAtMs, clock.nowMs() + repairAfterMs) } }
+  }
+  return {
+    ...store,
+    create: (stored) => store.create(caught('added', stored, ['spec'])),
+    replace: (stored, touched) => store.replace(caught('modified', stored, touched), touched),
+  }
+}
+
+/** By then a change has long been through. */
+const repairAfterMs = 600_000
+
+/** Kinds of users' own, whose change is noted in the object, and those with a life cycle when they go. Others nobody would run. */
+function isRun({ object, engine }: StoredObject, touched: Touched): boolean {
+  return engine.change !== undefined || (touches(touched, 'delete') && hasLifecycle(object))
+}
+
+function hasLifecycle({ apiVersion, kind }: StoredObject['object']): boolean {
+  const { group } = parseApiVersion(apiVersion)
+  return [namespaceKind, customResourceDefinitionKind].some((one) => one.kind === kind && one.group === group)
+}

@@ -1,0 +1,132 @@
+import type { Duration } from '../model/duration.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ObjectMeta } from '../model/object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Kind } from './kind.ts'
+import type { Notes } from '../engine/turn/notes.ts'
+import type { Once } from '../engine/turn/once.ts'
+
+/**
+ * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot write.
+ * Names without a namespace are in the namespace of the object that is reconciled.
+ */
+export interface Context {
+  /**
+   * A strong read: sees every write that was acknowledged before it, this run's own included; `undefined` if it does not
+   * exist. With `cached`, an object that this run has read or written already is given as it was then, without asking the store.
+   */
+  get<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    options?: { readonly cached?: boolean },
+  ): Promise<Read | undefined>
+
+  /** All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. */
+  list<Read>(
+    kind: Kind<Read, unknown>,
+    options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> },
+  ): Promise<readonly Read[]>
+
+  /**
+   * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given the
+   * time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`, or unless
+   * it is that one itself. Equal objects are not written.
+   */
+  apply<Read, Body>(
+    kind: Kind<Read, Body>,
+    object: Applied<Body>,
+    options?: { readonly owned?: boolean },
+  ): Promise<Read>
+
+  /**
+   * Creates an object, a child unless `owned: false`. Throws ALREADY_EXISTS if there is one of that name, as there will be
+   * the next time this runs: `apply` is what converges. For what is made once and never touched again.
+   */
+  create<Read, Body>(
+    kind: Kind<Read, Body>,
+    object: Applied<Body>,
+    options?: { readonly owned?: boolean },
+  ): Promise<Read>
+
+  /** How the write went that `apply`, `create` or `patch` of this run returned this object from. */
+  outcomeOf(object: object): WriteOutcome | undefined
+
+  /** The objects of a kind that the reconciled one controls, by name. */
+  children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]>
+
+  /**
+   * A merge patch of an object that exists; of its status alone with `subresource: 'status'`. Made again on the newest version
+   * if another write came between, ten times at most; throws VERSION_CONFLICT then, or at once if the patch names a
+   * resourceVersion that has passed.
+   */
+  patch<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    patch: JsonObject,
+    options?: { readonly subresource?: 'status' },
+  ): Promise<Read>
+
+  /** Asks for deletion; false if it did not exist. It may live on until its finalizers are done. */
+  delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean>
+
+  /** Tells people: `kubectl describe` shows it. Equal events are counted, not repeated. */
+  event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>
+
+  /**
+   * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the run ends,
+   * however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
+   */
+  readonly expectations: Map<string, number>
+
+  /** The object is gone, and this is its last state; only with `onRemoved: 'reconcile'`. It can own nothing any more. */
+  readonly removed: boolean
+
+  /**
+   * A side effect that must not be repeated: `effect` is run unless it has ended well before, for this key of this object and
+   * the same `of`; then what it returned that time is returned. It is recorded with the object, before and after, so that retries,
+   * later runs and restarts know of it. After a crash in between, or a throw, nobody knows whether it happened: it is run
+   * again with the same `token`, and told so by `mayHaveHappened`. Results are JSON, and small.
+   */
+  readonly once: Once
+
+  /** What this run and later ones are to know, kept with the object. */
+  readonly notes: Notes
+
+  /** What is done outside of this control plane, for metrics and for people. `defineExternal` tells it by itself. */
+  readonly outside: Outside
+
+  readonly log: Logger
+  /** Aborts when the run's time is over or the process stops. */
+  readonly signal: AbortSignal
+  /** When the run's time is over, in milliseconds since the epoch: the controller's `timeout` after it began. */
+  readonly deadlineMs: number
+  /** Failures in a row before this run. */
+  readonly attempt: number
+  /** Milliseconds since the epoch. The only clock a reconciler may use. */
+  now(): number
+  /** Waits, unless the signal aborts first; for moments within a run. Longer waits are `again`. */
+  sleep(duration: Duration): Promise<void>
+}
+
+export interface Outside {
+  /** A call of somebody else's API is over. */
+  called(verb: OutsideVerb, result: 'success' | 'error'): void
+  /**
+   * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and told as an
+   * event. The message names the fields, and is the same for the same drift.
+   */
+  mended(message: string): Promise<void>
+}
+
+export type OutsideVerb = 'get' | 'find' | 'create' | 'update' | 'delete'
+
+export type WriteOutcome = 'created' | 'updated' | 'unchanged'
+
+export interface At {
+  readonly name: string
+  readonly namespace?: string
+}
+
+export type Applied<Body> = Body & {
+  readonly metadata: { readonly name: string } & Partial<Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'>>
+}

@@ -1,0 +1,71 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { requestOf, streamedResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
+import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
+import { createApi } from '../../api/api.ts'
+import type { Page } from '../../api/call.ts'
+import { allControllers } from '../../engine/loops/control-loops.ts'
+import { createExplain } from '../../engine/insight/explain/explain.ts'
+import { OperatingError } from '../../model/errors.ts'
+import type { Authenticator, User } from '../../ports/authenticator.ts'
+import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { FunctionOptions } from './open.ts'
+import { createAwsServices, type AwsServices } from './services.ts'
+import { openAwsTable } from './table.ts'
+import { lazy } from './lazy.ts'
+import { setpointVersion } from '../setpoint-version.ts'
+
+/** Answers one request; a watch ends a moment before the function's time does. */
+export type AnswerEvent = (event: APIGatewayProxyEvent, timeMs: number) => Promise<Answer>
+export type Answer = StreamedResponse
+
+/** The function behind the gateway. A definition that was changed is known to all of its processes within ten seconds. */
+export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
+  const answer = lazy(() => {
+    const ports = openAwsTable(boundary, patienceMs)
+    return createAnswer(createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 10_000, ...seeing }))
+  })
+  return (event, timeMs) => answer()(event, timeMs)
+}
+
+/** By then a client is told to come back. */
+const patienceMs = 5_000
+
+/** What of a function's time is left when a watch is told to end. */
+const goodbyeMs = 3_000
+
+function createAnswer(services: AwsServices): AnswerEvent {
+  const { clock } = services
+  const api = createAwsApi(services, userOf)
+
+  return async (event, timeMs) => {
+    const over = new AbortController()
+    void clock.sleep(Math.max(0, timeMs - goodbyeMs), over.signal).then(() => over.abort(outOfTime))
+    const response = await api(requestOf(event, JSON.stringify(principalOf(event) ?? null), over.signal))
+    const answer = streamedResponse(response)
+    if (typeof answer.body === 'string') over.abort(outOfTime)
+    else answer.body.once('close', () => over.abort(outOfTime))
+    return answer
+  }
+}
+
+/** The API without a gateway. Numbers are in CloudWatch: there are no pages, but for tests. */
+export function createAwsApi(
+  services: AwsServices,
+  authenticate: Authenticator,
+  pages: ReadonlyMap<string, Page> = new Map(),
+): HttpHandler {
+  return createApi({
+    ...services,
+    explain: createExplain({ ...services, controllers: allControllers(services) }),
+    pages,
+    authenticate,
+    version: setpointVersion,
+  })
+}
+
+/** The text is our own: the event's authorizer is where it comes from. */
+function userOf(principal = 'null'): User | undefined {
+  return (JSON.parse(principal) as User | null) ?? undefined
+}
+
+const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')

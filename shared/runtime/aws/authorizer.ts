@@ -1,0 +1,79 @@
+import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
+import { createJwtVerifier, type Fetch } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import { contextOf } from '../../adapters/aws/sign-in/principal.ts'
+import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
+import { hasCode } from '../../model/errors.ts'
+import type { User } from '../../ports/authenticator.ts'
+import type { AwsBoundary } from './boundary.ts'
+import { administratorsOf, clusterIdOf, issuersOf, readersOf } from './environment.ts'
+import { lazy } from './lazy.ts'
+
+/**
+ * Decides who may call the API: whoever proves by a token to be one of the administrators, or, to read, one of the readers. API Gateway keeps the answer for as long as the
+ * authorizer's time to live says, under the token. Throws `Unauthorized`, which is answered with 401, for a token that proves
+ * nothing; any other error, for one that cannot be verified now, is answered with 500.
+ */
+export type Authorize = (request: AuthorizeRequest) => Promise<APIGatewayAuthorizerResult>
+
+export interface AuthorizeRequest {
+  readonly authorization: string | undefined
+  readonly methodArn: string
+}
+
+/** The function behind the authorizer, of type TOKEN. */
+export function createAuthorizer(
+  boundary: AwsBoundary,
+  fetch: Fetch,
+): (event: APIGatewayTokenAuthorizerEvent) => ReturnType<Authorize> {
+  const authorize = lazy(() => createAuthorize(boundary, fetch))
+  return ({ authorizationToken, methodArn }) => authorize()({ authorization: authorizationToken, methodArn })
+}
+
+export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clock'>, fetch: Fetch): Authorize {
+  const { environment, clock } = boundary
+  const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
+  const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
+  const administrators = new Set(administratorsOf(environment).map(withoutPath))
+  const readers = new Set(readersOf(environment).map(withoutPath))
+
+  return async ({ authorization = '', methodArn }) => {
+    const [, token = ''] = /^bearer +([^ ]+)$/i.exec(authorization) ?? []
+    const name = await (token.startsWith(stsTokenPrefix) ? sts(token) : jwt(token)).catch(asAnswer)
+    const isAdministrator = administrators.has(name)
+    const user = { name, groups: [...(isAdministrator ? ['system:masters'] : []), 'system:authenticated'] }
+    if (isAdministrator) return answer(user, 'Allow', stageOf(methodArn, '*'))
+    return readers.has(name)
+      ? answer(user, 'Allow', stageOf(methodArn, 'GET/*'))
+      : answer(user, 'Deny', stageOf(methodArn, '*'))
+  }
+}
+
+/** The only message that API Gateway answers with 401. */
+function asAnswer(error: unknown): never {
+  if (hasCode(error, 'UNAUTHORIZED')) throw new Error('Unauthorized', { cause: error })
+  throw error
+}
+
+/** Why a token was not taken, if that is what the error of an `Authorize` says. */
+export function refusalOf(error: unknown): string | undefined {
+  return error instanceof Error && hasCode(error.cause, 'UNAUTHORIZED') ? error.cause.message : undefined
+}
+
+/** The ARN of an assumed role does not tell the role's path, and within an account its name is enough. */
+function withoutPath(principal: string): string {
+  return principal.replace(/^(arn:[^:]+:iam::\d+:role\/)(?:[^/]+\/)+/, '$1')
+}
+
+/** For the whole stage of the API, since the answer is kept for other requests, too: `arn:aws:execute-api:region:account:api/stage/GET/…`. */
+function stageOf(methodArn: string, methods: string): string {
+  return `${methodArn.split('/').slice(0, 2).join('/')}/${methods}`
+}
+
+/** What no statement allows, the gateway refuses. */
+function answer(user: User, Effect: 'Allow' | 'Deny', Resource: string): APIGatewayAuthorizerResult {
+  return {
+    principalId: user.name,
+    policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }] },
+    context: { ...contextOf(user) },
+  }
+}

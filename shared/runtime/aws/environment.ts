@@ -1,0 +1,74 @@
+import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
+
+/** What a deployment tells its functions, by the variables that its infrastructure sets. Each throws a TypeError that names the variable. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function tableOf(environment: Environment): string {
+  return required(environment, 'SETPOINT_TABLE')
+}
+
+/** The URL of each loop's queue; `system` stands for every loop that has none of its own. */
+export function queueUrlsOf(environment: Environment): ReadonlyMap<string, string> {
+  return new Map(Object.entries(json(environment, 'SETPOINT_QUEUES') as Record<string, string>))
+}
+
+/** The event bus that transitions go to, if there is one. */
+export function busOf({ SETPOINT_BUS: bus }: Environment): string | undefined {
+  return bus === '' ? undefined : bus
+}
+
+/** Who may do everything: ARNs of IAM roles and users, or `issuer#subject`. */
+export function administratorsOf(environment: Environment): readonly string[] {
+  return json(environment, 'SETPOINT_ADMINS') as readonly string[]
+}
+
+/** Who may read everything, Secrets included, and write nothing. */
+export function readersOf(environment: Environment): readonly string[] {
+  return environment['SETPOINT_READERS'] === undefined
+    ? []
+    : (json(environment, 'SETPOINT_READERS') as readonly string[])
+}
+
+export interface Issuer {
+  readonly issuer: string
+  readonly audience: string
+}
+
+/** The OIDC issuers whose tokens are taken, each for one audience. Without TLS anybody on the way could name the keys. */
+export function issuersOf(environment: Environment): readonly Issuer[] {
+  const issuers = json(environment, 'SETPOINT_ISSUERS') as readonly Issuer[]
+  const open = issuers.find(({ issuer }) => !issuer.startsWith('https://'))
+  if (open !== undefined) throw new TypeError(`SETPOINT_ISSUERS has ${open.issuer}, which does not begin with https://`)
+  return issuers
+}
+
+/** What a presigned request must have been signed for: another control plane's tokens are not ours. */
+export function clusterIdOf(environment: Environment): string {
+  return required(environment, 'SETPOINT_CLUSTER_ID')
+}
+
+/** Where this deployment's metrics go in CloudWatch, if it says so. */
+export function metricNamespaceOf({ SETPOINT_METRICS: namespace }: Environment): { readonly namespace?: string } {
+  return namespace === undefined || namespace === '' ? {} : { namespace }
+}
+
+export function logLevelOf({ SETPOINT_LOG: level = 'info' }: Environment): LogLevel {
+  const found = logLevels.find((one) => one === level)
+  if (found === undefined) throw new TypeError(`SETPOINT_LOG is ${level}; it must be one of ${logLevels.join(', ')}`)
+  return found
+}
+
+function json(environment: Environment, name: string): unknown {
+  const text = required(environment, name)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new TypeError(`${name} is not JSON: ${text}`, { cause })
+  }
+}
+
+function required(environment: Environment, name: string): string {
+  const value = environment[name]
+  if (value === undefined || value === '') throw new TypeError(`${name} is not set`)
+  return value
+}

@@ -1,0 +1,22 @@
+import type { Controller } from '../../reconciler/controller.ts'
+import type { AwsBoundary, Seeing } from './boundary.ts'
+import { openAwsQueues, type AwsQueues } from './queues.ts'
+import { createAwsServices, type QueueServices } from './services.ts'
+import { openAwsTable } from './table.ts'
+
+/** A function as it is made: where it stands, how it is seen, and whose objects it works for. */
+export interface FunctionOptions {
+  readonly boundary: AwsBoundary
+  readonly seeing: Seeing
+  readonly controllers: readonly Controller[]
+}
+
+/** For the functions of the engine: the table and the queues. A definition that was changed is known to all of them within five minutes. */
+export function openEngineServices({ boundary, seeing, controllers }: FunctionOptions): QueueServices & AwsQueues {
+  const ports = openAwsTable(boundary, patienceMs)
+  const services = createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 300_000, ...seeing })
+  return { ...services, ...openAwsQueues(boundary, controllers) }
+}
+
+/** Less than a function has left when it writes down how its runs went. */
+const patienceMs = 3_000

@@ -1,0 +1,227 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import { deliveryOf, type LoopDelivery } from '../../adapters/aws/sqs/sqs-message.ts'
+import { backoffMs } from '../../engine/state/backoff.ts'
+import { createControlLoops, type ControlLoop } from '../../engine/loops/control-loops.ts'
+import { createFanOut, isFanOut } from '../../engine/wake/fan-out.ts'
+import { createLoopMetrics } from '../../engine/insight/loop-metrics.ts'
+import { shortWaitMsMax } from '../../engine/state/turn.ts'
+import { processBatch } from '../../engine/loops/worker.ts'
+import { OperatingError } from '../../model/errors.ts'
+import { metrics } from '../../model/metrics.ts'
+import { keyText } from '../../model/object-key.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Delivery } from '../../ports/work-queue.ts'
+import { openEngineServices, type FunctionOptions } from './open.ts'
+import type { QueueServices } from './services.ts'
+import { createBatchQueue } from '../../engine/loops/batch-queue.ts'
+import { lazy } from './lazy.ts'
+
+/**
+ * Runs the keys of one batch side by side, and says which messages are to stay in the queue. A failure of a run is none of the
+ * batch: it is held for its backoff, or it is acknowledged and the object says when it runs next. What is left over is a turn that could
+ * not be ended, because the store or the queue is away: it is held for a while, longer each time, and counts as received.
+ */
+export type ReconcileBatch = (deliveries: readonly LoopDelivery[], timeMs: number) => Promise<readonly Delivery[]>
+
+/** What is left of a function's time for writing down how its runs went. */
+export const reserveMs = 5_000
+
+/**
+ * What of it a reconcile function may still take to end once it was told that its time is over. After that the process ends it, and does
+ * so ahead of its answer: behind it, Lambda may have given it the next batch already, whose messages would be lost for as long
+ * as their visibility timeout.
+ */
+const overrunMs = 1_000
+
+/** The function behind a work queue. */
+export function createReconcile(
+  options: FunctionOptions,
+): (event: SQSEvent, timeMs: number) => Promise<SQSBatchResponse> {
+  const batch = lazy(() => createReconcileBatch({ ...openEngineServices(options), retire: () => retired(options) }))
+  return async ({ Records }, timeMs) => {
+    const read = Records.map((record) => ({ record, said: readMessage(record, options.seeing.logger) }))
+    for (const { said } of read) if (said !== undefined) observeWait(said, options)
+    const kept = new Set(
+      await batch()(
+        read.flatMap(({ said }) => said ?? []),
+        timeMs,
+      ),
+    )
+    const left = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
+    return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
+  }
+}
+
+/** Nobody writes the numbers down behind the end of the process. */
+function retired({ boundary, seeing }: FunctionOptions): void {
+  seeing.telemetry.flush()
+  boundary.retire()
+}
+
+/** How long a wake-up stood in the queue before anybody took it. What comes again has had its turn, or is held on purpose. */
+function observeWait({ loop, delivery, sentAtMs }: LoopDelivery, { boundary, seeing }: FunctionOptions): void {
+  if (sentAtMs === undefined || delivery.receiveCount > 1) return
+  const waited = seeing.telemetry.histogram(metrics.queueSeconds, { name: loop, controller: loop })
+  waited(Math.max(0, boundary.clock.nowMs() - sentAtMs) / 1_000)
+}
+
+/** Undefined for what is none of our messages: it goes the way of those that are given up, and is told of at its end. */
+function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefined {
+  try {
+    return deliveryOf(record)
+  } catch (error) {
+    logger.error('a message that nobody can read', { message: record.messageId, error: String(error) })
+    return undefined
+  }
+}
+
+export function createReconcileBatch(services: QueueServices): ReconcileBatch {
+  const { store, clock, random, logger, queueOf, retire } = services
+  const loops = new Map(createControlLoops(services).map((loop) => [loop.name, measured(loop, services)]))
+
+  /** A queue may hold wake-ups of fan-outs whose controller this function does not know: it need not. */
+  function runnerOf(name: string): ControlLoop['run'] | undefined {
+    return loops.get(name)?.run ?? (isFanOut(name) ? createFanOut(services.store) : undefined)
+  }
+
+  /** A function goes on in this process though its time is over. */
+  let mustRetire = false
+
+  async function runLoop(
+    name: string,
+    deliveries: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly Delivery[]> {
+    const run = runnerOf(name)
+    if (run === undefined) return unknown(name, deliveries)
+    const queue = createBatchQueue({ queue: queueOf({ name }), clock, logger })
+    const unended = await processBatch(deliveries, { queue, run, logger, concurrency: deliveries.length }, signal)
+    await Promise.all(unended.map((turn) => turn.hold(awayMs(turn.receiveCount)).catch(left)))
+    const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
+    const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))
+    if (!(await queue.ended(others, overrunMs))) mustRetire = true
+    queue.close()
+    return deliveries.filter((delivery) => !queue.isSettled(delivery))
+  }
+
+  function awayMs(receiveCount: number): number {
+    return Math.min(shortWaitMsMax, backoffMs(receiveCount, random.next()))
+  }
+
+  function unknown(name: string, deliveries: readonly Delivery[]): readonly Delivery[] {
+    logger.error('messages of a loop that this function does not run', { loop: name, messages: deliveries.length })
+    return deliveries
+  }
+
+  function left(error: unknown): void {
+    logger.warn('message not held; it comes again after its visibility timeout', { error: String(error) })
+  }
+
+  function unread(error: unknown): undefined {
+    logger.warn('nobody knows whether a late message was held; it is run apart', { error: String(error) })
+  }
+
+  async function runAll(all: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+    const byLoop = [...Map.groupBy(all, ({ loop }) => loop)]
+    const kept = await Promise.all(byLoop.map(([name, some]) => runLoop(name, some.map(deliveryIn), signal)))
+    return kept.flat()
+  }
+
+  /**
+   * What is late, and was not held when it was handed out before: a process that had it ended without a word. One key may have done
+   * that, and would take the others of its batch with it again and again, since their visibility timeouts end together. None, if one
+   * key is all there is.
+   */
+  async function suspectsIn(all: readonly LoopDelivery[]): Promise<readonly LoopDelivery[]> {
+    if (new Set(all.map(groupOf)).size < 2) return []
+    const late = all.filter((one) => isLate(one, clock.nowMs()))
+    const lost = await Promise.all(late.map(async (one) => ((await wasHeld(one)) ? [] : [groupOf(one)])))
+    const keys = new Set(lost.flat())
+    return all.filter((one) => keys.has(groupOf(one)))
+  }
+
+  /** Then it is late because the queue is long. */
+  async function wasHeld({ delivery: { wakeUp, receiveCount } }: LoopDelivery): Promise<boolean> {
+    const stored = await store.get(wakeUp.key).catch(unread)
+    return (stored?.engine.hold?.receives ?? 0) + 1 >= receiveCount
+  }
+
+  /** One after the other, by chance: whoever comes ahead of the one that ends the process is done with, in some round. */
+  async function runApart(suspects: readonly LoopDelivery[], { signal, untilMs }: Time): Promise<readonly Delivery[]> {
+    const kept: Delivery[] = []
+    const keys = [...Map.groupBy(suspects, groupOf).values()].map((some) => ({ some, chance: random.next() }))
+    for (const { some } of keys.sort((a, b) => a.chance - b.chance)) {
+      const { loop: name = '' } = some[0] ?? {}
+      const isTimeLeft = untilMs - clock.nowMs() >= (loops.get(name)?.timeoutMs ?? 0)
+      if (isTimeLeft) kept.push(...(await runAndDelete(some, signal)))
+      else kept.push(...(await putOff(name, some.map(deliveryIn))))
+    }
+    return kept
+  }
+
+  /** Deleted at once: were the process to end before the batch does, nobody would learn that they are done with. */
+  async function runAndDelete(some: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+    const kept = await runAll(some, signal)
+    await deleteDone(some, kept)
+    return kept
+  }
+
+  async function deleteDone(some: readonly LoopDelivery[], kept: readonly Delivery[]): Promise<void> {
+    const done = some.filter(({ delivery }) => !kept.includes(delivery))
+    for (const [name, all] of Map.groupBy(done, ({ loop }) => loop))
+      await queueOf({ name }).settle(all.map(deliveryIn)).catch(left)
+  }
+
+  async function putOff(name: string, deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
+    await queueOf({ name }).hold(deliveries, awayMs(1)).catch(left)
+    return deliveries
+  }
+
+  return async (all, timeMs) => {
+    const over = new AbortController()
+    const ended = new AbortController()
+    const untilMs = clock.nowMs() + Math.max(0, timeMs - reserveMs)
+    void clock.sleep(untilMs - clock.nowMs(), ended.signal).then(() => over.abort(outOfTime))
+    const suspects = await suspectsIn(all)
+    const others = all.filter((one) => !suspects.includes(one))
+    const kept =
+      suspects.length === 0
+        ? await runAll(all, over.signal)
+        : [
+            ...(await runAndDelete(others, over.signal)),
+            ...(await runApart(suspects, { signal: over.signal, untilMs })),
+          ]
+    // Without a reason, every abort makes an error with a stack.
+    ended.abort('ended')
+    if (mustRetire) {
+      await deleteDone(all, kept)
+      retire()
+    }
+    return kept
+  }
+}
+
+interface Time {
+  readonly signal: AbortSignal
+  /** Runs have to end by then. */
+  readonly untilMs: number
+}
+
+/** In the queue for longer than its holds can have taken; not if it comes for the first time, whatever clocks say. */
+function isLate({ delivery: { receiveCount, firstReceivedAtMs = Infinity } }: LoopDelivery, nowMs: number): boolean {
+  return receiveCount > 1 && nowMs - firstReceivedAtMs > receiveCount * shortWaitMsMax
+}
+
+function groupOf({ loop, delivery }: LoopDelivery): string {
+  return `${loop} ${keyText(delivery.wakeUp.key)}`
+}
+
+function deliveryIn({ delivery }: LoopDelivery): Delivery {
+  return delivery
+}
+
+const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')
+
+function measured(loop: ControlLoop, { telemetry, clock }: QueueServices): ControlLoop {
+  return { ...loop, run: createLoopMetrics({ ...loop, telemetry, clock }).runner(loop.run) }
+}

@@ -1,0 +1,90 @@
+import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
+import { changeOf, type StreamChange } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
+import { createControlRelay } from '../../engine/loops/control-loops.ts'
+import { hasCode } from '../../model/errors.ts'
+import { openEngineServices, type FunctionOptions } from './open.ts'
+import { openPublish } from './publish.ts'
+import type { QueueServices } from './services.ts'
+import { lazy } from './lazy.ts'
+
+/** A record of the table's stream. */
+export interface RelayRecord {
+  /** Names the record in the report of failures. */
+  readonly id: string
+  /** What happened, as long as it can be told; throws for a record that nobody can read. */
+  readonly change: () => StreamChange | undefined
+}
+
+/**
+ * Relays a batch of the stream, and names the first record that could not be. From there on the mapping gives the batch again, so
+ * nothing is lost. A record that fails by itself does not stand before the others: they are relayed first, each alone, and only
+ * then is it reported; in the end the mapping sets it aside. Relaying a record twice does no harm.
+ */
+export type RelayBatch = (records: readonly RelayRecord[]) => Promise<string | undefined>
+
+export interface RelayBatchOptions extends QueueServices {
+  /** Also told of every change, ahead of the report. */
+  readonly publish: (changes: readonly StreamChange[]) => Promise<void>
+}
+
+/** The function behind the table's stream. */
+export function createRelayFunction(
+  options: FunctionOptions,
+): (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse> {
+  const batch = lazy(() =>
+    createRelayBatch({ ...openEngineServices(options), publish: openPublish(options.boundary, options.seeing) }),
+  )
+  return async ({ Records }) => {
+    const records = Records.map((record) => ({
+      id: record.dynamodb?.SequenceNumber ?? '',
+      change: () => changeOf(record),
+    }))
+    const failed = await batch()(records)
+    return { batchItemFailures: failed === undefined ? [] : [{ itemIdentifier: failed }] }
+  }
+}
+
+export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
+  const { queueOf, logger, publish } = options
+  const relay = createControlRelay(options, queueOf)
+
+  async function all(records: readonly RelayRecord[]): Promise<void> {
+    const changes = records.flatMap((record) => record.change() ?? [])
+    await relay(changes)
+    await publish(changes)
+  }
+
+  async function oneByOne(records: readonly RelayRecord[]): Promise<string | undefined> {
+    let first: string | undefined
+    for (const record of records) {
+      try {
+        await all([record])
+      } catch (error) {
+        first ??= record.id
+        logger.error('a record of the stream was not relayed', { record: record.id, error: textOf(error) })
+        if (isAway(error)) return first
+      }
+    }
+    return first
+  }
+
+  return async (records) => {
+    let failed: string | undefined
+    try {
+      await all(records)
+    } catch (error) {
+      failed = isAway(error) ? records[0]?.id : await oneByOne(records)
+      logger.warn('a part of the stream comes again', { from: failed ?? '', error: textOf(error) })
+    }
+    return failed
+  }
+}
+
+/** It is not the record: any other would fare the same. */
+function isAway(error: unknown): boolean {
+  return hasCode(error, 'THROTTLED', 'UNAVAILABLE', 'WRITE_UNKNOWN')
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

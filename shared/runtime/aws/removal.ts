@@ -1,0 +1,138 @@
+import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse } from 'aws-lambda'
+import { backoffMs } from '../../engine/state/backoff.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { AwsBoundary } from './boundary.ts'
+import { openAwsTable } from './table.ts'
+
+/** A controller as the deployment has it. */
+export interface DeployedController {
+  readonly name: string
+  readonly group: string
+  readonly kind: string
+  /** What its objects carry until it has cleaned up; without it nothing has to be. */
+  readonly finalizer?: string
+}
+
+/**
+ * Refuses to take controllers away whose objects still carry their finalizer: nobody would clean up after those objects, and none of
+ * them could ever be deleted. CloudFormation asks before it takes away anything, on an update and when the stack goes.
+ *
+ * Protocol: AWS CloudFormation User Guide, "Custom resources": the answer is put to the URL of the event; a failure of an update rolls it back.
+ */
+export type AnswerRemoval = (event: CloudFormationCustomResourceEvent) => Promise<void>
+
+/** `put` sends the answer to CloudFormation, up to five times; the last failure fails the function, which Lambda then calls again. */
+export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerRemoval {
+  return async (event) => {
+    const { store } = openAwsTable(boundary, patienceMs)
+    const reason = await whyNot(event, store).catch((error: unknown) => `cannot tell what is left: ${String(error)}`)
+    const answer = answerTo(event, reason)
+    await send(boundary, () => putAnswer(put, event.ResponseURL, answer))
+  }
+}
+
+/** Without an answer CloudFormation waits until the time of the resource is over. */
+async function send({ clock, random }: AwsBoundary, attempt: () => Promise<void>): Promise<void> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (attempts === attemptsMax) throw error
+      await clock.sleep(backoffMs(attempts, random.next()))
+    }
+  }
+}
+
+/** With its waits little more than a minute of the function's five. */
+const attemptsMax = 5
+const answerMsMax = 10_000
+
+async function putAnswer(put: typeof fetch, url: string, answer: CloudFormationCustomResourceResponse): Promise<void> {
+  const signal = AbortSignal.timeout(answerMsMax)
+  const { ok, status } = await put(url, { method: 'PUT', body: JSON.stringify(answer), headers: noType, signal })
+  if (!ok) throw new Error(`CloudFormation did not take the answer: ${status}`)
+}
+
+/** By itself fetch names the type of a text; URLs that are signed without one, as those of older Regions are, are then refused. */
+const noType = { 'content-type': '' } as const
+
+/** Nobody waits at a terminal for single requests. */
+const patienceMs = 30_000
+
+async function whyNot(
+  event: CloudFormationCustomResourceEvent,
+  store: Pick<ObjectStore, 'list'>,
+): Promise<string | undefined> {
+  const needed = await Promise.all(removedBy(event).map((controller) => whyNeeded(controller, store)))
+  const reasons = needed.filter((one) => one !== undefined)
+  return reasons.length === 0 ? undefined : reasons.join(' ')
+}
+
+interface Properties {
+  readonly controllers?: readonly DeployedController[]
+}
+
+/** Those that would be gone. A controller that comes back under another name or finalizer does not know the old one. */
+function removedBy(event: CloudFormationCustomResourceEvent): readonly DeployedController[] {
+  const { controllers = [] } = event.ResourceProperties as Properties
+  if (event.RequestType === 'Create') return []
+  if (event.RequestType === 'Delete') return controllers
+  const { controllers: before = [] } = event.OldResourceProperties as Properties
+  const isKept = (old: DeployedController) =>
+    controllers.some(
+      ({ group, kind, finalizer }) => group === old.group && kind === old.kind && finalizer === old.finalizer,
+    )
+  return before.filter((one) => !isKept(one))
+}
+
+const pageSize = 500
+const namedMax = 3
+
+async function whyNeeded(
+  { name, group, kind, finalizer }: DeployedController,
+  store: Pick<ObjectStore, 'list'>,
+): Promise<string | undefined> {
+  if (finalizer === undefined) return undefined
+  const holders: string[] = []
+  let after: { readonly namespace: string; readonly name: string } | undefined
+  do {
+    const { items, more } = await store.list({ group, kind, limit: pageSize, ...(after && { after }) })
+    const objects = items.map(({ object }) => object.metadata)
+    const held = objects.filter(({ finalizers = [] }) => finalizers.includes(finalizer))
+    holders.push(...held.map((one) => [one.namespace ?? '', one.name].filter(Boolean).join('/')))
+    const last = objects.at(-1)
+    after = more && last ? { namespace: last.namespace ?? '', name: last.name } : undefined
+  } while (after !== undefined && holders.length <= namedMax)
+  return holders.length === 0
+    ? undefined
+    : explanation(name, group === '' ? kind : `${kind}.${group}`, { finalizer, holders })
+}
+
+interface Held {
+  readonly finalizer: string
+  readonly holders: readonly string[]
+}
+
+function explanation(name: string, kind: string, { finalizer, holders }: Held): string {
+  const named = holders.slice(0, namedMax).join(', ')
+  const objects = holders.length > namedMax ? `${named} and others` : named
+  return (
+    `The reconciler ${name} is needed: its finalizer ${finalizer} is on ${objects}, and nobody else would clean up after those. ` +
+    `Delete them first (kubectl delete ${kind.toLowerCase()} -A --all), or remove the finalizer where there is nothing to clean up.`
+  )
+}
+
+/** CloudFormation takes 4 KB. */
+const reasonCharactersMax = 2_000
+
+function answerTo(
+  event: CloudFormationCustomResourceEvent,
+  reason: string | undefined,
+): CloudFormationCustomResourceResponse {
+  const { StackId, RequestId, LogicalResourceId } = event
+  // One that changed would have CloudFormation delete the old one.
+  const PhysicalResourceId = 'PhysicalResourceId' in event ? event.PhysicalResourceId : LogicalResourceId
+  const of = { StackId, RequestId, LogicalResourceId, PhysicalResourceId }
+  if (reason === undefined) return { ...of, Status: 'SUCCESS' }
+  return { ...of, Status: 'FAILED', Reason: reason.slice(0, reasonCharactersMax) }
+}

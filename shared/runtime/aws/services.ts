@@ -1,0 +1,59 @@
+import type { ControlLoopsOptions } from '../../engine/loops/control-loops.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
+import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { Checkpoint } from '../../ports/checkpoint.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Reserve } from '../../ports/reservations.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import type { WorkQueue } from '../../ports/work-queue.ts'
+import { createResources } from '../../resources/create-resources.ts'
+import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
+import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
+import type { AwsBoundary } from './boundary.ts'
+import { withSafetyNet } from '../../engine/wake/safety-net.ts'
+
+/** What the table gives. */
+export interface TablePorts {
+  readonly store: ObjectStore
+  readonly index: ObjectIndex
+  readonly feed: ChangeFeed
+  readonly reserve: Reserve
+  checkpoint(name: string): Checkpoint
+}
+
+/** What the functions of one control plane work with: made once per process, and used by all its invocations. */
+export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {
+  readonly reserve: Reserve
+}
+
+export interface AwsServicesOptions {
+  readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>
+  readonly logger: Logger
+  readonly telemetry: Telemetry
+  readonly ports: TablePorts
+  readonly controllers: readonly Controller[]
+  /** How old may be what is known of the kinds that others define. */
+  readonly kindsMaxAgeMs: number
+}
+
+/** With the queues, for those who send wake-ups or hold them. */
+export interface QueueServices extends AwsServices {
+  readonly queueOf: (loop: { readonly name: string }) => WorkQueue
+}
+
+export function createAwsServices(options: AwsServicesOptions): AwsServices {
+  const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry } = options
+  const { clock, random, retire } = boundary
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs })
+  const store = withSafetyNet(tellDefinitionWrites(ports.store, catalog.invalidate), {
+    clock,
+    controllers,
+    logger,
+  })
+  const resources = createResources({ store, clock, random })
+  const events = createEventRecorder({ resources, clock, logger })
+  return { ...ports, store, resources, catalog, clock, random, logger, telemetry, events, controllers, retire }
+}

@@ -1,0 +1,108 @@
+import { join, resolve } from 'node:path'
+import { createJsonLogger, type LogLevel } from '../../adapters/node/json-logger.ts'
+import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
+import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
+import { startNodeHttpServer } from '../../adapters/local/https/node-http-server.ts'
+import { systemClock } from '../../adapters/node/system-clock.ts'
+import { systemRandom } from '../../adapters/node/system-random.ts'
+import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { makeDataDirectory } from './data-directory.ts'
+import { startLocalCore } from './core.ts'
+import { openLocalPorts } from './ports.ts'
+
+export interface LocalControlPlaneOptions {
+  /** 0 for any that is free. */
+  readonly port: number
+  readonly dataDirectory: string
+  /** Default info. */
+  readonly logLevel?: LogLevel
+  /** The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be loaded then. */
+  readonly controllers: (dataDirectory: string) => readonly Controller[] | Promise<readonly Controller[]>
+}
+
+/** The control plane in one process: the API, the engine and the reconcilers over one SQLite file. */
+export interface LocalControlPlane {
+  readonly url: string
+  readonly kubeconfig: string
+  /** Resolves when it has stopped; rejects if it breaks, which is a bug. */
+  readonly ended: Promise<unknown>
+  /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. */
+  stop(graceMs: number): Promise<void>
+}
+
+/**
+ * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig. Throws
+ * UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made. Nothing of the
+ * controllers is loaded or run before all of that is ours; who asks meanwhile is answered when everything runs.
+ */
+export async function startLocalControlPlane({
+  port,
+  dataDirectory,
+  logLevel = 'info',
+  controllers,
+}: LocalControlPlaneOptions): Promise<LocalControlPlane> {
+  const directory = resolve(dataDirectory)
+  // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
+  makeDataDirectory(directory, 0o711)
+  await using opened = new AsyncDisposableStack()
+  const ports = opened.adopt(openLocalPorts(join(directory, 'setpoint.db'), systemClock), (one) => one.close())
+  const credentials = loadLocalCredentials(directory, systemClock.nowMs())
+  const logger = createJsonLogger({
+    write: (line) => process.stderr.write(line),
+    clock: systemClock,
+    level: logLevel,
+  })
+  const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
+  const handler: HttpHandler = async (request) => (await api)(request)
+  const server = opened.adopt(
+    await startNodeHttpServer({ handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
+    (one) => one.close(0),
+  )
+  const kubeconfig = join(directory, 'kubeconfig')
+  writeKubeconfig(kubeconfig, server.url, credentials)
+  const core = await startLocalCore({
+    ports,
+    controllers: await controllers(directory),
+    authenticate: createTokenAuthenticator(credentials.token, localAdministrator),
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+  })
+  serve(core.api)
+  opened.move()
+  const stopping = new AbortController()
+  const renew = (): void => {
+    const renewed = loadLocalCredentials(directory, systemClock.nowMs())
+    server.renew(renewed.tls)
+    writeKubeconfig(kubeconfig, server.url, renewed)
+  }
+  void daily(renew, logger, stopping.signal)
+  return {
+    url: server.url,
+    kubeconfig,
+    ended: core.ended,
+    stop: async (graceMs) => {
+      stopping.abort()
+      await Promise.all([server.close(graceMs), core.stop(graceMs)])
+      ports.close()
+    },
+  }
+}
+
+const dayMs = 24 * 3_600_000
+
+/** A process may run for longer than its certificate holds. */
+async function daily(renew: () => void, logger: Logger, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await systemClock.sleep(dayMs, signal)
+    if (signal.aborted) return
+    try {
+      renew()
+    } catch (error) {
+      logger.error('certificate not renewed; there are further tries, one a day', { error: String(error) })
+    }
+  }
+}

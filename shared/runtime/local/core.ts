@@ -1,0 +1,131 @@
+import { createLocalWorkQueue, type LocalWorkQueueOptions } from '../../adapters/local/queue/local-work-queue.ts'
+import { readProcess } from '../../adapters/node/process-metrics.ts'
+import { createPrometheusTelemetry, type PrometheusTelemetry } from '../../adapters/local/prometheus-telemetry.ts'
+import { createApi } from '../../api/api.ts'
+import { metrics } from '../../model/metrics.ts'
+import type { Page } from '../../api/call.ts'
+import { allControllers } from '../../engine/loops/control-loops.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { createExplain } from '../../engine/insight/explain/explain.ts'
+import { doctorReport } from '../../engine/insight/doctor.ts'
+import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
+import { createTokenBucket, type TokenBucketOptions } from '../../engine/limits/token-bucket.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import type { WorkQueue } from '../../ports/work-queue.ts'
+import { createResources } from '../../resources/create-resources.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import type { Resources } from '../../resources/resources.ts'
+import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
+import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
+import { installBasics } from '../../engine/loops/install-basics.ts'
+import { runLocalEngine } from '../../engine/loops/local-engine.ts'
+import type { LocalPorts } from './ports.ts'
+import { setpointVersion } from '../setpoint-version.ts'
+
+export interface LocalCoreOptions {
+  readonly ports: LocalPorts
+  readonly controllers: readonly Controller[]
+  readonly authenticate: Authenticator
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Default 1 s. */
+  readonly tickMs?: number
+  /** What all controllers together may spend on retries, for example 10 a second in bursts of 100. Default: no limit. */
+  readonly retryBudget?: TokenBucketOptions
+  /** Around each queue that is made; for tests. */
+  readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
+}
+
+/** The control plane without a server: the API as a function, and the engine running. */
+export interface LocalCore {
+  readonly api: HttpHandler
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+  /** Resolves when the engine has stopped; rejects if it breaks, which is a bug: nothing is reconciled from then on. */
+  readonly ended: Promise<unknown>
+  /** Resolves once the engine has stopped: it takes no more keys, and gives up what still runs after `graceMs`. The ports stay open. */
+  stop(graceMs: number): Promise<void>
+}
+
+export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
+  const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
+  const { feed } = ports
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity })
+  const store = tellDefinitionWrites(ports.store, catalog.invalidate)
+  const resources = createResources({ store, clock, random })
+  const telemetry = createPrometheusTelemetry()
+  readProcess(telemetry)
+  const stop = new AbortController()
+  const abandon = new AbortController()
+  const engine = {
+    ...ports,
+    store,
+    resources,
+    catalog,
+    clock,
+    random,
+    logger,
+    controllers,
+    events: createEventRecorder({ resources, clock, logger }),
+    telemetry,
+    createQueue: (name: string, visibilityMs: number) =>
+      wrapQueue(createMeasuredQueue(name, { clock, random, visibilityMs, telemetry }), name),
+    tickMs: options.tickMs ?? 1_000,
+    ...(options.retryBudget === undefined ? {} : { retryBudget: createTokenBucket(options.retryBudget) }),
+  }
+  // Refuses controllers that cannot stand together, before anything is written or runs.
+  const explain = createExplain({ ...engine, controllers: allControllers(engine) })
+  await installBasics({ resources, catalog, controllers })
+  const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
+  return {
+    api: createApi({
+      resources,
+      catalog,
+      feed,
+      clock,
+      logger,
+      telemetry,
+      explain,
+      pages: pagesOf(telemetry, controllers),
+      authenticate: options.authenticate,
+      version: setpointVersion,
+    }),
+    resources,
+    catalog,
+    ended: running,
+    stop: async (graceMs) => {
+      const ended = new AbortController()
+      stop.abort()
+      void clock.sleep(graceMs, ended.signal).then(() => abandon.abort())
+      await running
+      ended.abort()
+    },
+  }
+}
+
+/** A queue that tells how long it is, and how long its keys wait. */
+function createMeasuredQueue(
+  name: string,
+  { telemetry, ...options }: LocalWorkQueueOptions & { readonly telemetry: Telemetry },
+): WorkQueue {
+  const labels = { name, controller: name }
+  const waited = telemetry.histogram(metrics.queueSeconds, labels)
+  const queue = createLocalWorkQueue({ ...options, onHandOut: (waitedMs) => waited(waitedMs / 1_000) })
+  telemetry.read(metrics.queueDepth, labels, queue.depth)
+  telemetry.read(metrics.queueOldest, labels, () => queue.longestWaitMs() / 1_000)
+  return queue
+}
+
+/** What is served beside the API. */
+export function pagesOf(telemetry: PrometheusTelemetry, controllers: readonly Controller[]): ReadonlyMap<string, Page> {
+  return new Map([
+    ['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }],
+    ['doctor', { type: 'text/plain; charset=utf-8', text: () => doctorReport(controllers, telemetry.valueOf) }],
+  ])
+}

@@ -1,0 +1,34 @@
+import { createSqliteChangeFeed } from '../../adapters/local/sqlite/sqlite-change-feed.ts'
+import { createSqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
+import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
+import { openSqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
+import { createSqliteIndex } from '../../adapters/local/sqlite/sqlite-index.ts'
+import { createSqliteStore } from '../../adapters/local/sqlite/sqlite-store.ts'
+import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Checkpoints } from '../../engine/wake/saving.ts'
+
+/** What is kept in one SQLite file. */
+export interface LocalPorts extends Checkpoints {
+  readonly store: ObjectStore
+  readonly feed: ChangeFeed
+  readonly index: ObjectIndex
+  close(): void
+}
+
+/** Opens the file, or makes it; ":memory:" keeps everything in memory. Throws UNAVAILABLE if another process has the file. */
+export function openLocalPorts(file: string, clock: Clock): LocalPorts {
+  const database = openSqliteDatabase(file)
+  const changeLog = createSqliteChangeLog({ database, clock })
+  return {
+    store: createSqliteStore({ database, changeLog }),
+    feed: createSqliteChangeFeed({ database, changeLog }),
+    index: createSqliteIndex(database),
+    relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
+    turned: createSqliteCheckpoint({ database, name: 'turned' }),
+    introduced: createSqliteCheckpoint({ database, name: 'introduced' }),
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,131 @@
+import { relative } from 'node:path'
+import { inspect, parseArgs } from 'node:util'
+import { createJsonLogger, logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
+import { systemClock } from '../../adapters/node/system-clock.ts'
+import { DefinitionError, OperatingError } from '../../model/errors.ts'
+import { tellOfRejections } from './rejections.ts'
+import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
+
+/**
+ * Runs the control plane as a process: says when it is ready, stops on SIGTERM, SIGINT and SIGHUP, and exits with 0 then. `--help` prints the
+ * usage and exits with 0. What a person can mend (a word of the command line, a port that is taken, a directory that is in use, a
+ * definition that cannot work) is one line on stderr and exit code 1; a bug keeps its stack.
+ */
+export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
+  // Listens from the first moment: who is told to stop while it starts stops when it has.
+  const toldToStop = Promise.race([signalled(), leftByNpm()])
+  // Nothing that is acknowledged is lost by it, whatever does not come to an end: a start, too.
+  void toldToStop.then(() => setTimeout(() => process.exit(0), overdueMs))
+  // Who hears us no more, as when the terminal was closed, does not end us.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  tellOfRejections(
+    createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' }),
+  )
+  let attempted = 'start'
+  try {
+    const plane = await startLocalControlPlane({ ...commandLine(), controllers })
+    process.stdout.write(readyText(plane))
+    attempted = 'go on'
+    await Promise.race([toldToStop, plane.ended])
+    await plane.stop(stopMs)
+    process.exit(0)
+  } catch (error) {
+    const isMendable = error instanceof OperatingError || error instanceof DefinitionError
+    process.stderr.write(`setpoint: ${isMendable ? error.message : `cannot ${attempted}: ${inspect(error)}`}\n`)
+    process.exit(1)
+  }
+}
+
+function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
+  const dataDirectory = process.env['SETPOINT_DATA_DIR'] || '.setpoint'
+  const options = {
+    port: { type: 'string', default: '8443' },
+    'data-dir': { type: 'string', default: dataDirectory },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const
+  try {
+    const { values } = parseArgs({ options })
+    if (values.help) {
+      process.stdout.write(`${usage}\n`)
+      process.exit(0)
+    }
+    return {
+      port: portOf(values.port),
+      dataDirectory: dataDirectoryOf(values['data-dir']),
+      logLevel: logLevelOf(process.env['SETPOINT_LOG'] || 'info'),
+    }
+  } catch (error) {
+    if (error instanceof TypeError) throw new OperatingError('BAD_REQUEST', `${error.message}\n${usage}`)
+    throw error
+  }
+}
+
+const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint]
+environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')})`
+
+const stopMs = 4_000
+/** Within the ten seconds that most supervisors give. */
+const overdueMs = 8_000
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new OperatingError(
+    'BAD_REQUEST',
+    `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
+  )
+}
+
+/** Nothing at all would be the working directory: a variable that is empty, most likely. */
+function dataDirectoryOf(path: string): string {
+  if (path !== '') return path
+  throw new OperatingError('BAD_REQUEST', '--data-dir: no directory is named; leave it out for .setpoint')
+}
+
+function logLevelOf(text: string): LogLevel {
+  const level = logLevels.find((one) => one === text)
+  if (level !== undefined) return level
+  throw new OperatingError(
+    'BAD_REQUEST',
+    `SETPOINT_LOG: ${JSON.stringify(text)} is not a level; give one of ${logLevels.join(', ')}`,
+  )
+}
+
+function readyText({ url, kubeconfig }: LocalControlPlane): string {
+  const seconds = (performance.now() / 1000).toFixed(2)
+  return `setpoint is ready at ${url} (${seconds} s). Try:
+
+  export KUBECONFIG=${quoted(kubeconfig)}
+  kubectl api-resources
+  kubectl apply -f ${relative(process.cwd(), 'examples/orders.yaml')}
+  kubectl get postgresclusters,postgresdatabases -w
+
+`
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
+
+/** Once is enough: of Ctrl-C a process that npm started hears twice, from the terminal and from npm. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => resolve())
+  })
+}
+
+/**
+ * npm runs us by a shell and passes signals on to that, which ends without telling us. Nobody who stopped `npm start` wants us
+ * to live on.
+ */
+function leftByNpm(): Promise<void> {
+  const parent = process.ppid
+  return new Promise((resolve) => {
+    if (process.env['npm_lifecycle_event'] === undefined) return
+    const look = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(look)
+      resolve()
+    }, 500)
+  })
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { createLocalWorkQueue } from '../../../../../shared/adapters/local/queue/local-work-queue.ts'
+import type { WakeUp } from '../../../../../shared/ports/work-queue.ts'
+import { createSeededRandom } from '../../../../../shared/testing/seeded-random.ts'
+import { createVirtualClock } from '../../../../support/virtual-clock.ts'
+
+const wakeUp: WakeUp = {
+  key: { group: '', kind: 'ConfigMap', namespace: 'default', name: 'one' },
+  origin: 'change',
+  dedupId: 'id',
+  lane: 'urgent',
+  reason: 'test',
+}
+
+/** A machine whose clock can jump while time passes as it does. */
+function machine() {
+  const passing = createVirtualClock()
+  let aheadMs = 0
+  const clock = {
+    nowMs: () => passing.nowMs() + aheadMs,
+    steadyMs: () => passing.nowMs(),
+    sleep: passing.sleep,
+  }
+  const queue = createLocalWorkQueue({ clock, random: createSeededRandom(1), visibilityMs: 30_000 })
+  const jump = (byMs: number): void => {
+    aheadMs += byMs
+  }
+  return { queue, pass: passing.advance, jump }
+}
+
+it.each([3_600_000, -3_600_000])('ends nobody’s turn early or late when the clock jumps by %i ms', async (byMs) => {
+  const { queue, pass, jump } = machine()
+  await queue.send([wakeUp])
+  await queue.receive(1, new AbortController().signal)
+  jump(byMs)
+  const again = queue.receive(1, new AbortController().signal)
+  let hasCome = false
+  void again.then(() => (hasCome = true))
+  await pass(29_000)
+  await queue.send([])
+  expect(hasCome).toBe(false)
+  await pass(1_500)
+  await queue.send([])
+  expect((await again).map(({ receiveCount }) => receiveCount)).toEqual([2])
+})

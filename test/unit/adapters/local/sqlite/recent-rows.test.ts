@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createRecentRows,
+  type CommittedRow,
+  type RowPlace,
+} from '../../../../../shared/adapters/local/sqlite/recent-rows.ts'
+
+function placeOf(name: string): RowPlace {
+  return { kindId: 1, key: { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name } }
+}
+
+function rowOf(rv: number, characters = 10): CommittedRow {
+  return { id: 1, uid: 'u', rv, owners: null, engine: null, doc: 'x'.repeat(characters) }
+}
+
+describe('recent rows', () => {
+  it('gives back what was noted last, each by its own place', () => {
+    const rows = createRecentRows()
+    rows.note(placeOf('a'), rowOf(1))
+    rows.note(placeOf('b'), rowOf(2))
+    rows.note(placeOf('a'), rowOf(3))
+    expect([rows.find(placeOf('a'))?.rv, rows.find(placeOf('b'))?.rv, rows.find(placeOf('c'))]).toEqual([
+      3,
+      2,
+      undefined,
+    ])
+  })
+
+  it('forgets a row at once, however long ago it was noted', () => {
+    const rows = createRecentRows()
+    rows.note(placeOf('a'), rowOf(1))
+    rows.note(placeOf('big'), rowOf(2, 5_000_000))
+    rows.forget(placeOf('a'))
+    expect(rows.find(placeOf('a'))).toBeUndefined()
+  })
+
+  it('holds eight million characters and one document at most, and keeps what is looked for', () => {
+    const rows = createRecentRows()
+    rows.note(placeOf('wanted'), rowOf(1, 100_000))
+    for (let rv = 2; rv < 500; rv++) {
+      rows.note(placeOf(`filler-${rv}`), rowOf(rv, 100_000))
+      expect(rows.find(placeOf('wanted'))?.rv).toBe(1)
+    }
+    const held = Array.from({ length: 500 }, (_, rv) => rows.find(placeOf(`filler-${rv}`))).filter(Boolean)
+    expect(held.length).toBeLessThanOrEqual(81)
+  })
+
+  it('counts a row that is written again and again once', () => {
+    const rows = createRecentRows()
+    rows.note(placeOf('quiet'), rowOf(1))
+    for (let rv = 2; rv < 1_000; rv++) rows.note(placeOf('busy'), rowOf(rv, 100_000))
+    expect(rows.find(placeOf('quiet'))?.rv).toBe(1)
+  })
+})

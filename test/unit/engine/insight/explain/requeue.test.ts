@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import type { Facts } from '../../../../../shared/engine/insight/explain/facts.ts'
+import { requeue } from '../../../../../shared/engine/insight/explain/plan-answers.ts'
+import type { EngineState } from '../../../../../shared/model/stored-object.ts'
+
+function nextRun(engine: EngineState): string | undefined {
+  const object = { metadata: { uid: 'u', generation: 1 } }
+  return requeue({ stored: { object, engine }, controller: { resyncMs: 0 }, nowMs: 0 } as unknown as Facts)[0]
+}
+
+it('tells a limit of the object from one of its controller', () => {
+  const limited = { generation: 1, waiting: 'RateLimited', nextRunAtMs: 30_000 } as const
+  expect(nextRun(limited)).toContain('running too often')
+  expect(nextRun({ ...limited, reservedMs: 30_000 })).toContain('rate limit of its controller')
+})

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { createUnconverged } from '../../../../shared/engine/insight/unconverged.ts'
+
+describe('the oldest change that is not observed', () => {
+  it('is none at first, and none again once all are', () => {
+    const changes = createUnconverged()
+    expect(changes.oldestMs(1_000)).toBe(0)
+    changes.met('a', { sinceMs: 0, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(1_000)
+    changes.observed('a')
+    expect(changes.oldestMs(1_000)).toBe(0)
+  })
+
+  it('is the oldest, whoever was met last', () => {
+    const changes = createUnconverged()
+    changes.met('young', { sinceMs: 800, untilMs: 10_000 })
+    changes.met('old', { sinceMs: 300, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(700)
+  })
+
+  it('is forgotten when its object gives no sign of life, but not while it was told to wait', () => {
+    const changes = createUnconverged()
+    changes.met('gone', { sinceMs: 0, untilMs: 500 })
+    changes.met('waiting', { sinceMs: 100, untilMs: 500 })
+    changes.waits('waiting', 5_000)
+    expect(changes.oldestMs(1_000)).toBe(900)
+    expect(changes.oldestMs(6_000)).toBe(0)
+  })
+
+  it('is of those that were met since others may have observed them', () => {
+    const changes = createUnconverged()
+    changes.met('a', { sinceMs: 0, untilMs: 10_000 })
+    changes.forget()
+    expect(changes.oldestMs(1_000)).toBe(0)
+    changes.met('b', { sinceMs: 400, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(600)
+  })
+
+  it('takes memory for ten thousand objects at most, those that were first', () => {
+    const changes = createUnconverged()
+    for (let i = 0; i < 10_000; i++) changes.met(`uid-${i}`, { sinceMs: 500, untilMs: 10_000 })
+    changes.met('one-too-many', { sinceMs: 0, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(500)
+  })
+})

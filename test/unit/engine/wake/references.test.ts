@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
+import { createNoteStored, createReferences, type NoteStored } from '../../../../shared/engine/wake/references.ts'
+import { createRelay, type Relay } from '../../../../shared/engine/wake/relay.ts'
+import { ConfigMap, done, reference } from '../../../../shared/index.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { Change } from '../../../../shared/ports/change-feed.ts'
+import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
+import { widgets, type WidgetObject } from '../../../acceptance/support/widgets.ts'
+import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
+import { createVirtualClock } from '../../../support/virtual-clock.ts'
+
+/** Who refers to whom is noted by the relay, change by change, and by the first look of a loop: neither undoes what the other noted. */
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+const of = (widget: WidgetObject) => (widget.metadata.labels?.['refers'] ?? '').split(',').map((name) => ({ name }))
+const controllers = [widgets([], () => done(), { watches: [reference(ConfigMap, of)] })]
+const key = { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name: 'w' }
+
+let opened: OpenSqlite
+const clock = createVirtualClock()
+beforeEach(() => {
+  opened = openSqlite(':memory:', clock)
+})
+afterEach(() => opened.close())
+
+function create(refers: string): Promise<StoredObject> {
+  const metadata = {
+    name: key.name,
+    namespace: key.namespace,
+    uid: 'uid-w',
+    resourceVersion: '0',
+    generation: 1,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    labels: { refers },
+  }
+  return opened.store.create({
+    object: { apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata, spec: {} },
+    engine: {},
+  })
+}
+
+function relabel(stored: StoredObject, refers: string): Promise<StoredObject> {
+  const { object } = stored
+  return opened.store.replace(
+    { ...stored, object: { ...object, metadata: { ...object.metadata, labels: { refers } } } },
+    ['labels'],
+  )
+}
+
+const changeTo = (stored: StoredObject): Change => ({ type: 'modified', touched: ['labels'], stored })
+const noted = async (): Promise<string> =>
+  (await opened.index.references(key))
+    .map(({ name }) => name)
+    .sort()
+    .join()
+
+function relay(): Relay {
+  const queue = {
+    send: async () => {},
+    receive: async () => [],
+    settle: async () => {},
+    hold: async () => {},
+    wake: async () => {},
+  }
+  return createRelay({
+    ...opened,
+    controllers,
+    queueOf: () => queue,
+    clock,
+    logger,
+    telemetry: createPrometheusTelemetry(),
+  })
+}
+
+it('of two changes in one batch the first does not forget what the second refers to again', async () => {
+  const one = await create('a')
+  await relay()([changeTo(one)])
+  const two = await relabel(one, 'b')
+  const three = await relabel(two, 'a,b')
+  await relay()([changeTo(two), changeTo(three)])
+  expect(await noted()).toBe('a,b')
+})
+
+it('a change that is told again forgets nothing that a later one refers to', async () => {
+  const one = await create('a')
+  await relay()([changeTo(one)])
+  const two = await relabel(one, 'b')
+  const three = await relabel(two, 'a,b')
+  await relay()([changeTo(two), changeTo(three)])
+  await relay()([changeTo(two)])
+  expect(await noted()).toBe('a,b')
+})
+
+it('of several changes in one batch all is forgotten that the last does not refer to', async () => {
+  const one = await create('a')
+  await relay()([changeTo(one)])
+  const two = await relabel(one, 'b')
+  const three = await relabel(two, 'c')
+  await relay()([changeTo(two), changeTo(three)])
+  expect(await noted()).toBe('c')
+})
+
+/** The first look, in which something happens before its n-th call of the index. */
+function noteStored(happens: Readonly<Record<number, () => Promise<void>>>): NoteStored {
+  let calls = 0
+  const counted =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      await happens[++calls]?.()
+      return call(...args)
+    }
+  const index: ObjectIndex = {
+    ...opened.index,
+    references: counted(opened.index.references),
+    setReferences: counted(opened.index.setReferences),
+  }
+  return createNoteStored(controllers, { store: opened.store, index })
+}
+
+it('notes what was never noted, and writes nothing where all is', async () => {
+  await create('a,b')
+  const look = noteStored({
+    3: async () => {},
+    4: () => Promise.reject(new Error('there is nothing to write')),
+  })
+  await look(key)
+  expect(await noted()).toBe('a,b')
+  await look(key)
+})
+
+it.each([1, 2])('undoes no note of a newer state that comes before its call %i of the index', async (call) => {
+  const one = await create('a')
+  const happen = async (): Promise<void> => {
+    const two = await relabel(one, 'b')
+    const { forget } = (await createReferences(controllers, opened).note(changeTo(two))) ?? {}
+    await forget?.()
+  }
+  await noteStored({ [call]: happen })(key)
+  expect(await noted()).toContain('b')
+})
+
+it('leaves to the relay what the object refers to no more', async () => {
+  const one = await create('a')
+  await relay()([changeTo(one)])
+  await relabel(one, 'b')
+  await noteStored({})(key)
+  expect(await noted()).toBe('a,b')
+})

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { mappedWatch, referenceWatch } from '../../../shared/reconciler/watches.ts'
+import { ConfigMap, mapped, reference, type ApiObject } from '../../../shared/index.ts'
+
+/** Names come from what users write, and become keys. */
+const object: ApiObject = {
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'w', namespace: 'n', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '' },
+}
+const impossible = ['a/b', '', 'x'.repeat(254), undefined, 5, {}].map((name) => ({ name: name as string }))
+
+const possible = { group: '', kind: 'ConfigMap', namespace: 'n', name: 'a' }
+
+it.each(impossible)('a reference to what no object can be called, %j, is none', (given) => {
+  const { targets } = referenceWatch(reference(ConfigMap, () => [given, { name: 'a' }]))
+  expect(targets(object)).toEqual([possible])
+})
+
+it.each([{ namespace: 'a/b' }, { namespace: 5 as unknown as string }])('nor one into no namespace, %j', (given) => {
+  const { targets } = referenceWatch(reference(ConfigMap, () => [{ name: 'a', ...given }, { name: 'a' }]))
+  expect(targets(object)).toEqual([possible])
+})
+
+it.each(impossible)('nothing maps to an object that cannot be called %j', (given) => {
+  const kind = { group: '', version: 'v1', kind: 'ConfigMap', namespaced: true }
+  const { primaries } = mappedWatch(
+    kind,
+    mapped(ConfigMap, () => given),
+  )
+  expect(primaries(object)).toEqual([])
+})

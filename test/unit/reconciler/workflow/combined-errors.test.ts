@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { verdictOf } from '../../../../shared/reconciler/verdict.ts'
+import { allDone, combined } from '../../../../shared/reconciler/workflow/combined-errors.ts'
+import { retryAfter, stop } from '../../../../shared/index.ts'
+import { InvariantError, OperatingError } from '../../../../shared/model/errors.ts'
+
+const away = new Error('connection refused')
+const conflict = new OperatingError('VERSION_CONFLICT', 'another write came first')
+const taken = stop('NameTaken', 'the name is taken')
+const late = stop('TooLate', 'the day is over')
+const busy = retryAfter('15s', 'busy')
+const busier = retryAfter('1m', 'very busy')
+
+describe('many failures as one', () => {
+  const rows = [
+    { errors: [away], verdict: { kind: 'failed', reason: 'ReconcileFailed' }, because: 'one is itself' },
+    { errors: [away, taken], verdict: { kind: 'failed' }, because: 'a retry helps one of them' },
+    { errors: [away, busy], verdict: { kind: 'failed' }, because: 'backoff waits long enough in the end' },
+    { errors: [taken], verdict: { kind: 'stopped', reason: 'NameTaken' }, because: 'one keeps its reason' },
+    { errors: [taken, late], verdict: { kind: 'stopped', reason: 'DependentsStopped' }, because: 'nothing helps' },
+    { errors: [busy, busier], verdict: { kind: 'retryAfter', afterMs: 60_000 }, because: 'nobody is asked too early' },
+    { errors: [busy, taken], verdict: { kind: 'retryAfter', afterMs: 15_000 }, because: 'waiting helps one of them' },
+    { errors: [conflict, conflict], verdict: { kind: 'failed', quiet: true }, because: 'nothing is wrong' },
+    { errors: [conflict, away], verdict: { kind: 'failed', quiet: false }, because: 'something is wrong' },
+  ]
+  it.each(rows)('$verdict: $because', ({ errors, verdict }) => {
+    expect(verdictOf(combined(errors.map((error, i) => ({ error, name: `n${i}` }))))).toMatchObject(verdict)
+  })
+
+  it('says of each whose it is', () => {
+    const failures = [
+      { name: 'server', error: away },
+      { name: 'page', error: taken },
+    ]
+    expect(combined(failures).message).toBe('server: connection refused; page: the name is taken')
+    expect(combined([{ error: away }, { error: 'text' }]).message).toBe('connection refused; text')
+  })
+
+  it('lets a broken invariant through', () => {
+    expect(() => combined([{ error: away }, { error: new InvariantError('impossible') }])).toThrow(InvariantError)
+  })
+})
+
+describe('waiting for all', () => {
+  it('goes on when one fails, and throws in the end', async () => {
+    let done = 0
+    const works = [
+      Promise.reject(away),
+      Promise.resolve().then(() => void done++),
+      new Promise<void>((resolve) => setImmediate(resolve)).then(() => void done++),
+    ]
+    await expect(allDone(works)).rejects.toThrow('connection refused')
+    expect(done).toBe(2)
+  })
+})

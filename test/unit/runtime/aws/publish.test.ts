@@ -1,0 +1,103 @@
+import { beforeEach, expect, it } from 'vitest'
+import type { StreamChange } from '../../../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import type { Condition, ConditionStatus } from '../../../../shared/model/conditions.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import { createSeeing, type AwsBoundary } from '../../../../shared/runtime/aws/boundary.ts'
+import { openPublish } from '../../../../shared/runtime/aws/publish.ts'
+import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
+import { bytesOf, testCredentials, type TransportRequest, type TransportResponse } from '../../../support/dynalite.ts'
+import { expectCode } from '../../../support/expect-code.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
+
+interface Sent {
+  readonly Entries: readonly { readonly EventBusName: string; readonly DetailType: string; readonly Detail: string }[]
+}
+
+let clock: VirtualClock
+let requests: Sent[]
+let lines: string[]
+/** What the bus answers to each entry. */
+let answer: object
+
+beforeEach(() => {
+  clock = createVirtualClock()
+  requests = []
+  lines = []
+  answer = { EventId: 'id' }
+})
+
+/** The client of AWS itself, without a network. */
+function open(environment: AwsBoundary['environment']): (changes: readonly StreamChange[]) => Promise<void> {
+  const handle = async ({ body }: TransportRequest): Promise<{ readonly response: TransportResponse }> => {
+    const sent = JSON.parse(bytesOf(body).toString()) as Sent
+    requests.push(sent)
+    const reply = { FailedEntryCount: 0, Entries: sent.Entries.map(() => answer) }
+    const headers = { 'content-type': 'application/x-amz-json-1.1' }
+    return { response: { statusCode: 200, headers, body: Buffer.from(JSON.stringify(reply)) } }
+  }
+  const settings = { region: 'us-east-1', credentials: testCredentials, requestHandler: { handle } as never }
+  const boundary: AwsBoundary = {
+    environment,
+    clock,
+    random: createSeededRandom(1),
+    write: (line) => void lines.push(line),
+    dynamodb: settings,
+    sqs: settings,
+    eventbridge: settings,
+    retire: () => {},
+  }
+  return openPublish(boundary, createSeeing(boundary))
+}
+
+function change(name: string, was: ConditionStatus, is: ConditionStatus): StreamChange {
+  return { type: 'modified', touched: ['status'], before: widget(name, was), stored: widget(name, is) }
+}
+
+function widget(name: string, status: ConditionStatus): StoredObject {
+  const { object, engine } = storedWidget(name, { resourceVersion: '7' })
+  const ready: Condition = {
+    type: 'Ready',
+    status,
+    reason: 'R',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  return { object: { ...object, status: { conditions: [ready] } }, engine }
+}
+
+it('tells the bus of the transitions in a batch of changes, and of no other change', async () => {
+  const publish = open({ SETPOINT_BUS: 'events' })
+  await publish([change('a', 'False', 'True'), change('b', 'True', 'True'), change('c', 'True', 'False')])
+  const told = requests.flatMap(({ Entries }) =>
+    Entries.map(({ EventBusName, DetailType, Detail }) => [
+      EventBusName,
+      DetailType,
+      (JSON.parse(Detail) as { readonly name: string }).name,
+    ]),
+  )
+  expect(told).toEqual([
+    ['events', 'Ready', 'a'],
+    ['events', 'NotReady', 'c'],
+  ])
+  await publish([change('b', 'True', 'True')])
+  expect(requests).toHaveLength(1)
+})
+
+it.each([{}, { SETPOINT_BUS: '' }])('does nothing where there is no bus: %j', async (environment) => {
+  await open(environment)([change('a', 'False', 'True')])
+  expect(requests).toEqual([])
+})
+
+it('rejects while the bus is away, so that the changes are told again', async () => {
+  answer = { ErrorCode: 'InternalFailure', ErrorMessage: 'away' }
+  const published = expectCode(open({ SETPOINT_BUS: 'events' })([change('a', 'False', 'True')]), 'UNAVAILABLE')
+  while (requests.length < 6) await clock.advance(1_000)
+  await published
+})
+
+it('logs what the bus refuses for good, and lets reconciles go on', async () => {
+  answer = { ErrorCode: 'NotAuthorizedForSource', ErrorMessage: 'no' }
+  await open({ SETPOINT_BUS: 'events' })([change('a', 'False', 'True')])
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 'error', bus: 'events' }])
+})

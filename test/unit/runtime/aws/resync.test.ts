@@ -1,0 +1,343 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
+import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../../shared/index.ts'
+import { OperatingError } from '../../../../shared/model/errors.ts'
+import type { Checkpoint } from '../../../../shared/ports/checkpoint.ts'
+import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
+import type { WakeUp, WorkQueue } from '../../../../shared/ports/work-queue.ts'
+import { createTick, type Tick } from '../../../../shared/runtime/aws/resync.ts'
+import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
+import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
+import { widgets } from '../../../acceptance/support/widgets.ts'
+import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
+import { createVirtualClock } from '../../../support/virtual-clock.ts'
+
+/** What a tick looks for and sends: as much in each, whatever was missed. */
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+const minuteMs = 60_000
+const startMs = Date.parse('2026-01-01T00:00:00Z')
+
+let opened: OpenSqlite
+let clock: ReturnType<typeof createVirtualClock>
+let sent: { readonly loop: string; readonly wakeUp: WakeUp }[]
+let looks: { readonly kind: string; readonly from: number; readonly to: number }[]
+let depths: Record<string, number>
+let saved: string | undefined
+let failing: string | undefined
+
+beforeEach(() => {
+  clock = createVirtualClock(startMs)
+  opened = openSqlite(':memory:', clock)
+  sent = []
+  looks = []
+  depths = {}
+  saved = undefined
+  failing = undefined
+})
+afterEach(() => opened.close())
+
+/** A process that has not ticked yet. */
+function process(controllers: readonly Controller[] = [widgets([], () => done(), { resync: '10h' })]): Tick {
+  const checkpoint: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
+  const services = createAwsServices({
+    boundary: { clock, random: createSeededRandom(1), retire: () => {} },
+    ports: { ...opened, index: watched(opened.index), reserve: async () => [], checkpoint: () => checkpoint },
+    controllers,
+    kindsMaxAgeMs: 0,
+    logger,
+    telemetry: createPrometheusTelemetry(),
+  })
+  return createTick({
+    ...services,
+    queueOf: ({ name }) => queueOf(name),
+    depthOf: async ({ name }) => depths[name] ?? 0,
+  })
+}
+
+function watched(index: ObjectIndex): ObjectIndex {
+  return {
+    ...index,
+    onWheel: (kind, from, to) => {
+      looks.push({ kind: kind.kind, from, to })
+      return index.onWheel(kind, from, to)
+    },
+    due: (kind, untilMs, limit) => {
+      if (kind.kind === failing) throw new OperatingError('THROTTLED', 'too many looks')
+      return index.due(kind, untilMs, limit)
+    },
+  }
+}
+
+function queueOf(loop: string): WorkQueue {
+  const send = async (wakeUps: readonly WakeUp[]): Promise<void> =>
+    void sent.push(...wakeUps.map((wakeUp) => ({ loop, wakeUp })))
+  return { send, receive: async () => [], settle: async () => {}, hold: async () => {}, wake: async () => {} }
+}
+
+const createTimers = (count: number): Promise<void> => createWidgets(count, { nextRunAtMs: startMs + 90_000 }, 'timer')
+
+async function createWidgets(
+  count: number,
+  engine: { readonly nextRunAtMs?: number } = {},
+  called = 'w',
+): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const name = `${called}${i}`
+    const metadata = {
+      name,
+      namespace: 'default',
+      uid: `uid-${called}${i}`,
+      resourceVersion: '0',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    }
+    const object = { apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata, spec: {} }
+    await opened.store.create({ object, engine })
+  }
+}
+
+/** Slots of the wheel that were looked at for widgets by ticks since the last call, the garbage collector's left out. */
+function slots(): number {
+  const own = looks.splice(0).filter(({ kind, to, from }) => kind === 'Widget' && to - from < 100)
+  return own.reduce((sum, { from, to }) => sum + to - from, 0)
+}
+
+const toWidgets = (): readonly WakeUp[] => sent.filter(({ loop }) => loop === 'widget').map(({ wakeUp }) => wakeUp)
+
+describe('a controller with a rate limit', () => {
+  const limited = (perSecond: number): Tick =>
+    process([widgets([], () => done(), { resync: '10h', rateLimit: { controller: { perSecond } } })])
+
+  it('whose next minute is full gets no resync: users would wait behind it; it is made up for later', async () => {
+    await limited(1)()
+    slots()
+    await createTimers(60)
+    await clock.advance(minuteMs)
+    await limited(1)()
+    expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(60)
+    expect(slots()).toBe(0)
+    await clock.advance(minuteMs)
+    await limited(2)()
+    expect(slots()).toBe(12)
+  })
+
+  it('gets its resyncs second by second, at what the timers of the minute leave of its rate', async () => {
+    await limited(4)()
+    await createWidgets(12_000)
+    await createTimers(120)
+    await clock.advance(minuteMs)
+    await limited(4)()
+    const behindMs = toWidgets()
+      .filter(({ origin }) => origin === 'resync')
+      .map(({ notBeforeMs = 0 }) => notBeforeMs - clock.nowMs())
+    expect(behindMs.slice(0, 6)).toEqual([0, 0, 1_000, 1_000, 2_000, 2_000])
+    expect(behindMs).toEqual(behindMs.toSorted((a, b) => a - b))
+  })
+
+  it('makes up for missed resyncs by as many as a minute takes', async () => {
+    await limited(1)()
+    await createWidgets(12_000)
+    await clock.advance(10 * minuteMs)
+    await limited(1)()
+    // Twenty a minute are on the wheel.
+    expect(toWidgets().length).toBeGreaterThanOrEqual(60)
+    expect(toWidgets().length).toBeLessThan(90)
+    await clock.advance(minuteMs)
+    await limited(1)()
+    const names = toWidgets().map(({ key }) => key.name)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.length).toBeGreaterThanOrEqual(120)
+  })
+
+  it('that is new gets its first looks so, too, as many as a minute takes', async () => {
+    await process([])()
+    await createWidgets(6_000)
+    await limited(2)()
+    expect(toWidgets().length).toBeGreaterThanOrEqual(120)
+    expect(toWidgets().length).toBeLessThan(240)
+    const behindMs = toWidgets().map(({ notBeforeMs = 0 }) => notBeforeMs - clock.nowMs())
+    expect(behindMs.slice(0, 4)).toEqual([0, 0, 1_000, 1_000])
+    // Who is further ahead than a minute would be let go.
+    expect(Math.max(...behindMs)).toBe(50_000)
+  })
+})
+
+describe('timers', () => {
+  it('are found a minute ahead, and say when they are due', async () => {
+    const tick = process()
+    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await tick()
+    expect(toWidgets()).toMatchObject([{ origin: 'timer', notBeforeMs: startMs + 50_000 }])
+  })
+
+  it('that are later are not', async () => {
+    const tick = process()
+    await createWidgets(1, { nextRunAtMs: startMs + 61_000 })
+    await tick()
+    expect(toWidgets()).toEqual([])
+  })
+
+  it('found by two ticks are the same message', async () => {
+    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await Promise.all([process()(), process()()])
+    expect(new Set(toWidgets().map(({ dedupId }) => dedupId)).size).toBe(1)
+  })
+})
+
+describe('a timer that is late', () => {
+  it('has a message besides the one that was sent ahead of its time, which may have been used up', async () => {
+    const tick = process()
+    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await tick()
+    for (let minute = 1; minute <= 2; minute++) {
+      await clock.advance(minuteMs)
+      await tick()
+    }
+    const [ahead, late, again] = toWidgets().map(({ dedupId }) => dedupId)
+    expect(late).not.toBe(ahead)
+    expect(again).toBe(late)
+  })
+})
+
+describe('the wheel', () => {
+  it('turns by the minute, and once round in the period', async () => {
+    const tick = process()
+    await createWidgets(50)
+    await tick()
+    slots()
+    for (let minute = 1; minute <= 600; minute++) {
+      clock.moveTo(startMs + minute * minuteMs)
+      await tick()
+      expect(slots()).toBe(6)
+    }
+    expect(toWidgets()).toHaveLength(50)
+    expect(new Set(toWidgets().map(({ key }) => key.name)).size).toBe(50)
+  })
+
+  it('makes up for missed ticks in slices, and for no more than one round', async () => {
+    await process()()
+    clock.moveTo(startMs + 3 * 24 * 3_600_000)
+    const tick = process()
+    let turns = 0
+    for (let beforeMs = handMs(), i = 0; i < 400; i++, beforeMs = handMs()) {
+      await tick()
+      const turnedMs = handMs() - Math.max(beforeMs, clock.nowMs() - 10 * 3_600_000)
+      expect(turnedMs).toBeLessThanOrEqual(5 * minuteMs)
+      turns += turnedMs
+      clock.moveTo(clock.nowMs() + minuteMs)
+    }
+    expect(clock.nowMs() - handMs()).toBeLessThanOrEqual(minuteMs)
+    expect(turns).toBeLessThanOrEqual((600 + 400) * minuteMs)
+  })
+
+  /** How far the wheel of widgets has been turned. */
+  function handMs(): number {
+    const progress = JSON.parse(saved ?? '{}') as Record<string, { readonly turnedMs: number }>
+    return progress['widget Widget.test.setpoint.dev']?.turnedMs ?? 0
+  }
+
+  it('waits while the queue is long, and goes on from where it was', async () => {
+    const tick = process()
+    await tick()
+    slots()
+    depths['widget'] = 1_000
+    clock.moveTo(startMs + minuteMs)
+    await tick()
+    expect(slots()).toBe(0)
+    depths['widget'] = 999
+    clock.moveTo(startMs + 2 * minuteMs)
+    await tick()
+    expect(slots()).toBe(12)
+  })
+})
+
+describe('a loop that is new', () => {
+  it('looks at every object that was there before it, five thousand or so in a tick', async () => {
+    await process([])()
+    await createWidgets(6_000)
+    const tick = process()
+    await tick()
+    expect(toWidgets().length).toBeGreaterThanOrEqual(5_000)
+    expect(toWidgets().length).toBeLessThan(5_500)
+    await tick()
+    await tick()
+    expect(new Set(toWidgets().map(({ key }) => key.name)).size).toBe(6_000)
+    expect(toWidgets()).toHaveLength(6_000)
+  })
+
+  it('or watches something new notes what objects refer to first, some in a tick, from its second one on', async () => {
+    await process()()
+    await createWidgets(6_000)
+    const target = { group: '', kind: 'ConfigMap', namespace: 'default', name: 'parts' }
+    const noted = async (): Promise<number> => (await opened.index.referrers(target)).length
+    const watches = [reference(ConfigMap, () => ({ name: target.name }))]
+    const tick = process([widgets([], () => done(), { watches })])
+    await tick()
+    expect(await noted()).toBe(0)
+    await tick()
+    expect(await noted()).toBeGreaterThanOrEqual(5_000)
+    expect(await noted()).toBeLessThan(5_500)
+    await tick()
+    expect(await noted()).toBe(6_000)
+    expect(toWidgets()).toEqual([])
+    await tick()
+    await tick()
+    expect(toWidgets()).toHaveLength(6_000)
+    await tick()
+    expect(toWidgets()).toHaveLength(6_000)
+  })
+
+  it('on a table that nothing has swept looks at nothing: the stream tells of everything', async () => {
+    await createWidgets(30)
+    await process()()
+    expect(toWidgets()).toEqual([])
+  })
+})
+
+describe('a child without owners', () => {
+  it('is looked at once a day, should nobody have been told that they went', async () => {
+    const tick = process()
+    await createWidgets(40)
+    for (let hour = 0; hour <= 24; hour++) {
+      clock.moveTo(startMs + hour * 60 * minuteMs)
+      await tick()
+    }
+    const garbage = sent.filter(({ loop, wakeUp }) => loop === 'garbage-collector' && wakeUp.key.kind === 'Widget')
+    expect(garbage).toHaveLength(40)
+  })
+})
+
+it('a sweep that fails holds up no other, and is made up for', async () => {
+  const tick = process()
+  await tick()
+  failing = 'Widget'
+  clock.moveTo(startMs + minuteMs)
+  await tick()
+  failing = undefined
+  slots()
+  clock.moveTo(startMs + 2 * minuteMs)
+  await tick()
+  expect(slots()).toBe(12)
+})
+
+it('a definition that is refused stops neither the other kinds nor any sweep, and each tick fails until it is mended', async () => {
+  const gadget = (scope: 'Namespaced' | 'Cluster'): Controller => {
+    const group = 'test.setpoint.dev'
+    const kind = defineKind({ group, version: 'v1', kind: 'Gadget', scope, spec: z.object({}) })
+    return defineReconciler(kind, { reconcile: async () => done() })
+  }
+  await process([gadget('Namespaced')])()
+  await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+  const tick = process([gadget('Cluster'), widgets([], () => done())])
+  for (let ticks = 0; ticks < 2; ticks++) await expect(tick()).rejects.toThrow('spec.scope')
+  expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(2)
+  const at = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '' }
+  expect(await opened.store.get({ ...at, name: 'widgets.test.setpoint.dev' })).toBeDefined()
+})
+
+it('the kinds of the reconcilers are there after the first tick', async () => {
+  await process()()
+  const at = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '' }
+  expect(await opened.store.get({ ...at, name: 'widgets.test.setpoint.dev' })).toBeDefined()
+})
