@@ -3,8 +3,8 @@ import type { JsonObject } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Kind } from './kind.ts'
-import type { Notes } from '../engine/turn/notes.ts'
-import type { Once } from '../engine/turn/once.ts'
+import type { Notes } from './notes.ts'
+import type { Once } from './once.ts'
 
 /**
  * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot write.

@@ -1,7 +1,6 @@
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Context } from './context.ts'
-import type { DeletionPolicy } from './deletion-policy.ts'
 import type { Kind } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
@@ -35,6 +34,13 @@ export interface Controller {
   readonly reconcile: (object: ApiObject, ctx: Context) => Promise<Outcome>
   readonly cleanup?: (object: ApiObject, ctx: Context) => Promise<Outcome>
 }
+
+/**
+ * What becomes of what a reconciler made outside when the object is deleted. `Delete`: `cleanup` undoes it. `Retain`: it stays
+ * as it is, and `cleanup` is not called. Children in this control plane are not meant: they go with their owner, unless it is
+ * deleted with `--cascade=orphan`.
+ */
+export type DeletionPolicy = 'Delete' | 'Retain'
 
 /** Objects of another kind whose changes wake primaries. */
 export interface Watched {

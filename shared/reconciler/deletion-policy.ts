@@ -1,14 +1,7 @@
 import { deletionPolicyAnnotation } from '../model/control-annotations.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { Controller } from './controller.ts'
+import type { Controller, DeletionPolicy } from './controller.ts'
 import { done, stop } from './outcome.ts'
-
-/**
- * What becomes of what a reconciler made outside when the object is deleted. `Delete`: `cleanup` undoes it. `Retain`: it stays
- * as it is, and `cleanup` is not called. Children in this control plane are not meant: they go with their owner, unless it is
- * deleted with `--cascade=orphan`.
- */
-export type DeletionPolicy = 'Delete' | 'Retain'
 
 type Cleanup = NonNullable<Controller['cleanup']>
 

@@ -1,22 +1,15 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import { isQualifiedName, nameLengthMax, prefixLengthMax, qualifiedName } from '../model/qualified-name.ts'
 import { duplicate, forbidden, invalid, required, tooLong, type FieldError } from '../model/schema/field-error.ts'
 
 /** Rules for `metadata`: what a writer may say, and what is carried over whatever the writer says. */
 
 const dns1123Subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')"
-
-/** A name that labels, annotations and finalizers may have: `example.com/name`, or `name` alone. */
-export function isQualifiedName(name: string): boolean {
-  const [last = ''] = name.split('/').slice(-1)
-  const prefixLength = name.length - last.length - 1
-  return last.length <= nameLengthMax && prefixLength <= prefixLengthMax && qualifiedName.test(name)
-}
 
 /** The parts of metadata that a writer decides; everything else is the server's. Ill-typed parts throw BAD_REQUEST. */
 export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
@@ -121,8 +114,6 @@ function checkLabelKey(field: string, key: string): readonly FieldError[] {
   ]
 }
 
-const nameLengthMax = 63
-const prefixLengthMax = 253
 const nameLengthRule = `name part must be no more than ${nameLengthMax} characters`
 const prefixLengthRule = `prefix part must be no more than ${prefixLengthMax} characters`
 const nameRule =

@@ -1,5 +1,7 @@
 import { conditionsOf } from '../model/conditions.ts'
-import { acceptCrd, checkCrd, type CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import { acceptCrd } from '../model/crd/accept-crd.ts'
+import { checkCrd } from '../model/crd/check-crd.ts'
+import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
 import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLocalWorkQueue } from '../../shared/adapters/local/queue/local-work-queue.ts'
-import type { TurnRunner } from '../../shared/engine/turn/reconcile-key.ts'
+import type { TurnRunner } from '../../shared/engine/state/turn.ts'
 import { work } from '../../shared/engine/loops/worker.ts'
 import { ConfigMap, done, mapped } from '../../shared/index.ts'
 import type { WakeUp } from '../../shared/ports/work-queue.ts'

@@ -13,30 +13,47 @@ export interface Layer {
   readonly pure?: true
 }
 
-const pureLayers = ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine', 'shared/api']
+const core = ['shared/model', 'shared/ports', 'shared/resources']
+
+/** The rooms of the engine, in order: each may import those before it. */
+const rooms = ['state', 'limits', 'insight', 'turn', 'wake', 'loops'].map((name) => `shared/engine/${name}`)
+
+const pureLayers = [...core, 'shared/reconciler', ...rooms, 'shared/api']
+
+const packagesOfRooms: Readonly<Record<string, readonly string[]>> = { 'shared/engine/insight': ['yaml'] }
+
+function engineRooms(): Readonly<Record<string, Layer>> {
+  const layerOfRoom = (room: string, i: number): Layer => ({
+    mayImport: [...core, 'shared/reconciler', ...rooms.slice(0, i)],
+    packages: packagesOfRooms[room] ?? [],
+    pure: true,
+  })
+  return Object.fromEntries(rooms.map((room, i) => [room, layerOfRoom(room, i)]))
+}
 
 /** A folder inside a layer that is a layer of its own follows it, and a name that is no folder is a single file. */
 export const layers: Readonly<Record<string, Layer>> = {
   'shared/model': { mayImport: [], packages: ['re2js'], pure: true },
   'shared/ports': { mayImport: ['shared/model'], packages: [], pure: true },
   'shared/resources': { mayImport: ['shared/model', 'shared/ports'], packages: [], pure: true },
-  'shared/engine': {
-    mayImport: ['shared/model', 'shared/ports', 'shared/resources'],
-    packages: ['yaml', 'zod'],
-    pure: true,
-  },
+  'shared/reconciler': { mayImport: ['shared/model', 'shared/ports'], packages: ['zod'], pure: true },
+  ...engineRooms(),
   'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: ['yaml'], pure: true },
   'shared/adapters/aws': {
     mayImport: ['shared/model', 'shared/ports'],
     packages: ['@aws-sdk/', 'aws-lambda', 'jose', 'node:'],
   },
-  'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports'], packages: ['node:'] },
+  'shared/adapters/node': { mayImport: ['shared/model', 'shared/ports'], packages: ['node:'] },
+  'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'], packages: ['node:'] },
   'shared/runtime': {
-    mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local'],
+    mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local', 'shared/adapters/node'],
     packages: ['aws-lambda', 'node:'],
   },
-  'shared/testing': { mayImport: [...pureLayers, 'shared/adapters/local', 'shared/runtime'], packages: [] },
-  'shared/index.ts': { mayImport: ['shared/model', 'shared/ports', 'shared/resources', 'shared/engine'], packages: [] },
+  'shared/testing': {
+    mayImport: [...pureLayers, 'shared/adapters/local', 'shared/adapters/node', 'shared/runtime'],
+    packages: [],
+  },
+  'shared/index.ts': { mayImport: ['shared/model', 'shared/reconciler'], packages: [] },
   functions: {
     mayImport: ['shared/runtime', 'functions/reconcilers'],
     packages: ['#reconcilers', '@middy/', 'aws-lambda', 'node:module'],

@@ -2,7 +2,7 @@ import { metrics } from '../../model/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
-import type { TurnRunner } from '../turn/reconcile-key.ts'
+import type { TurnRunner } from '../state/turn.ts'
 
 export interface LoopMetricsOptions {
   /** Of the control loop, and its queue. */

@@ -3,15 +3,18 @@ import type { JsonObject } from '../../model/json.ts'
 import { metrics } from '../../model/metrics.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import type { Resources } from '../../resources/resources.ts'
 import { backoffMsMax } from '../state/backoff.ts'
 import { observes } from '../state/conclusion.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import type { EngineOptions } from '../turn/reconcile-key.ts'
 import { isRepeatedError } from '../state/repeated-errors.ts'
 import type { Turn } from '../state/turn.ts'
 import type { Verdict } from '../../reconciler/verdict.ts'
-import { noEffects, notingEffects, outsideCounts, type RunEffects } from './run-effects.ts'
+import { noEffects, notingEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
 import { createRunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
 import { createUnconverged } from './unconverged.ts'
@@ -22,14 +25,22 @@ import { createUnconverged } from './unconverged.ts'
  */
 export type RunObserver = (stored: StoredObject, turn: Turn) => ObservedRun
 
+export interface RunObserverOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly telemetry: Telemetry
+  readonly resources: Resources
+}
+
 export interface ObservedRun {
-  /** The engine as this run is to use it. */
-  readonly engine: EngineOptions
+  /** What this run is to use in place of the engine's own. */
+  readonly engine: { readonly logger: Logger; readonly resources: Resources; readonly outside: OutsideCounts }
   /** The run is over, and what it changed is written. */
   ended(verdict: Verdict): void
 }
 
-export function createRunObserver(controller: Controller, engine: EngineOptions): RunObserver {
+export function createRunObserver(controller: Controller, engine: RunObserverOptions): RunObserver {
   const { clock, random } = engine
   const count = createRunMetrics(controller.name, engine.telemetry)
   const unconverged = observeUnconverged(controller, engine)
@@ -43,7 +54,6 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
     unconverged.began(stored, startMs)
     return {
       engine: {
-        ...engine,
         logger,
         resources: notingEffects(engine.resources, noting),
         outside: outsideCounts(effects),
@@ -71,7 +81,7 @@ export function createRunObserver(controller: Controller, engine: EngineOptions)
 }
 
 /** The age of the oldest change that a run has met and none has observed. */
-function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry }: EngineOptions) {
+function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry }: RunObserverOptions) {
   const changes = createUnconverged()
   telemetry.read(metrics.oldestUnconverged, { controller: name }, () => {
     const oldestMs = changes.oldestMs(clock.nowMs())

@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { isNamed, ownerKeys } from '../turn/owners.ts'
-import type { TurnRunner } from '../turn/reconcile-key.ts'
+import type { TurnRunner } from '../state/turn.ts'
 import type { Route, Target } from '../wake/routes.ts'
 import { givenUp } from '../turn/run.ts'
 

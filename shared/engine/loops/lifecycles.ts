@@ -13,7 +13,7 @@ import { crdFinalizer, eventLifetimeMs, namespaceFinalizer } from '../../resourc
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done, type Outcome } from '../../reconciler/outcome.ts'
-import type { TurnRunner } from '../turn/reconcile-key.ts'
+import type { TurnRunner } from '../state/turn.ts'
 
 /** The life cycles of built-in kinds: what they hold goes before they do. They are controllers like any other. */
 export interface LifecycleOptions {

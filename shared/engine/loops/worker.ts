@@ -2,8 +2,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Delivery, WorkQueue } from '../../ports/work-queue.ts'
 import { backoffMs } from '../state/backoff.ts'
 import { unlimited, type Pace } from '../limits/pace.ts'
-import type { TurnRunner } from '../turn/reconcile-key.ts'
-import { turnsOf, type Turn } from '../state/turn.ts'
+import { turnsOf, type Turn, type TurnRunner } from '../state/turn.ts'
 
 export interface WorkerOptions {
   readonly queue: WorkQueue

@@ -16,7 +16,7 @@ import type { Deadlines, EngineState, StoredObject, RunWindow, Waiting } from '.
 import { nextPassMs } from '../../model/wheel.ts'
 import { backoffMs } from './backoff.ts'
 import { expectationsField, expecting } from './expecting.ts'
-import { notesField } from '../turn/notes.ts'
+import { notesField } from './notes-field.ts'
 import type { Outcome, Report } from '../../reconciler/outcome.ts'
 import type { Verdict } from '../../reconciler/verdict.ts'
 

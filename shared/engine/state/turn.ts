@@ -21,6 +21,9 @@ export interface Turn {
   settle(): Promise<void>
 }
 
+/** Runs a turn to its end; rejects only if the turn could not be ended, and then the queue hands it out again. */
+export type TurnRunner = (turn: Turn, signal: AbortSignal) => Promise<void>
+
 /** The longest wait that a held message is the timer of; longer ones are the sweep's. */
 export const shortWaitMsMax = 60_000
 

@@ -9,7 +9,7 @@ import { conclude, concludePaused, type Conclusion, type RunFacts } from '../sta
 import type { Controller } from '../../reconciler/controller.ts'
 import { notEnded, slowBackoffMs, stalled } from '../state/not-ended.ts'
 import { postponed, type Postponement } from '../state/postponement.ts'
-import type { EngineOptions } from './reconcile-key.ts'
+import type { EngineOptions } from './engine-options.ts'
 import { shortWaitMsMax, type Turn } from '../state/turn.ts'
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 

@@ -13,7 +13,7 @@ import type { Applied, At, Context, WriteOutcome } from '../../reconciler/contex
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Kind } from '../../reconciler/kind.ts'
 import { refuseAnothersChild, withOwner } from './owners.ts'
-import type { EngineOptions } from './reconcile-key.ts'
+import type { EngineOptions } from './engine-options.ts'
 
 export interface ContextOptions extends Pick<
   Context,

@@ -1,18 +1,7 @@
-import type { Json } from '../../model/json.ts'
+import type { Notes } from '../../reconciler/notes.ts'
+import { notesField } from '../state/notes-field.ts'
 import type { EngineState } from '../../model/stored-object.ts'
 import type { RunMemory } from './run-memory.ts'
-
-/**
- * What a reconciler notes for its later runs: identities of things outside, what it is about to do. Kept with the object as
- * long as that lives, through retries and restarts; no client sees it or can change it. JSON, 4096 characters in all.
- */
-export interface Notes {
-  get(key: string): Json | undefined
-  /** Kept when the run ends, however it ends; `undefined` forgets the key. Throws a TypeError if there is no room. */
-  set(key: string, value: Json | undefined): void
-  /** Durable once it resolves: for what must be known even if the process dies in the next moment. */
-  keep(): Promise<void>
-}
 
 const lengthMax = 4_096
 
@@ -39,9 +28,4 @@ export function createNotes({ live, remember }: RunMemory, signal: AbortSignal):
     },
     all: () => noted,
   }
-}
-
-/** No field if nothing is noted: an object at rest has no trace of the engine. */
-export function notesField(notes: EngineState['notes'] = {}): Pick<EngineState, 'notes'> {
-  return Object.keys(notes).length === 0 ? {} : { notes }
 }

@@ -4,21 +4,11 @@ import { keyText } from '../../model/object-key.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { dueAtMs, type StoredObject } from '../../model/stored-object.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ObjectIndex } from '../../ports/object-index.ts'
-import type { ObjectStore } from '../../ports/object-store.ts'
-import type { Random } from '../../ports/random.ts'
-import type { Reserve } from '../../ports/reservations.ts'
-import type { Telemetry } from '../../ports/telemetry.ts'
-import type { KindCatalog } from '../../resources/kind-catalog.ts'
-import type { Resources } from '../../resources/resources.ts'
 import { createAdvice } from '../insight/advice.ts'
 import { backoffMs } from '../state/backoff.ts'
 import { createCommit } from './commit.ts'
 import { conclude, type RunFacts } from '../state/conclusion.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import type { EventRecorder } from '../insight/event-recorder.ts'
 import { createGate } from '../limits/gate.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
 import type { Postponement } from '../state/postponement.ts'
@@ -26,35 +16,13 @@ import { createRunAdvice } from '../insight/run-advice.ts'
 import { givenUp, runWithDeadline } from './run.ts'
 import { begunBy, createSharedPace, hasNotEnded, type Pass, type SharedPace } from '../limits/shared-pace.ts'
 import { createRunObserver } from '../insight/run-observer.ts'
-import type { OutsideCounts } from '../insight/run-effects.ts'
-import type { TokenBucket } from '../limits/token-bucket.ts'
-import { shortWaitMsMax, type Turn } from '../state/turn.ts'
+import { shortWaitMsMax, type Turn, type TurnRunner } from '../state/turn.ts'
+import type { EngineOptions } from './engine-options.ts'
 
 /**
  * One reconcile of one key: read the object, run the user's function once, write what changed, settle. Everything it decides
  * by is in the object; the wake-ups that led here are not looked at, but to tell a timer that came too early.
  */
-export interface EngineOptions {
-  readonly store: ObjectStore
-  readonly index: ObjectIndex
-  readonly resources: Resources
-  readonly catalog: KindCatalog
-  readonly clock: Clock
-  readonly random: Random
-  readonly logger: Logger
-  readonly telemetry: Telemetry
-  readonly events: EventRecorder
-  /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
-  readonly retryBudget?: TokenBucket
-  /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
-  readonly reserve?: Reserve
-  /** Told of what a run does outside of this control plane; given for each run. */
-  readonly outside?: OutsideCounts
-}
-
-/** Runs a turn to its end; rejects only if the turn could not be ended, and then the queue hands it out again. */
-export type TurnRunner = (turn: Turn, signal: AbortSignal) => Promise<void>
-
 export function createReconcileKey(controller: Controller, engine: EngineOptions): TurnRunner {
   const { store, catalog, clock } = engine
   const commit = createCommit(engine)
@@ -158,7 +126,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     const { verdict, live, expectations, notes, overrun } = await runWithDeadline({
       controller,
       stored,
-      engine: seen.engine,
+      engine: { ...engine, ...seen.engine },
       signal,
       phase,
     })

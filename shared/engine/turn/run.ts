@@ -11,7 +11,7 @@ import { createContext } from './create-context.ts'
 import { createNotes } from './notes.ts'
 import { createOnce } from './once.ts'
 import { done, reportOf, type Outcome, type Report } from '../../reconciler/outcome.ts'
-import type { EngineOptions } from './reconcile-key.ts'
+import type { EngineOptions } from './engine-options.ts'
 import { createRunMemory } from './run-memory.ts'
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 

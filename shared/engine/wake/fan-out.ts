@@ -2,7 +2,7 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { WakeUp } from '../../ports/work-queue.ts'
 import type { ControllerLimit } from '../../reconciler/rate-limit.ts'
-import type { TurnRunner } from '../turn/reconcile-key.ts'
+import type { TurnRunner } from '../state/turn.ts'
 import { writeNewest } from '../turn/write-newest.ts'
 
 /**

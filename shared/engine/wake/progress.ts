@@ -1,6 +1,6 @@
 import { keyText } from '../../model/object-key.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
-import type { TurnRunner } from '../turn/reconcile-key.ts'
+import type { TurnRunner } from '../state/turn.ts'
 
 /**
  * How far a source of wake-ups is safe: the position up to which every wake-up it gave has been run to its end. The queue is

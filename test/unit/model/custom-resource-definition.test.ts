@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import {
-  acceptCrd,
-  checkCrd,
-  type CustomResourceDefinition,
-  type CustomResourceDefinitionSpec,
-  type CustomResourceDefinitionVersion,
+import { acceptCrd } from '../../../shared/model/crd/accept-crd.ts'
+import { checkCrd } from '../../../shared/model/crd/check-crd.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
 } from '../../../shared/model/custom-resource-definition.ts'
 
 const v1: CustomResourceDefinitionVersion = {

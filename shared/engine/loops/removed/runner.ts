@@ -6,8 +6,9 @@ import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, type Outcome } from '../../../reconciler/outcome.ts'
-import { createReconcileKey, type EngineOptions, type TurnRunner } from '../../turn/reconcile-key.ts'
-import type { Turn } from '../../state/turn.ts'
+import { createReconcileKey } from '../../turn/reconcile-key.ts'
+import type { EngineOptions } from '../../turn/engine-options.ts'
+import type { Turn, TurnRunner } from '../../state/turn.ts'
 import { writeNewest } from '../../turn/write-newest.ts'
 import {
   recordFinalizer,

@@ -1,0 +1,31 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Random } from '../../ports/random.ts'
+import type { Reserve } from '../../ports/reservations.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import type { Resources } from '../../resources/resources.ts'
+import type { EventRecorder } from '../insight/event-recorder.ts'
+import type { OutsideCounts } from '../insight/run-effects.ts'
+import type { TokenBucket } from '../limits/token-bucket.ts'
+
+/** What every control loop runs on. */
+export interface EngineOptions {
+  readonly store: ObjectStore
+  readonly index: ObjectIndex
+  readonly resources: Resources
+  readonly catalog: KindCatalog
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly telemetry: Telemetry
+  readonly events: EventRecorder
+  /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
+  readonly retryBudget?: TokenBucket
+  /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
+  readonly reserve?: Reserve
+  /** Told of what a run does outside of this control plane; given for each run. */
+  readonly outside?: OutsideCounts
+}

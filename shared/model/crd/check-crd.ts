@@ -1,0 +1,61 @@
+import { checkNames, checkNamesUnchanged } from './check-names.ts'
+import { checkVersion } from './check-version.ts'
+import { customResourceDefinitionSchema } from './crd-schema.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  SentDefinition,
+} from '../custom-resource-definition.ts'
+import type { Json } from '../json.ts'
+import { entry, type FieldError, invalid } from '../schema/field-error.ts'
+import { validate } from '../schema/validate.ts'
+
+/**
+ * Everything that keeps an object from being accepted as a definition; without errors it may be taken for a
+ * CustomResourceDefinition. `live` is the stored definition that an update would replace. Rules in CEL are checked
+ * elsewhere.
+ */
+export function checkCrd(object: SentDefinition, live?: SentDefinition): readonly FieldError[] {
+  const shapeErrors = checkShape(object)
+  if (shapeErrors.length > 0) return shapeErrors
+  const crd = object as CustomResourceDefinition
+  return [
+    ...checkNames(crd),
+    ...checkVersions(crd.spec.versions),
+    ...checkStoredVersions(crd),
+    ...checkPreserveUnknownFields(crd.spec),
+    ...(live === undefined ? [] : checkNamesUnchanged(crd, live as CustomResourceDefinition)),
+  ]
+}
+
+export function checkShape(object: SentDefinition): readonly FieldError[] {
+  return validate(customResourceDefinitionSchema, object as Json)
+}
+
+function checkVersions(versions: readonly CustomResourceDefinitionVersion[]): readonly FieldError[] {
+  const field = 'spec.versions'
+  const names = versions.map(({ name }) => name)
+  const errors = versions.flatMap((version, i) => checkVersion(version, entry(field, i)))
+  if (new Set(names).size < names.length) errors.push(invalid(field, names, 'must contain unique version names'))
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    errors.push(invalid(field, names, 'must have exactly one version marked as storage version'))
+  }
+  return errors
+}
+
+function checkStoredVersions({ spec, status }: CustomResourceDefinition): readonly FieldError[] {
+  const names = new Set(spec.versions.map(({ name }) => name))
+  return (status?.storedVersions ?? []).flatMap((name, i) => {
+    if (names.has(name)) return []
+    const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+    return [invalid(entry('status.storedVersions', i), name, detail)]
+  })
+}
+
+function checkPreserveUnknownFields({ preserveUnknownFields }: CustomResourceDefinitionSpec): readonly FieldError[] {
+  if (preserveUnknownFields !== true) return []
+  const detail =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
+  return [invalid('spec.preserveUnknownFields', true, detail)]
+}
