@@ -33,7 +33,7 @@ export function streamedResponse({ status, headers, body }: HttpResponse): Strea
   return { statusCode: status, headers, body: typeof body === 'string' ? body : readable(body) }
 }
 
-function readable(body: Uint8Array | AsyncIterable<string>): Readable {
+function readable(body: Exclude<HttpResponse['body'], string>): Readable {
   return Readable.from(body instanceof Uint8Array ? [body] : body, { objectMode: false })
 }
 

@@ -160,7 +160,7 @@ async function openWatch(api: HttpHandler, path: string, sent: Sent = {}): Promi
 
   const piece = async (): Promise<string | undefined> => {
     const next = await pieces.next()
-    return next.done === true ? undefined : next.value
+    return next.done === true ? undefined : String(next.value)
   }
   const more = async (): Promise<boolean> => {
     const text = await piece()
