@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { Agent, createServer, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
-import { startNodeHttpServer } from '../../shared/adapters/local/https/node-http-server.ts'
+import { startHttpServer } from '../../shared/adapters/local/https/http-server.ts'
 import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../shared/adapters/local/https/token-authenticator.ts'
@@ -130,7 +130,7 @@ async function serve(mode: string, directory: string): Promise<void> {
   const { tls } = loadLocalCredentials(directory, Date.now())
   const url =
     mode === 'api'
-      ? (await startNodeHttpServer({ handler: api, logger, tls, host: '127.0.0.1', port: 0 })).url
+      ? (await startHttpServer('node', { handler: api, logger, tls, host: '127.0.0.1', port: 0 })).url
       : await serveEcho(tls)
   process.on('message', () => process.send?.(process.cpuUsage()))
   process.send?.(url)

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
+import { httpServerNames } from '../../shared/adapters/local/https/http-server.ts'
 import { openApiClient } from '../support/api-client.ts'
 import {
   localProgram,
@@ -160,7 +161,8 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     expect(plane.process.stderr).toBe('')
   })
 
-  describe('when told to stop', { concurrent: true }, () => {
+  describe.each(httpServerNames)('with the server %s, when told to stop', { concurrent: true }, (name) => {
+    const env = { SETPOINT_HTTP: name }
     it.each([
       { signal: 'SIGTERM', because: 'a supervisor says so' },
       { signal: 'SIGINT', because: 'somebody pressed Ctrl-C' },
@@ -168,8 +170,8 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       { signal: 'SIGINT', again: 'SIGINT', because: 'the terminal and npm both pass Ctrl-C on' },
       { signal: 'SIGTERM', again: 'SIGHUP', because: 'a supervisor is in a hurry' },
     ] as const)('ends with 0 within ten seconds on $signal $again, whatever runs', async ({ signal, again }) => {
-      const dataDirectory = fresh(`slow-${signal}-${again}`)
-      await using plane = await startControlPlane({ program: slowProgram, dataDirectory })
+      const dataDirectory = fresh(`slow-${name}-${signal}-${again}`)
+      await using plane = await startControlPlane({ program: slowProgram, dataDirectory, env })
       using client = openApiClient(plane.kubeconfig)
       expect(await client.send(`POST ${gadgets}`, { body: gadget })).toMatchObject({ status: 201 })
       await plane.process.says(/reconcile of slow begins/)
@@ -186,6 +188,20 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       expect(tookMs).toBeLessThan(10_000)
     })
 
+    it('takes no new requests, and finishes those it has', async () => {
+      await using plane = await startControlPlane({ dataDirectory: fresh(`finishing-${name}`), env })
+      using client = openApiClient(plane.kubeconfig)
+      await client.send(`GET ${maps}`)
+      const writes = Array.from({ length: 20 }, (_, i) => client.send(`POST ${maps}`, { body: map(`m${i}`) }))
+      const ended = plane.stop()
+      const results = await Promise.allSettled(writes)
+      expect(await ended).toMatchObject({ code: 0 })
+      for (const result of results) if (result.status === 'fulfilled') expect([201, 503]).toContain(result.value.status)
+      await expect(client.send(`GET ${maps}`)).rejects.toThrow(/ECONNREFUSED|socket hang up/)
+    })
+  })
+
+  describe('when told to stop', { concurrent: true }, () => {
     it('ends with 0 at the very moment when it is ready, and when it is about to be', async () => {
       const ready = await startControlPlane({ dataDirectory: fresh('ready') })
       expect(await ready.stop()).toMatchObject({ code: 0 })
@@ -225,18 +241,6 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
       await before.stop()
       await using plane = await startControlPlane({ program: slowProgram, dataDirectory })
       await expect(plane.process.says(/reconcile of slow begins/)).resolves.toBeDefined()
-    })
-
-    it('takes no new requests, and finishes those it has', async () => {
-      await using plane = await startControlPlane({ dataDirectory: fresh('finishing') })
-      using client = openApiClient(plane.kubeconfig)
-      await client.send(`GET ${maps}`)
-      const writes = Array.from({ length: 20 }, (_, i) => client.send(`POST ${maps}`, { body: map(`m${i}`) }))
-      const ended = plane.stop()
-      const results = await Promise.allSettled(writes)
-      expect(await ended).toMatchObject({ code: 0 })
-      for (const result of results) if (result.status === 'fulfilled') expect([201, 503]).toContain(result.value.status)
-      await expect(client.send(`GET ${maps}`)).rejects.toThrow(/ECONNREFUSED|socket hang up/)
     })
   })
 
@@ -293,6 +297,12 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
         stdout: '',
         stderr: expect.stringMatching(/^setpoint: --port: .* is not a port/),
       })
+    })
+
+    it('for a server it does not know', async () => {
+      expect(await refused({ dataDirectory: fresh('server'), env: { SETPOINT_HTTP: 'nginx' } })).toBe(
+        'setpoint: SETPOINT_HTTP: "nginx" is not known; give one of lean, node\n',
+      )
     })
 
     it('for an option it does not know', async () => {

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { createJsonLogger, type LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
 import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
-import { startNodeHttpServer } from '../../adapters/local/https/node-http-server.ts'
+import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
@@ -19,6 +19,8 @@ export interface LocalControlPlaneOptions {
   readonly dataDirectory: string
   /** Default info. */
   readonly logLevel?: LogLevel
+  /** Default lean. */
+  readonly httpServer?: HttpServerName
   /** The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be loaded then. */
   readonly controllers: (dataDirectory: string) => readonly Controller[] | Promise<readonly Controller[]>
 }
@@ -42,6 +44,7 @@ export async function startLocalControlPlane({
   port,
   dataDirectory,
   logLevel = 'info',
+  httpServer = 'lean',
   controllers,
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
@@ -58,7 +61,7 @@ export async function startLocalControlPlane({
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const handler: HttpHandler = async (request) => (await api)(request)
   const server = opened.adopt(
-    await startNodeHttpServer({ handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
+    await startHttpServer(httpServer, { handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
     (one) => one.close(0),
   )
   const kubeconfig = join(directory, 'kubeconfig')

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
-import { createJsonLogger, logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
+import { httpServerNames } from '../../adapters/local/https/http-server.ts'
+import { createJsonLogger, logLevels } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import { tellOfRejections } from './rejections.ts'
@@ -52,7 +53,8 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
     return {
       port: portOf(values.port),
       dataDirectory: dataDirectoryOf(values['data-dir']),
-      logLevel: logLevelOf(process.env['SETPOINT_LOG'] || 'info'),
+      logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
+      httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
     }
   } catch (error) {
     if (error instanceof TypeError) throw new OperatingError('BAD_REQUEST', `${error.message}\n${usage}`)
@@ -61,7 +63,8 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
 }
 
 const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint]
-environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')})`
+environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
+  SETPOINT_HTTP (${httpServerNames.join(', ')})`
 
 const stopMs = 4_000
 /** Within the ten seconds that most supervisors give. */
@@ -81,12 +84,14 @@ function dataDirectoryOf(path: string): string {
   throw new OperatingError('BAD_REQUEST', '--data-dir: no directory is named; leave it out for .setpoint')
 }
 
-function logLevelOf(text: string): LogLevel {
-  const level = logLevels.find((one) => one === text)
-  if (level !== undefined) return level
+/** What a variable of the environment says, which must be one of these words. */
+function oneOf<Word extends string>(variable: string, words: readonly Word[], otherwise: Word): Word {
+  const text = process.env[variable] || otherwise
+  const word = words.find((one) => one === text)
+  if (word !== undefined) return word
   throw new OperatingError(
     'BAD_REQUEST',
-    `SETPOINT_LOG: ${JSON.stringify(text)} is not a level; give one of ${logLevels.join(', ')}`,
+    `${variable}: ${JSON.stringify(text)} is not known; give one of ${words.join(', ')}`,
   )
 }
 

@@ -1,117 +1,56 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
+import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
-import type { SecureContextOptions } from 'node:tls'
 import { OperatingError } from '../../../model/errors.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../ports/http-handler.ts'
-import type { Logger } from '../../../ports/logger.ts'
+import {
+  breakOff,
+  closeAll,
+  defaultTiming,
+  listen,
+  tlsOptions,
+  trackSockets,
+  urlOf,
+  type HttpServer,
+  type HttpServerOptions,
+} from './listener.ts'
 
-/** PEM. */
-export interface ServerIdentity {
-  readonly key: string
-  readonly cert: string
-}
-
-export interface NodeHttpServerOptions {
-  readonly handler: HttpHandler
-  readonly logger: Logger
-  readonly tls: ServerIdentity
-  readonly host: string
-  /** 0 for any that is free. */
-  readonly port: number
-}
-
-export interface NodeHttpServer {
-  /** Such as `https://127.0.0.1:8443`. */
-  readonly url: string
-  /** What new connections are shown from now on. */
-  renew(tls: ServerIdentity): void
-  /** Takes no new requests, ends streams, lets running requests finish; what still runs after `deadlineMs` is cut off. */
-  close(deadlineMs: number): Promise<void>
-}
-
-/** An HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
-export async function startNodeHttpServer({
-  handler,
-  logger,
-  tls,
-  host,
-  port,
-}: NodeHttpServerOptions): Promise<NodeHttpServer> {
+/** Node's own HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
+export async function startNodeHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { handler, logger, tls, host, port, timing = defaultTiming } = options
   const streams = new Set<AbortController>()
   const state = { isClosing: false }
   const server = createServer({
-    ...secureContext(tls),
+    ...tlsOptions(tls),
     noDelay: true,
-    handshakeTimeout: 10_000,
-    requestTimeout: 60_000,
+    handshakeTimeout: timing.handshakeSeconds * 1000,
+    headersTimeout: timing.requestSeconds * 1000,
+    requestTimeout: timing.requestSeconds * 1000,
+    keepAliveTimeout: timing.idleSeconds * 1000,
+    connectionsCheckingInterval: 1000,
   })
-  const sockets = new Set<Duplex>()
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  const sockets = trackSockets(server)
   server.on('request', (incoming, outgoing) => {
     answer({ handler, streams, state }, incoming, outgoing).catch((error: unknown) => {
-      // The handler tells its own failures, so this is a bug of ours; the client sees that the response broke off.
-      logger.error('response broke off', {
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      })
+      breakOff(logger, error)
       outgoing.destroy()
     })
   })
-  await listening(server, host, port)
+  await listen(server, host, port)
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
   return {
     url: urlOf(server.address() as AddressInfo),
-    renew: (next) => server.setSecureContext(secureContext(next)),
-    close: (deadlineMs) => {
+    renew: (next) => server.setSecureContext(tlsOptions(next)),
+    close: async (deadlineMs) => {
       state.isClosing = true
-      const closed = ended(server, sockets, deadlineMs)
+      const closed = closeAll(server, sockets, deadlineMs)
+      // A stream that ends now has promised its client to keep the connection.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20)
       for (const stream of streams) stream.abort()
-      return closed
+      await closed
+      clearInterval(sweep)
     },
   }
-}
-
-function secureContext({ key, cert }: ServerIdentity): SecureContextOptions {
-  return { key, cert, minVersion: 'TLSv1.2' }
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const refused = (cause: NodeJS.ErrnoException): void => {
-      const why =
-        cause.code === 'EADDRINUSE' ? 'the port is in use; stop what has it, or choose another' : cause.message
-      reject(new OperatingError('UNAVAILABLE', `cannot listen on ${host}:${port}: ${why}`, { cause }))
-    }
-    server.once('error', refused)
-    server.listen(port, host, () => {
-      server.off('error', refused)
-      resolve()
-    })
-  })
-}
-
-function ended(server: Server, sockets: ReadonlySet<Duplex>, deadlineMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    // Those, too, of which Node's own list does not know: their handshake is not over.
-    const deadline = setTimeout(() => {
-      for (const socket of sockets) socket.destroy()
-    }, deadlineMs)
-    // A stream that ends now has promised its client to keep the connection.
-    const sweep = setInterval(() => server.closeIdleConnections(), 20)
-    server.close(() => {
-      clearTimeout(deadline)
-      clearInterval(sweep)
-      resolve()
-    })
-  })
 }
 
 interface Shell {
@@ -195,14 +134,18 @@ const ascii = 'latin1'
 async function sendStream(
   outgoing: ServerResponse,
   { status, headers }: HttpResponse,
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   outgoing.writeHead(status, headers)
   for await (const piece of pieces) {
     if (outgoing.closed) return
-    if (!outgoing.write(piece, Buffer.byteLength(piece) === piece.length ? ascii : 'utf8')) await roomOrEnd(outgoing)
+    if (!outgoing.write(piece, encodingOf(piece))) await roomOrEnd(outgoing)
   }
   outgoing.end()
+}
+
+function encodingOf(piece: string | Uint8Array): BufferEncoding {
+  return typeof piece === 'string' && Buffer.byteLength(piece) > piece.length ? 'utf8' : ascii
 }
 
 function roomOrEnd(outgoing: ServerResponse): Promise<void> {

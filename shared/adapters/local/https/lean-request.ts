@@ -1,0 +1,90 @@
+import { OperatingError } from '../../../model/errors.ts'
+import type { HttpRequest } from '../../../ports/http-handler.ts'
+import { overReason, type Connection, type Exchange } from './lean-state.ts'
+import { fieldValue } from './request-head.ts'
+import { continueText } from './response-text.ts'
+
+/** The request as handlers see it; what few of them look at is made when they do. */
+export function requestOf(connection: Connection, exchange: Exchange): HttpRequest {
+  const { method, target, fields } = exchange.head
+  const mark = target.indexOf('?')
+  let query: URLSearchParams | undefined
+  return {
+    method,
+    path: mark < 0 ? target : target.slice(0, mark),
+    get query() {
+      return (query ??= new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)))
+    },
+    header: (name) => fieldValue(fields, name),
+    body: (bytesMax) => readBody(connection, exchange, bytesMax),
+    get signal() {
+      exchange.controller ??= newController(connection, exchange)
+      return exchange.controller.signal
+    },
+  }
+}
+
+function newController(connection: Connection, exchange: Exchange): AbortController {
+  const controller = new AbortController()
+  const isOver = connection.phase === 'over' || connection.exchange !== exchange
+  if (isOver || connection.shell.isClosing) controller.abort(overReason)
+  return controller
+}
+
+async function readBody(connection: Connection, exchange: Exchange, bytesMax: number): Promise<Uint8Array> {
+  const { body } = exchange.head
+  if (typeof body === 'number' && body > bytesMax) throw tooLarge(bytesMax)
+  const pieces: Buffer[] = []
+  for (let length = 0; !exchange.isWhole;) {
+    const piece = takePiece(connection, exchange)
+    if (piece === undefined) {
+      await moreBytes(connection, exchange)
+      continue
+    }
+    length += piece.length
+    if (length > bytesMax) throw tooLarge(bytesMax)
+    if (piece.length > 0) pieces.push(piece)
+  }
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
+}
+
+function tooLarge(bytesMax: number): OperatingError {
+  return new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
+}
+
+/** What has come of the body, empty at its end; `undefined` if nothing has. Throws BAD_REQUEST. */
+function takePiece(connection: Connection, exchange: Exchange): Buffer | undefined {
+  if (connection.phase === 'over' || connection.exchange !== exchange)
+    throw new OperatingError('BAD_REQUEST', 'the client left before its body was whole')
+  const event = connection.parser.next()
+  if (event === undefined) return undefined
+  if (event.type === 'data') return event.bytes
+  if (event.type !== 'end')
+    throw new OperatingError('BAD_REQUEST', 'the body is not in chunks as HTTP/1.1 defines them')
+  exchange.isWhole = true
+  return noBytes
+}
+
+const noBytes = Buffer.alloc(0)
+
+/** Waits for the client, which is told to go on if it asked, and has a time to do so. */
+function moreBytes(connection: Connection, exchange: Exchange): Promise<void> {
+  const { shell, socket } = connection
+  if (!exchange.isContinued) socket.write(continueText, 'latin1')
+  exchange.isContinued = true
+  if (connection.dueSecond === Infinity) connection.dueSecond = shell.second + shell.timing.requestSeconds
+  if (socket.isPaused()) socket.resume()
+  return new Promise((resolve) => {
+    exchange.onBytes = resolve
+  })
+}
+
+/** Whether the body is behind us: what of it nobody has read, and has come, is dropped. */
+export function skipBody({ parser }: Connection, exchange: Exchange): boolean {
+  while (!exchange.isWhole) {
+    const event = parser.next()
+    if (event === undefined || event.type === 'refused') return false
+    exchange.isWhole = event.type === 'end'
+  }
+  return true
+}

@@ -1,0 +1,102 @@
+import type { TLSSocket } from 'node:tls'
+import type { HttpResponse } from '../../../ports/http-handler.ts'
+import { skipBody } from './lean-request.ts'
+import type { Connection, Exchange } from './lean-state.ts'
+import { chunkText, headText, lastChunk, sizeOf, type ResponseFraming } from './response-text.ts'
+
+type Body = HttpResponse['body']
+type Stream = Exclude<Body, string | Uint8Array>
+
+/** Writes the response; resolves with whether the connection is there for another request, when the client has room for more. */
+export async function respond(connection: Connection, exchange: Exchange, response: HttpResponse): Promise<boolean> {
+  const { body } = response
+  if (connection.phase === 'over') {
+    await dismiss(body)
+    return false
+  }
+  const { shell, socket } = connection
+  const { isPersistent, method, version } = exchange.head
+  const framing = framingOf(response, version)
+  const isWhole = skipBody(connection, exchange)
+  const keeps = isPersistent && isWhole && !shell.isClosing && framing !== 'untilClose'
+  const idleSeconds = keeps ? shell.timing.idleSeconds : undefined
+  const head = headText(response, { body: framing, date: shell.date, idleSeconds })
+  if (method === 'HEAD' || framing === undefined) {
+    socket.write(head, 'latin1')
+    await dismiss(body)
+  } else if (isStream(body)) await sendStream(connection, head, body)
+  else if (!sendWhole(socket, head, body)) await room(socket)
+  return keeps
+}
+
+function framingOf({ status, body }: HttpResponse, version: '1.0' | '1.1'): ResponseFraming['body'] {
+  if (status === 204 || status === 304) return undefined
+  if (isStream(body)) return version === '1.1' ? 'chunked' : 'untilClose'
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length
+}
+
+function isStream(body: Body): body is Stream {
+  return typeof body !== 'string' && !(body instanceof Uint8Array)
+}
+
+/** Nobody takes it: a stream that has begun ends. */
+async function dismiss(body: Body): Promise<void> {
+  if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
+}
+
+/** One write, so one TLS record and one packet for most. Whether there is room for more. */
+function sendWhole(socket: TLSSocket, head: string, body: string | Uint8Array): boolean {
+  if (typeof body === 'string') return socket.write(head + body, sizeOf(body).encoding)
+  socket.cork()
+  socket.write(head, 'latin1')
+  const hasRoom = socket.write(body)
+  socket.uncork()
+  return hasRoom
+}
+
+/** Takes the next piece when the client has room for it. */
+async function sendStream(connection: Connection, head: string, pieces: Stream): Promise<void> {
+  const { socket } = connection
+  // What there is to say at once goes with the head; the head does not wait for what is not there.
+  socket.cork()
+  setImmediate(() => socket.uncork())
+  socket.write(head, 'latin1')
+  const isChunked = connection.exchange?.head.version === '1.1'
+  for await (const piece of pieces) {
+    if (isOver(connection)) return
+    if (piece.length > 0 && !sendPiece(socket, piece, isChunked)) await room(socket)
+  }
+  if (isChunked && !isOver(connection)) socket.write(lastChunk, 'latin1')
+}
+
+function isOver({ phase }: Connection): boolean {
+  return phase === 'over'
+}
+
+function sendPiece(socket: TLSSocket, piece: string | Uint8Array, isChunked: boolean): boolean {
+  if (typeof piece === 'string') {
+    const { bytes, encoding } = sizeOf(piece)
+    return socket.write(isChunked ? chunkText(piece, bytes) : piece, encoding)
+  }
+  if (!isChunked) return socket.write(piece)
+  const [before, after] = chunkText('\0', piece.length).split('\0')
+  socket.cork()
+  socket.write(before ?? '', 'latin1')
+  socket.write(piece)
+  const hasRoom = socket.write(after ?? '', 'latin1')
+  socket.uncork()
+  return hasRoom
+}
+
+function room(socket: TLSSocket): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      socket.off('drain', go)
+      socket.off('close', go)
+      resolve()
+    }
+    if (socket.destroyed) return resolve()
+    socket.on('drain', go)
+    socket.on('close', go)
+  })
+}

@@ -1,0 +1,72 @@
+import { STATUS_CODES } from 'node:http'
+import type { HttpResponse } from '../../../ports/http-handler.ts'
+
+/** What goes over the wire ahead of a response's body, and around the pieces of a stream. */
+
+export interface ResponseFraming {
+  /** In bytes; `chunked` for a stream, `untilClose` for one to a client of HTTP/1.0; undefined where no body may follow. */
+  readonly body: number | 'chunked' | 'untilClose' | undefined
+  /** As `dateText` gives it. */
+  readonly date: string
+  /** For how long an idle connection stays open; undefined if it ends with this response. */
+  readonly idleSeconds: number | undefined
+}
+
+/** Status line and fields with the empty line behind them. Throws TypeError for a value that would break out of its line. */
+export function headText({ status, headers }: HttpResponse, { body, date, idleSeconds }: ResponseFraming): string {
+  let text = statusLine(status)
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (unsendable.test(value)) throw new TypeError(`the header ${name} holds a character that no header may hold`)
+    text += `${name}: ${value}\r\n`
+  }
+  return `${text}date: ${date}\r\n${connectionFields(idleSeconds)}${lengthField(body)}\r\n`
+}
+
+const unsendable = /[^\t -~\x80-\xff]/
+
+/** The whole answer to what is no request. */
+export function refusalText(status: number): string {
+  return `${statusLine(status)}connection: close\r\n\r\n`
+}
+
+export const continueText = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+function statusLine(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
+}
+
+/** The second field is a hint that Node's clients follow: they leave an idle connection before we end it. */
+function connectionFields(idleSeconds: number | undefined): string {
+  return idleSeconds === undefined
+    ? 'connection: close\r\n'
+    : `connection: keep-alive\r\nkeep-alive: timeout=${idleSeconds}\r\n`
+}
+
+function lengthField(body: ResponseFraming['body']): string {
+  if (body === 'chunked') return 'transfer-encoding: chunked\r\n'
+  return typeof body === 'number' ? `content-length: ${body}\r\n` : ''
+}
+
+/** RFC 9110 section 5.6.7. */
+export function dateText(nowMs: number): string {
+  return new Date(nowMs).toUTCString()
+}
+
+/** Text with its length in bytes and the cheapest encoding that gives it: ASCII is the same bytes in Latin-1. */
+export interface SizedText {
+  readonly bytes: number
+  readonly encoding: 'latin1' | 'utf8'
+}
+
+export function sizeOf(text: string): SizedText {
+  const bytes = Buffer.byteLength(text)
+  return { bytes, encoding: bytes === text.length ? 'latin1' : 'utf8' }
+}
+
+/** A piece of a chunked body that is not empty: an empty one would end it. */
+export function chunkText(piece: string, bytes: number): string {
+  return `${bytes.toString(16)}\r\n${piece}\r\n`
+}
+
+export const lastChunk = '0\r\n\r\n'
