@@ -1,8 +1,12 @@
 import type { StoredObject, Touched } from '../model/stored-object.ts'
 
 /**
- * What happened to objects, at least once and in order per object. Between two looks several changes of one object may
- * be told as its last one: a reader learns what is, not what happened.
+ * What happened to objects, in the order of resourceVersions within a batch and from batch to batch.
+ *
+ * Where writes are numbered one by one (SQLite), every write is told once, with the state that it made, and following from
+ * the resourceVersion of any change or batch misses and repeats nothing. Where clocks number the writes (DynamoDB), a look
+ * tells each object that was written since the last look, in its newest state; see DynamodbChangeFeed for what a reader can
+ * follow from. Everywhere the states of an object never go back, and the last one is told.
  */
 export interface ChangeFeed {
   /**
@@ -33,10 +37,7 @@ export interface ChangeBatch {
 
 export interface Change {
   readonly type: 'added' | 'modified' | 'removed'
-  /**
-   * What the write touched. Writes of the engine alone may be left out when a later one replaced them; every write that
-   * touched more is told, though perhaps with a later state.
-   */
+  /** What the write touched, or where a look tells several writes as one, what all of them touched. */
   readonly touched: Touched
   /** For `removed`: the last state, under the resourceVersion of the removal. */
   readonly stored: StoredObject

@@ -29,7 +29,7 @@ export interface ObjectStore {
 
   /**
    * Removes the object whose uid and resourceVersion it carries; returns its last state under a new resourceVersion.
-   * Watches and the relay still see the removal for an hour. Throws VERSION_CONFLICT, NOT_FOUND.
+   * Watches and the relay still see the removal for an hour, or until 512 MB were written since. Throws VERSION_CONFLICT, NOT_FOUND.
    */
   remove(stored: StoredObject): Promise<StoredObject>
 }

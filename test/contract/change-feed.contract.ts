@@ -129,6 +129,27 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       ])
     })
 
+    it('tells every write once, in the order of resourceVersions, in the state it made', async () => {
+      const after = await feed.latest()
+      const writes = await writeInTurns(store)
+      const told = await toldUntil(follow(after), writes.at(-1))
+      const versions = told.map(({ stored }) => versionOf(stored))
+      expect(versions).toEqual(versions.toSorted((a, b) => a - b))
+      if (opened.settled === undefined) expect(told.map(({ stored }) => stored)).toEqual(writes)
+      else expect(told.map(({ stored }) => stored)).toEqual(lastStates(writes))
+    })
+
+    it('misses nothing when it is followed from the version of any state it told', async () => {
+      const start = await feed.latest()
+      const writes = await writeInTurns(store)
+      const told = await toldUntil(follow(start), writes.at(-1))
+      for (const [i, { stored }] of told.slice(0, -1).entries()) {
+        const rest = await toldUntil(follow(stored.object.metadata.resourceVersion), writes.at(-1))
+        if (opened.settled === undefined) expect(rest).toEqual(told.slice(i + 1))
+        else expect(rest).toEqual(expect.arrayContaining(told.slice(i + 1)))
+      }
+    })
+
     it('repeats and misses nothing when it is followed from where a batch ended', async () => {
       const start = await feed.latest()
       const writing = Promise.all(
@@ -230,6 +251,37 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       expect(await stays.until('a', created)).toMatchObject({ stored: created })
     })
   })
+}
+
+/**
+ * Writes to a, b, c, a, b, a, then the end of b, a new b, and the end of c: what each write made, in order. A reader that
+ * is told present states under the numbers of past writes gives away a number ahead of changes that are still to come.
+ */
+async function writeInTurns(store: ObjectStore): Promise<readonly StoredObject[]> {
+  const a = await store.create(storedWidget('a'))
+  const b = await store.create(storedWidget('b', { uid: 'first' }))
+  const c = await store.create(storedWidget('c'))
+  const a2 = await store.replace(withSpec(a, { size: 2 }), ['spec'])
+  const b2 = await store.replace(withSpec(b, { size: 2 }), ['spec'])
+  const a3 = await store.replace(a2, ['engine'])
+  const removed = await store.remove(b2)
+  const again = await store.create(storedWidget('b', { uid: 'second' }))
+  const gone = await store.remove(c)
+  const last = await store.create(storedWidget('last'))
+  return [a, b, c, a2, b2, a3, removed, again, gone, last]
+}
+
+/** What is left of writes where each object is told as it is. */
+function lastStates(writes: readonly StoredObject[]): readonly StoredObject[] {
+  return writes.filter(
+    ({ object }, i) => !writes.slice(i + 1).some((later) => later.object.metadata.uid === object.metadata.uid),
+  )
+}
+
+async function toldUntil(read: Reader, last: StoredObject | undefined): Promise<readonly Change[]> {
+  if (last !== undefined) await read.until(last.object.metadata.name, last)
+  await read.leave()
+  return read.told
 }
 
 interface Reader {

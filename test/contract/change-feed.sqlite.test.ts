@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSqliteCheckpoint } from '../../shared/adapters/local/sqlite/sqlite-checkpoint.ts'
+import { keyOf } from '../../shared/model/object-key.ts'
 import type { ChangeBatch } from '../../shared/ports/change-feed.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { openSqlite, openSqliteFile, temporaryFile, type OpenSqlite } from '../support/sqlite.ts'
-import { storedWidget } from '../support/stored-object.ts'
+import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { changeFeedContract } from './change-feed.contract.ts'
 
@@ -36,6 +37,7 @@ describe('how far the SQLite feed reaches back', () => {
     await opened.store.create(storedWidget('b'))
     const batch = await firstBatch(start)
     expect(batch?.changes.map(({ type, stored }) => `${type} ${stored.object.metadata.name}`)).toEqual([
+      'added a',
       'removed a',
       'added b',
     ])
@@ -58,7 +60,7 @@ describe('how far the SQLite feed reaches back', () => {
     await createAndRemove('a')
     await clock.advance(10 * 3_600_000)
     await opened.store.create(storedWidget('b'))
-    expect((await firstBatch(start))?.changes.map(({ type }) => type)).toEqual(['removed', 'added'])
+    expect((await firstBatch(start))?.changes.map(({ type }) => type)).toEqual(['added', 'removed', 'added'])
 
     await checkpoint.save(await opened.feed.latest())
     await clock.advance(60_000)
@@ -76,20 +78,54 @@ describe('how far the SQLite feed reaches back', () => {
     await expectCode(firstBatch(start), 'EXPIRED')
   })
 
+  const rowsLeft = (): unknown => opened.database.prepare('SELECT count(*) AS count FROM changes').get()?.['count']
+
   it('forgets a long past in small steps', async () => {
     const start = await opened.feed.latest()
-    await Promise.all(Array.from({ length: 2_500 }, (_, i) => opened.store.create(storedWidget(`w${i}`))))
-    const rows = (): unknown => opened.database.prepare('SELECT count(*) AS count FROM changes').get()?.['count']
-    expect(rows()).toBe(2_500)
+    const created = await Promise.all(
+      Array.from({ length: 1_250 }, (_, i) => opened.store.create(storedWidget(`w${i}`))),
+    )
+    await Promise.all(created.map((stored) => opened.store.remove(stored)))
+    expect(rowsLeft()).toBe(2_500)
     const counts: unknown[] = []
     await clock.advance(3_600_001)
     for (let i = 0; i < 4; i++) {
       await createAndRemove(`x${i}`)
-      counts.push(rows())
+      counts.push(rowsLeft())
       await clock.advance(1_000)
     }
-    expect(counts).toEqual([1_502, 504, 6, 8])
+    // The first thousand superseded nothing. From then on a removal goes with the state that it superseded.
+    expect(counts).toEqual([2_502, 1_004, 6, 8])
     await expectCode(firstBatch(start), 'EXPIRED')
+  })
+
+  it('keeps what is present, however old, and forgets a state once what superseded it is old', async () => {
+    const old = await opened.store.create(storedWidget('old'))
+    await clock.advance(3_600_001)
+    const middle = await opened.feed.latest()
+    const edited = await opened.store.replace(withSpec(old, { size: 2 }), ['spec'])
+    expect((await opened.store.list(widgetKind)).items).toEqual([edited])
+    expect(rowsLeft()).toBe(2)
+    await clock.advance(3_600_001)
+    await opened.store.create(storedWidget('b'))
+    expect(rowsLeft()).toBe(2)
+    expect(await opened.store.get(keyOf(old.object))).toEqual(edited)
+    await expectCode(firstBatch(middle), 'EXPIRED')
+  })
+
+  it('forgets what is younger when many characters were written since, also what a checkpoint has not passed', async () => {
+    opened.close()
+    opened = openSqlite(':memory:', clock, { retainedCharacters: 100_000 })
+    const start = await opened.feed.latest()
+    await createSqliteCheckpoint({ database: opened.database, name: 'relayed', keepsChanges: true }).save(start)
+    let live = await opened.store.create(storedWidget('a'))
+    for (let size = 0; size < 100; size++) {
+      live = await opened.store.replace(withSpec(live, { size, text: 'x'.repeat(10_000) }), ['spec'])
+      await clock.advance(100)
+    }
+    expect(rowsLeft()).toBeLessThan(13)
+    await expectCode(firstBatch(start), 'EXPIRED')
+    expect(await opened.store.get(keyOf(live.object))).toEqual(live)
   })
 
   it('throws EXPIRED for a resourceVersion that was never given: the file is an older one', async () => {

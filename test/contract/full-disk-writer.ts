@@ -18,10 +18,11 @@ while (told.size === 0) {
   }
 }
 const listed = (await store.list(widgetKind)).items.length
-const tail: number[] = []
-for await (const { changes } of feed.follow({ after: '1', signal: new AbortController().signal })) {
-  tail.push(changes.length)
-  break
+const end = await feed.latest()
+let followed = 0
+for await (const { changes, resourceVersion } of feed.follow({ after: '1', signal: new AbortController().signal })) {
+  followed += changes.length
+  if (resourceVersion === end) break
 }
-console.log(JSON.stringify({ acknowledged, told: [...told], listed, followed: tail[0] }))
+console.log(JSON.stringify({ acknowledged, told: [...told], listed, followed }))
 process.kill(process.pid, 'SIGKILL')

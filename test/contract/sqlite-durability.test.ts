@@ -90,7 +90,7 @@ describe('an object whose row is damaged', () => {
     const first = openSqlite(file)
     const damaged = await first.store.create(storedWidget('a'))
     const whole = await first.store.create(storedWidget('b'))
-    first.database.prepare(`UPDATE objects SET doc = '{"secret' || x'ff' WHERE name = 'a'`).run()
+    first.database.prepare(`UPDATE changes SET doc = '{"secret' || x'ff' WHERE rv = ${versionOf(damaged)}`).run()
     first.close()
     const { store, close } = openSqlite(file)
     const message = 'the database is damaged: an object in it cannot be read; put back a copy of the file'
@@ -216,7 +216,7 @@ describe('writers of one turn', () => {
     await store.replace(first, ['spec'])
     const oneWrite = statSync(`${file}-wal`).size - before
     await Promise.all(Array.from({ length: 50 }, (_, i) => store.create(storedWidget(`w${i}`))))
-    expect(statSync(`${file}-wal`).size - before - oneWrite).toBeLessThan(5 * oneWrite)
+    expect(statSync(`${file}-wal`).size - before - oneWrite).toBeLessThan(10 * oneWrite)
     close()
   })
 
@@ -227,6 +227,52 @@ describe('writers of one turn', () => {
     expect(await store.get(keyOf(object))).toBeUndefined()
     const written = await writing
     expect(await store.get(keyOf(object))).toEqual(written)
+    close()
+  })
+})
+
+/** The tables that layout 3 replaced, as layout 2 had them. */
+const layout2 = `
+  DROP TABLE objects; DROP TABLE heads; DROP TABLE changes;
+  CREATE TABLE objects (
+    id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL,
+    rv INTEGER NOT NULL, created_rv INTEGER NOT NULL, slot INTEGER NOT NULL, next_run_at_ms INTEGER, owners TEXT,
+    engine TEXT, doc TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX objects_by_name ON objects (kind, namespace, name);
+  CREATE INDEX objects_by_slot ON objects (kind, slot);
+  CREATE INDEX objects_by_next_run ON objects (kind, next_run_at_ms) WHERE next_run_at_ms IS NOT NULL;
+  CREATE TABLE changes (
+    rv INTEGER PRIMARY KEY, object_id INTEGER NOT NULL, kind INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+    touched TEXT NOT NULL, removed TEXT
+  ) STRICT;
+  PRAGMA user_version = 2`
+
+describe('a file of layout 2', () => {
+  it('is brought to this layout when it is opened: the objects stay, and who followed it looks again', async () => {
+    const first = openSqlite(file)
+    const live = await first.store.create({ ...storedWidget('a'), engine: { nextRunAtMs: 5 } })
+    const key = keyOf(live.object)
+    await first.index.setReferences(key, [key])
+    first.close()
+    const raw = new DatabaseSync(file)
+    raw.exec(layout2)
+    const { uid } = live.object.metadata
+    const { nextRunAtMs } = live.engine
+    raw
+      .prepare('INSERT INTO objects VALUES (1, 1, ?, ?, ?, 7, 2, 3, ?, NULL, ?, ?)')
+      .run(key.namespace, key.name, uid, nextRunAtMs ?? null, JSON.stringify(live.engine), JSON.stringify(live.object))
+    raw.prepare("INSERT INTO changes VALUES (7, 1, 1, 0, 'spec', NULL), (9, 2, 1, 0, 'delete', '{}')").run()
+    raw.close()
+
+    const { store, feed, index, close } = openSqlite(file)
+    expect(await feed.latest()).toBe('9')
+    const stored = await store.get(key)
+    expect(stored).toMatchObject({ engine: live.engine, object: { spec: live.object.spec } })
+    expect(await index.due(widgetKind, 5, 1)).toEqual([{ key, dueAtMs: 5 }])
+    expect(await index.referrers(key)).toEqual([key])
+    const follow = feed.follow({ after: '7', signal: new AbortController().signal })[Symbol.asyncIterator]()
+    await expectCode(follow.next(), 'EXPIRED')
     close()
   })
 })

@@ -5,6 +5,7 @@ import { createSqliteChangeFeed } from '../../shared/adapters/local/sqlite/sqlit
 import { createSqliteChangeLog } from '../../shared/adapters/local/sqlite/sqlite-change-log.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteIndex } from '../../shared/adapters/local/sqlite/sqlite-index.ts'
+import type { RetentionOptions } from '../../shared/adapters/local/sqlite/sqlite-log-retention.ts'
 import { createSqliteStore } from '../../shared/adapters/local/sqlite/sqlite-store.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import type { ChangeFeed } from '../../shared/ports/change-feed.ts'
@@ -21,9 +22,9 @@ export interface OpenSqlite {
   close(): void
 }
 
-export function openSqlite(file: string, clock: Clock = systemClock): OpenSqlite {
+export function openSqlite(file: string, clock: Clock = systemClock, retention: RetentionOptions = {}): OpenSqlite {
   const database = openSqliteDatabase(file)
-  const changeLog = createSqliteChangeLog({ database, clock })
+  const changeLog = createSqliteChangeLog({ database, clock, ...retention })
   return {
     database,
     store: createSqliteStore({ database, changeLog }),

@@ -6,16 +6,16 @@ import { createSqliteKinds } from './sqlite-kinds.ts'
 /** The ObjectIndex on SQLite: part of the same commits as the objects, so it never lags. */
 export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
   const kinds = createSqliteKinds(database)
-  const objects =
-    'SELECT k.api_group, k.kind, o.namespace, o.name, o.next_run_at_ms FROM objects o JOIN kinds k ON k.id = o.kind'
+  const objects = 'SELECT k.api_group, k.kind, o.namespace, o.name FROM objects o JOIN kinds k ON k.id = o.kind'
   const children = database.prepare(`${objects} JOIN owners w ON w.object_id = o.id WHERE w.owner_uid = ? LIMIT ?`)
   const referring = database.prepare(`${objects} JOIN refs r ON r.referrer_id = o.id WHERE r.target = ?`)
   const referred = database.prepare(
     'SELECT r.target FROM refs r JOIN objects o ON o.id = r.referrer_id WHERE o.kind = ? AND o.namespace = ? AND o.name = ?',
   )
-  const timers = database.prepare(
-    `${objects} WHERE o.kind = ? AND o.next_run_at_ms <= ? ORDER BY o.next_run_at_ms LIMIT ?`,
-  )
+  const timers = database.prepare(`
+    SELECT k.api_group, k.kind, o.namespace, o.name, h.next_run_at_ms
+    FROM heads h JOIN objects o ON o.id = h.id JOIN kinds k ON k.id = h.kind
+    WHERE h.kind = ? AND h.next_run_at_ms <= ? ORDER BY h.next_run_at_ms LIMIT ?`)
   const slots = database.prepare(`${objects} WHERE o.kind = ? AND o.slot >= ? AND o.slot < ?`)
 
   return {

@@ -50,9 +50,13 @@ const start: Place = { namespace: '', name: '' }
 function selectRows(
   database: SqliteDatabase,
 ): (kindId: number, query: ListQuery & { readonly after: Place }, count: number) => PlacedRow[] {
-  const columns = 'SELECT namespace, name, engine, doc FROM objects WHERE kind = ?'
-  const everywhere = database.prepare(`${columns} AND (namespace, name) > (?, ?) ORDER BY namespace, name LIMIT ?`)
-  const inNamespace = database.prepare(`${columns} AND namespace = ? AND name > ? ORDER BY name LIMIT ?`)
+  const columns = `
+    SELECT o.namespace, o.name, c.engine, c.doc
+    FROM objects o CROSS JOIN heads h ON h.id = o.id CROSS JOIN changes c ON c.rv = h.rv WHERE o.kind = ?`
+  const everywhere = database.prepare(
+    `${columns} AND (o.namespace, o.name) > (?, ?) ORDER BY o.namespace, o.name LIMIT ?`,
+  )
+  const inNamespace = database.prepare(`${columns} AND o.namespace = ? AND o.name > ? ORDER BY o.name LIMIT ?`)
   return (kindId, { namespace, after }, count) => {
     if (namespace === undefined)
       return everywhere.all(kindId, after.namespace, after.name, count) as unknown as PlacedRow[]

@@ -5,24 +5,24 @@ import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import { createRecentRows, type CommittedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, storedOf } from './sqlite-rows.ts'
+import { columnsOf, stateColumns, storedOf } from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
- * committed. A state that is written carries its new resourceVersion.
+ * committed. A state that is written carries its new resourceVersion, under which the log of changes keeps it.
  */
 export function createSqliteObjects(database: SqliteDatabase) {
-  const select = database.prepare(
-    'SELECT id, uid, rv, owners, engine, doc FROM objects WHERE kind = ? AND namespace = ? AND name = ?',
-  )
+  const select = database.prepare(`
+    SELECT o.id, o.uid, o.owners, h.rv, c.engine, c.doc
+    FROM objects o JOIN heads h ON h.id = o.id JOIN changes c ON c.rv = h.rv
+    WHERE o.kind = ? AND o.namespace = ? AND o.name = ?`)
   const insert = database.prepare(`
-    INSERT INTO objects (kind, namespace, name, uid, rv, created_rv, slot, next_run_at_ms, owners, engine, doc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
-  const update = database.prepare(
-    'UPDATE objects SET rv = ?, next_run_at_ms = ?, engine = ?, doc = ? WHERE id = ? AND rv = ?',
-  )
+    INSERT INTO objects (kind, namespace, name, uid, slot, owners) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+  const insertHead = database.prepare('INSERT INTO heads (id, kind, rv, next_run_at_ms) VALUES (?, ?, ?, ?)')
+  const updateHead = database.prepare('UPDATE heads SET rv = ?, next_run_at_ms = ? WHERE id = ? AND rv = ?')
   const updateOwners = database.prepare('UPDATE objects SET owners = ? WHERE id = ?')
-  const remove = database.prepare('DELETE FROM objects WHERE id = ? AND rv = ?')
+  const removeHead = database.prepare('DELETE FROM heads WHERE id = ? AND rv = ?')
+  const remove = database.prepare('DELETE FROM objects WHERE id = ?')
   const forgetReferences = database.prepare('DELETE FROM refs WHERE referrer_id = ?')
   const insertOwner = database.prepare('INSERT OR IGNORE INTO owners (owner_uid, object_id) VALUES (?, ?)')
   const deleteOwner = database.prepare('DELETE FROM owners WHERE owner_uid = ? AND object_id = ?')
@@ -57,38 +57,40 @@ export function createSqliteObjects(database: SqliteDatabase) {
     },
 
     /** Throws ALREADY_EXISTS. */
-    insert: ({ kindId, key }: RowPlace, stored: StoredObject): CommittedRow => {
+    insert: ({ kindId, key }: RowPlace, stored: StoredObject): WrittenRow => {
       const { namespace, name } = key
       const { uid, resourceVersion } = stored.object.metadata
       const rv = Number(resourceVersion)
       const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, ['spec'])
-      const slot = wheelSlot(uid)
-      const done = insert.run(kindId, namespace, name, uid, rv, rv, slot, nextRunAtMs, owners, engine, doc)
+      const done = insert.run(kindId, namespace, name, uid, wheelSlot(uid), owners)
       if (done.changes === 0) throw new OperatingError('ALREADY_EXISTS', `${keyText(key)} exists already`)
       const id = Number(done.lastInsertRowid)
+      insertHead.run(id, kindId, rv, nextRunAtMs)
       setOwners(id, null, owners)
       return { id, uid, rv, owners, engine, doc }
     },
 
     /** Throws NOT_FOUND, VERSION_CONFLICT. */
-    update: (place: RowPlace, before: ApiObject, { stored, touched }: RowChange): CommittedRow => {
+    update: (place: RowPlace, before: ApiObject, { stored, touched }: RowChange): WrittenRow => {
       const rv = Number(stored.object.metadata.resourceVersion)
       const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, touched)
       const row = current(place, before)
-      const { changes } = update.run(rv, nextRunAtMs, engine, doc, row.id, row.rv)
+      const { changes } = updateHead.run(rv, nextRunAtMs, row.id, row.rv)
       if (changes === 0) throw refusal(place.key, before, read(place))
       if (owners !== row.owners) updateOwners.run(owners, row.id)
       setOwners(row.id, row.owners, owners)
-      return { id: row.id, uid: row.uid, rv, owners, engine, doc }
+      return { id: row.id, uid: row.uid, rv, owners, engine, doc, supersedes: row.rv }
     },
 
-    /** Throws NOT_FOUND, VERSION_CONFLICT. */
-    delete: (place: RowPlace, before: ApiObject): CommittedRow => {
+    /** Throws NOT_FOUND, VERSION_CONFLICT. Returns the row of the last state, which carries the number of the removal. */
+    delete: (place: RowPlace, before: ApiObject, stored: StoredObject): WrittenRow => {
       const row = current(place, before)
-      if (remove.run(row.id, row.rv).changes === 0) throw refusal(place.key, before, read(place))
+      if (removeHead.run(row.id, row.rv).changes === 0) throw refusal(place.key, before, read(place))
+      remove.run(row.id)
       forgetReferences.run(row.id)
       setOwners(row.id, row.owners, null)
-      return row
+      const rv = Number(stored.object.metadata.resourceVersion)
+      return { ...row, ...stateColumns(stored), rv, supersedes: row.rv }
     },
 
     /** What a write of this row gave back is committed. */
@@ -96,6 +98,12 @@ export function createSqliteObjects(database: SqliteDatabase) {
     /** The row is gone, and that is committed. */
     removed: recent.forget,
   }
+}
+
+/** A row as a write leaves it; its state is written by the log of changes. */
+export interface WrittenRow extends CommittedRow {
+  /** The resourceVersion of the state before. */
+  readonly supersedes?: number
 }
 
 interface RowChange {

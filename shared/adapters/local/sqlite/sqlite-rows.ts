@@ -10,28 +10,36 @@ export interface ObjectRow {
 }
 
 /** What the columns of an object say besides its place and its numbers. */
-export interface ObjectColumns {
-  readonly doc: string
-  readonly engine: string | null
+export interface ObjectColumns extends ObjectRow {
   readonly nextRunAtMs: number | null
   /** The owners' uids, a JSON array in order, or null if it has none. */
   readonly owners: string | null
 }
 
 /** Throws TOO_LARGE. */
-export function columnsOf({ object, engine }: StoredObject, touched: Touched): ObjectColumns {
-  const doc = objectText(object)
-  const state = JSON.stringify(engine)
+export function columnsOf(stored: StoredObject, touched: Touched): ObjectColumns {
+  const { object, engine } = stored
+  const state = stateColumns(stored)
   // A character is three bytes at the most, and to count them takes longer than it is worth.
-  if ((doc.length + state.length) * 3 > bytesMax)
-    checkSize(object, Buffer.byteLength(doc) + Buffer.byteLength(state), touched)
+  if (lengthOf(state) * 3 > bytesMax)
+    checkSize(object, Buffer.byteLength(state.doc) + Buffer.byteLength(state.engine ?? ''), touched)
   const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
   return {
-    doc,
-    engine: state === '{}' ? null : state,
+    ...state,
     nextRunAtMs: dueAtMs(engine) ?? null,
     owners: owners.length === 0 ? null : JSON.stringify(owners.toSorted()),
   }
+}
+
+/** The state in its columns. */
+export function stateColumns({ object, engine }: StoredObject): ObjectRow {
+  const state = JSON.stringify(engine)
+  return { doc: objectText(object), engine: state === '{}' ? null : state }
+}
+
+/** In characters. */
+export function lengthOf({ doc, engine }: ObjectRow): number {
+  return doc.length + (engine?.length ?? 0)
 }
 
 /** Throws UNAVAILABLE if the row is damaged. */

@@ -2,12 +2,12 @@ import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
-import type { CommittedRow, RowPlace } from './recent-rows.ts'
+import type { RowPlace } from './recent-rows.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { createSqliteKinds } from './sqlite-kinds.ts'
 import { createSqliteList } from './sqlite-list.ts'
-import { createSqliteObjects, notFound } from './sqlite-objects.ts'
+import { createSqliteObjects, notFound, type WrittenRow } from './sqlite-objects.ts'
 import { withVersion } from './sqlite-rows.ts'
 
 export interface SqliteStoreOptions {
@@ -38,8 +38,8 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
         const row = work.write(place, stored)
         const { kindId } = place
         const { type, touched } = work
-        const removed = type === 'removed' ? { removed: JSON.stringify(stored) } : {}
-        changeLog.append({ rv, objectId: row.id, kindId, touched, ...removed })
+        const { id, doc, engine, supersedes } = row
+        changeLog.append({ rv, objectId: id, kindId, type, touched, supersedes, doc, engine })
         return { row, published: { rv, kindId, change: { type, touched, stored } } }
       },
       (done) => {
@@ -74,7 +74,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
       write(existing(keyOf(before.object)), before, {
         type: 'removed',
         touched: ['delete'],
-        write: (place) => rows.delete(place, before.object),
+        write: (place, stored) => rows.delete(place, before.object, stored),
       }),
   }
 }
@@ -82,5 +82,5 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
 /** One of the three ways to write, within a commit. */
 interface Work extends Pick<Change, 'type' | 'touched'> {
   /** Refuses by throwing, before it has written anything. */
-  readonly write: (place: RowPlace, stored: StoredObject) => CommittedRow
+  readonly write: (place: RowPlace, stored: StoredObject) => WrittenRow
 }

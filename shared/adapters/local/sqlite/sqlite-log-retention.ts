@@ -1,0 +1,65 @@
+import type { SqliteDatabase } from './sqlite-database.ts'
+
+export interface RetentionOptions {
+  /** How long a superseded state is kept. Default one hour. */
+  readonly retentionMs?: number
+  /** How many characters of later states a superseded state is kept for. Default 512 million. */
+  readonly retainedCharacters?: number
+}
+
+/**
+ * Forgets the old end of the log of changes, in small steps, as part of the writes that call it: moves the horizon over
+ * changes that are old enough, and deletes the states that these superseded, and removals among them. A state that is
+ * still present stays, however old. What a checkpoint has not passed stays for longer than its time, but within the size.
+ */
+export type ForgetOld = (nowMs: number, written: number) => void
+
+const retainedMs = 3_600_000
+const retained = 512_000_000
+const stepLength = 1_000
+const pauseMs = 50
+
+export function createLogRetention(
+  database: SqliteDatabase,
+  { retentionMs = retainedMs, retainedCharacters = retained }: RetentionOptions,
+): ForgetOld {
+  const oldest = database.prepare(
+    'SELECT rv, at_ms, written FROM changes WHERE rv > (SELECT rv FROM horizon) ORDER BY rv LIMIT 1',
+  )
+  const lastOld = database.prepare(`
+    SELECT max(rv) AS rv FROM changes WHERE rv >= :from AND rv < :to AND (written <= :written OR at_ms <= :atMs AND rv <= coalesce(
+      (SELECT min(CAST(value AS INTEGER)) FROM checkpoints WHERE keeps_changes), ${Number.MAX_SAFE_INTEGER}))`)
+  const forget = database.prepare(`
+    DELETE FROM changes WHERE rv IN (SELECT supersedes FROM changes WHERE rv >= :from AND rv <= :last)
+    OR rv IN (SELECT rv FROM changes WHERE rv >= :from AND rv <= :last AND type = 'removed')`)
+  const moveHorizon = database.prepare('UPDATE horizon SET rv = ?')
+  const head = (): HeadRow | undefined => oldest.get() as unknown as HeadRow | undefined
+
+  const step = (nowMs: number, written: number): void => {
+    const from = head()?.rv ?? 0
+    const old = { from, to: from + stepLength, atMs: nowMs - retentionMs, written: written - retainedCharacters }
+    const last = lastOld.get(old)?.['rv'] ?? null
+    if (last === null) return
+    forget.run({ from, last })
+    moveHorizon.run(last)
+  }
+
+  let due = { atMs: 0, written: 0 }
+  let pausesUntilMs = 0
+  return (nowMs, written) => {
+    if (nowMs < pausesUntilMs || (nowMs < due.atMs && written < due.written)) return
+    step(nowMs, written)
+    const first = head()
+    due = {
+      atMs: (first?.at_ms ?? nowMs) + retentionMs,
+      written: (first?.written ?? written) + retainedCharacters,
+    }
+    pausesUntilMs = nowMs + pauseMs
+  }
+}
+
+interface HeadRow {
+  readonly rv: number
+  readonly at_ms: number
+  readonly written: number
+}
