@@ -274,7 +274,7 @@ async function writeInTurns(store: ObjectStore): Promise<readonly StoredObject[]
 /** What is left of writes where each object is told as it is. */
 function lastStates(writes: readonly StoredObject[]): readonly StoredObject[] {
   return writes.filter(
-    ({ object }, i) => !writes.slice(i + 1).some((later) => later.object.metadata.uid === object.metadata.uid),
+    ({ object }, i) => !writes.slice(i + 1).some((next) => next.object.metadata.uid === object.metadata.uid),
   )
 }
 

@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 import { keyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
@@ -5,17 +6,19 @@ import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import { createRecentRows, type CommittedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, stateColumns, storedOf } from './sqlite-rows.ts'
+import { columnsOf, stateColumns, storedOf, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
  * committed. A state that is written carries its new resourceVersion, under which the log of changes keeps it.
  */
 export function createSqliteObjects(database: SqliteDatabase) {
-  const select = database.prepare(`
-    SELECT o.id, o.uid, o.owners, h.rv, c.engine, c.doc
-    FROM objects o JOIN heads h ON h.id = o.id JOIN changes c ON c.rv = h.rv
-    WHERE o.kind = ? AND o.namespace = ? AND o.name = ?`)
+  const select = selectRow(database, 'o.id, o.uid, o.owners, h.rv')
+  const selectState = selectRow(
+    database,
+    'o.id, o.uid, o.owners, h.rv, c.engine, c.doc',
+    'JOIN changes c ON c.rv = h.rv',
+  )
   const insert = database.prepare(`
     INSERT INTO objects (kind, namespace, name, uid, slot, owners) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
   const insertHead = database.prepare('INSERT INTO heads (id, kind, rv, next_run_at_ms) VALUES (?, ?, ?, ?)')
@@ -28,8 +31,11 @@ export function createSqliteObjects(database: SqliteDatabase) {
   const deleteOwner = database.prepare('DELETE FROM owners WHERE owner_uid = ? AND object_id = ?')
   const recent = createRecentRows()
 
-  const read = ({ kindId, key }: RowPlace): CommittedRow | undefined =>
-    select.get(kindId, key.namespace, key.name) as unknown as CommittedRow | undefined
+  const read = ({ kindId, key }: RowPlace): NumberedRow | undefined =>
+    select.get(kindId, key.namespace, key.name) as unknown as NumberedRow | undefined
+
+  const readState = ({ kindId, key }: RowPlace): CommittedRow | undefined =>
+    selectState.get(kindId, key.namespace, key.name) as unknown as CommittedRow | undefined
 
   const setOwners = (id: number, before: string | null, after: string | null): void => {
     if (before === after) return
@@ -38,7 +44,7 @@ export function createSqliteObjects(database: SqliteDatabase) {
   }
 
   /** The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it. */
-  const current = (place: RowPlace, before: ApiObject): CommittedRow => {
+  const current = (place: RowPlace, before: ApiObject): NumberedRow => {
     const remembered = recent.find(place)
     if (remembered !== undefined && isOf(remembered, before)) return remembered
     const row = read(place)
@@ -50,7 +56,7 @@ export function createSqliteObjects(database: SqliteDatabase) {
     get: (place: RowPlace): StoredObject | undefined => {
       const remembered = recent.find(place)
       if (remembered !== undefined) return storedOf(remembered)
-      const row = read(place)
+      const row = readState(place)
       if (row === undefined) return undefined
       recent.note(place, row)
       return storedOf(row)
@@ -100,6 +106,15 @@ export function createSqliteObjects(database: SqliteDatabase) {
   }
 }
 
+/** What the rows of an object say without its state. */
+type NumberedRow = Omit<CommittedRow, keyof ObjectRow>
+
+function selectRow(database: SqliteDatabase, columns: string, withState = ''): StatementSync {
+  return database.prepare(`
+    SELECT ${columns} FROM objects o JOIN heads h ON h.id = o.id ${withState}
+    WHERE o.kind = ? AND o.namespace = ? AND o.name = ?`)
+}
+
 /** A row as a write leaves it; its state is written by the log of changes. */
 export interface WrittenRow extends CommittedRow {
   /** The resourceVersion of the state before. */
@@ -112,7 +127,7 @@ interface RowChange {
 }
 
 /** Whether a row is in the version that an object was read in. */
-function isOf({ uid, rv }: CommittedRow, { metadata }: ApiObject): boolean {
+function isOf({ uid, rv }: NumberedRow, { metadata }: ApiObject): boolean {
   return uid === metadata.uid && String(rv) === metadata.resourceVersion
 }
 
@@ -121,7 +136,7 @@ function uidsOf(owners: string | null): readonly string[] {
 }
 
 /** Why a write finds nothing to write on. */
-function refusal(key: ObjectKey, { metadata }: ApiObject, there: CommittedRow | undefined): OperatingError {
+function refusal(key: ObjectKey, { metadata }: ApiObject, there: NumberedRow | undefined): OperatingError {
   if (there === undefined) return notFound(key)
   const difference =
     there.uid === metadata.uid ? `at ${there.rv}, not at ${metadata.resourceVersion}` : 'another object now'
