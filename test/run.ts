@@ -8,25 +8,8 @@
 import { spawnSync } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startVitest, type TestCase, type TestModule, type Vitest } from 'vitest/node'
-
-interface Tally {
-  readonly passed: number
-  readonly failed: number
-  readonly skipped: readonly Skipped[]
-}
-
-interface Skipped {
-  readonly name: string
-  readonly reason: string | undefined
-}
-
-declare module 'vitest' {
-  interface TaskMeta {
-    /** Why the test, or every test of the suite, does not run. */
-    skipped?: string
-  }
-}
+import { startVitest } from 'vitest/node'
+import { testRunOf, type EndedTest, type TestRun } from './support/test-run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -54,38 +37,14 @@ function seconds(startMs: number): string {
   return `${((performance.now() - startMs) / 1000).toFixed(1)} s`
 }
 
-async function runTests(filters: readonly string[]): Promise<Tally> {
+async function runTests(filters: readonly string[]): Promise<TestRun> {
   const startMs = performance.now()
   const vitest = await startVitest([...filters], { root, watch: false, configLoader: 'native' })
-  const tally = tallyOf(vitest)
+  const ended = testRunOf(vitest)
   await vitest.close()
-  console.log(`${tally.failed === 0 ? 'ok    ' : 'FAILED'} tests ${seconds(startMs)}`)
-  return tally
-}
-
-function tallyOf({ state }: Vitest): Tally {
-  const modules = state.getTestModules()
-  const tests = modules.flatMap((module) => [...module.children.allTests()])
-  const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted)
-  const unfinished = inState('pending').length
-  const brokenGroups = modules.flatMap((module) => [module, ...module.children.allSuites()]).filter(isBroken).length
-  const none = tests.length === 0 ? 1 : 0
-  return {
-    passed: inState('passed').length,
-    failed: inState('failed').length + unfinished + brokenGroups + state.getUnhandledErrors().length + none,
-    skipped: inState('skipped').map((test) => ({ name: test.fullName, reason: reasonOf(test) })),
-  }
-}
-
-/** Its own code failed, in a hook or while loading, not one of its tests. */
-function isBroken(group: Pick<TestModule, 'errors'>): boolean {
-  return group.errors().length > 0
-}
-
-/** The argument of `context.skip()`, or `meta.skipped` of the test or of a suite around it. */
-function reasonOf(test: TestCase): string | undefined {
-  const result = test.result()
-  return (result.state === 'skipped' ? result.note : undefined) ?? test.meta().skipped
+  const holds = ended.troubles.length === 0 && ended.tests.every(({ state }) => state !== 'failed')
+  console.log(`${holds ? 'ok    ' : 'FAILED'} tests ${seconds(startMs)}`)
+  return ended
 }
 
 const filters = process.argv.slice(2)
@@ -94,13 +53,17 @@ if (filters.some((filter) => filter.startsWith('-'))) {
   process.exit(filters.includes('--help') ? 0 : 1)
 }
 const failedChecks = filters.length > 0 ? 0 : checks.filter((one) => !check(one)).length
-const tests = await runTests(filters).catch((error: unknown): Tally => {
+const { tests, troubles } = await runTests(filters).catch((error: unknown): TestRun => {
   console.error(error)
-  return { passed: 0, failed: 1, skipped: [] }
+  return { tests: [], troubles: [String(error)] }
 })
 
-for (const [reason, some] of Map.groupBy(tests.skipped, (one) => one.reason ?? 'without a reason'))
-  console.log(`skipped: ${some[0]?.name}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
-const failed = failedChecks + tests.failed + tests.skipped.filter(({ reason }) => reason === undefined).length
-console.log(`${tests.passed} passed, ${failed} failed, ${tests.skipped.length} skipped`)
+const inState = (wanted: EndedTest['state']): readonly EndedTest[] => tests.filter(({ state }) => state === wanted)
+const skipped = inState('skipped')
+for (const trouble of troubles) console.log(`FAILED ${trouble}`)
+for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason ?? 'without a reason'))
+  console.log(`skipped: ${some[0]?.fullName}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
+const withoutReason = skipped.filter(({ reason }) => reason === undefined).length
+const failed = failedChecks + troubles.length + inState('failed').length + withoutReason
+console.log(`${inState('passed').length} passed, ${failed} failed, ${skipped.length} skipped`)
 process.exit(failed === 0 ? 0 : 1)

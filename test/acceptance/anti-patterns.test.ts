@@ -38,6 +38,7 @@ describe('advice', () => {
     })
     await create()
     await env.advance('1m')
+    expect(runs.length).toBeGreaterThan(5)
     expect(advice()).toEqual([])
   })
 
@@ -59,6 +60,7 @@ describe('advice', () => {
     })
     await create()
     await env.advance('5m')
+    expect(runs.length).toBeGreaterThan(50)
     expect(advice()).toEqual([])
   })
 
@@ -78,13 +80,24 @@ describe('advice', () => {
       kind: 'Job',
       spec: z.object({ restartNow: z.boolean().optional(), image: z.string().optional() }),
     })
-    env = await createTestEnv({ reconcilers: [defineReconciler(Job, { reconcile: async () => done() })] })
+    let restarts = 0
+    const restarting = defineReconciler(Job, {
+      reconcile: async ({ spec: { restartNow = false } }) => {
+        if (restartNow) restarts++
+        return done()
+      },
+    })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [restarting] })
     expect(env.logs).toContainEqual(
       expect.objectContaining({
         message: 'advice',
         fields: expect.objectContaining({ advice: 'ImperativeSpec', about: 'Job spec.restartNow' }),
       }),
     )
+    // What the advice is about: the action is taken once more by each resync.
+    await env.apply(Job, { metadata: { name: 'j' }, spec: { restartNow: true } })
+    await env.advance('21h')
+    expect(restarts).toBe(3)
   })
 
   it('B17 is given for a hot loop', async () => {

@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createLocalWorkQueue } from '../../shared/adapters/local/queue/local-work-queue.ts'
-import type { TurnRunner } from '../../shared/engine/state/turn.ts'
-import { work } from '../../shared/engine/loops/worker.ts'
-import { ConfigMap, done, mapped } from '../../shared/index.ts'
-import type { WakeUp } from '../../shared/ports/work-queue.ts'
+import { ConfigMap, done, mapped, type Controller } from '../../shared/index.ts'
+import type { ServedKind } from '../../shared/model/served-kind.ts'
+import type { Clock } from '../../shared/ports/clock.ts'
+import type { WorkQueue } from '../../shared/ports/work-queue.ts'
+import type { LocalCore } from '../../shared/runtime/local/core.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
+import { testEngine } from '../../shared/testing/test-engine.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
-import { createVirtualClock } from '../support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { failing, timesOf, Widget, widgets, type RunRecord } from './support/widgets.ts'
 
 /** One key, one run; many keys, many runs; and who goes first. */
@@ -32,6 +33,62 @@ function overlap(intervals: readonly Interval[]): number {
   edges.sort((a, b) => a.atMs - b.atMs || a.by - b.by)
   let now = 0
   return Math.max(0, ...edges.map(({ by }) => (now += by)))
+}
+
+/** Versions of one controller that note which of them ran what, and have an effect outside for each size, once. */
+function recordVersions(clock: Clock) {
+  const intervals: (Interval & { readonly by: string })[] = []
+  const effects: string[] = []
+  const version = (by: string, runMs: number): Controller =>
+    widgets(
+      [],
+      async ({ metadata: { name }, spec: { size } }, ctx) => {
+        const interval = { name, by, fromMs: clock.nowMs(), toMs: Infinity }
+        intervals.push(interval)
+        await ctx.sleep(runMs)
+        await ctx.once('effect', async () => void effects.push(`${name} ${size}`), { of: size })
+        interval.toMs = clock.nowMs()
+        return done()
+      },
+      { concurrency: 1 },
+    )
+  return { intervals, effects, version }
+}
+
+/** Whole engines over one store, each with its version of the controller, and one queue for all of them. */
+async function startVersions(clock: VirtualClock, controllers: readonly [Controller, ...Controller[]]) {
+  const engine = await testEngine(clock)
+  const queues = new Map<string, WorkQueue>()
+  const logger = { info() {}, warn() {}, error() {}, debug() {}, with: () => logger }
+  const random = createSeededRandom(1)
+  const start = (controller: Controller): Promise<LocalCore> =>
+    engine.start({
+      ports: engine.ports,
+      controllers: [controller],
+      authenticate: () => ({ name: 'test', groups: ['system:masters'] }),
+      clock,
+      random,
+      logger,
+      wrapQueue: (queue, name) => queues.get(name) ?? (queues.set(name, queue), queue),
+    })
+  const [first, ...others] = controllers
+  const cores: [LocalCore, ...LocalCore[]] = [await start(first)]
+  for (const other of others) cores.push(await start(other))
+  const pass = async (ms: number): Promise<void> => {
+    // A commit takes some turns of the event loop.
+    for (let passed = 0; passed < ms; passed += 10) {
+      for (let i = 0; i < 8; i++) await new Promise((resolve) => setImmediate(resolve))
+      await clock.advance(10)
+    }
+  }
+  const stop = async (): Promise<void> => {
+    let isStopped = false
+    const stopped = Promise.all(cores.map((core) => core.stop(0))).finally(() => (isStopped = true))
+    while (!isStopped) await pass(10)
+    await stopped
+    engine.ports.close()
+  }
+  return { cores, pass, stop }
 }
 
 describe('one key', () => {
@@ -68,41 +125,31 @@ describe('one key', () => {
   it('A25 D32 two deployed versions on one queue never run it together, and each trigger has its effect once', async () => {
     env = await createTestEnv()
     const clock = createVirtualClock()
-    const queue = createLocalWorkQueue({ clock, random: createSeededRandom(1), visibilityMs: 60_000 })
-    const intervals: Interval[] = []
-    const version =
-      (name: string): TurnRunner =>
-      async (turn) => {
-        const interval = { name: turn.key.name, fromMs: clock.nowMs(), toMs: Infinity }
-        intervals.push(interval)
-        await clock.sleep(name === 'old' ? 70 : 30)
-        interval.toMs = clock.nowMs()
-        await turn.settle()
-      }
-    const stop = new AbortController()
-    const signals = { stop: stop.signal, abandon: new AbortController().signal }
-    const logger = { info() {}, warn() {}, error() {}, debug() {}, with: () => logger }
-    const workers = ['old', 'new'].map((name) => work({ queue, run: version(name), logger, concurrency: 2 }, signals))
-    const wakeUp = (name: string, id: number): WakeUp => ({
-      key: { group: '', kind: 'K', namespace: '', name },
-      origin: 'change',
-      dedupId: String(id),
-      lane: 'urgent',
-      reason: 'test',
-    })
-    for (let i = 0; i < 40; i++) {
-      await queue.send([wakeUp('a', i), wakeUp('b', i), wakeUp('b', i)])
-      await clock.advance(17)
+    const { intervals, effects, version } = recordVersions(clock)
+    const versions = await startVersions(clock, [version('old', 70), version('new', 30)])
+    const [{ resources, catalog }] = versions.cores
+    const kind = await catalog.byKind('test.setpoint.dev', 'Widget')
+    const names = ['a', 'b']
+    for (let size = 1; size <= 40; size++) {
+      for (const name of names)
+        await resources.patch(
+          kind as ServedKind,
+          { namespace: 'default', name },
+          { type: 'apply', body: { metadata: { name }, spec: { size } }, force: true },
+          { manager: 'test' },
+        )
+      await versions.pass(60)
     }
-    await clock.advance(1_000)
-    stop.abort()
-    await clock.advance(1)
-    await Promise.all(workers)
-    for (const name of ['a', 'b']) {
+    await versions.pass(10_000)
+    await versions.stop()
+    for (const name of names) {
       const own = intervals.filter((interval) => interval.name === name)
-      expect(own.length).toBeGreaterThan(5)
+      expect(own.length).toBeGreaterThan(10)
       expect(overlap(own)).toBe(1)
+      expect(effects.filter((effect) => effect.startsWith(`${name} `)).at(-1)).toBe(`${name} 40`)
     }
+    expect(new Set(intervals.map(({ by }) => by))).toEqual(new Set(['old', 'new']))
+    expect(effects).toEqual([...new Set(effects)])
     expect(overlap(intervals)).toBe(2)
   })
 })

@@ -58,6 +58,7 @@ it('A1 and has found its place when all are', { timeout: 60_000 }, async () => {
   await startBehindTheFeed()
   await env.crash()
   await env.advance('1m')
+  expect(new Set(runs.map(({ name }) => name)).size).toBe(count)
   env.faults.clear()
   await env.crash()
   runs.length = 0

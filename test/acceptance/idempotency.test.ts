@@ -65,6 +65,62 @@ describe('a reconciler', () => {
     expect((await env.get(ConfigMap, 'w')) as ConfigMapObject).toMatchObject({
       data: { theirs: 'kept', size: '3', color: 'none' },
     })
+    await env.patch(Widget, 'w', { spec: { size: 4 } })
+    await env.settle()
+    expect(await env.get(ConfigMap, 'w')).toMatchObject({ data: { theirs: 'kept', size: '4' } })
+  })
+
+  it('D5 A33 a field that it applies no more goes, the fields of others stay, and who has which is on record', async () => {
+    let hasColor = true
+    const coloring = defineReconciler(Widget, {
+      owns: [ConfigMap],
+      reconcile: async ({ metadata: { name } }, ctx) => {
+        await ctx.apply(ConfigMap, { metadata: { name }, data: { size: '1', ...(hasColor && { color: 'blue' }) } })
+        return done()
+      },
+    })
+    env = await createTestEnv({ reconcilers: [coloring] })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    const applied = (await env.get(ConfigMap, 'w')) as ConfigMapObject
+    expect(applied.data).toEqual({ size: '1', color: 'blue' })
+    expect(applied.metadata.managedFields).toMatchObject([{ manager: 'widget', operation: 'Apply' }])
+    await env.patch(ConfigMap, 'w', { data: { theirs: 'kept' } }, { manager: 'somebody' })
+    await env.settle()
+    hasColor = false
+    await runAgain('without the color')
+    const after = (await env.get(ConfigMap, 'w')) as ConfigMapObject
+    expect(after.data).toEqual({ size: '1', theirs: 'kept' })
+    expect(after.metadata.managedFields?.map(({ manager }) => manager).toSorted()).toEqual(['somebody', 'widget'])
+  })
+
+  it('D5 A33 a conflict over a field is told to who applies without force, and names who has it', async () => {
+    env = await createTestEnv({ reconcilers: [widgets()] })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
+    await env.settle()
+    const apply = (query: Readonly<Record<string, string>>) =>
+      env.api({
+        method: 'PATCH',
+        path: '/api/v1/namespaces/default/configmaps/w',
+        query: new URLSearchParams({ fieldManager: 'somebody', ...query }),
+        header: (name) => (name === 'content-type' ? 'application/apply-patch+yaml' : undefined),
+        body: async () =>
+          new TextEncoder().encode(
+            JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'w' }, data: { size: '99' } }),
+          ),
+        signal: new AbortController().signal,
+      })
+    const refused = await apply({})
+    expect(refused.status).toBe(409)
+    expect(JSON.parse(String(refused.body))).toMatchObject({
+      reason: 'Conflict',
+      message: expect.stringContaining('"widget"'),
+    })
+    expect(await env.get(ConfigMap, 'w')).toMatchObject({ data: { size: '3' } })
+    expect((await apply({ force: 'true' })).status).toBe(200)
+    await env.settle()
+    // The reconciler has declared the field, and takes it back.
+    expect(await env.get(ConfigMap, 'w')).toMatchObject({ data: { size: '3' } })
   })
 
   it('D21 meets a stale status without anybody hearing of it: the write is made again on the newest version', async () => {

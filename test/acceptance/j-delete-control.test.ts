@@ -205,10 +205,19 @@ describe('the finalizer', () => {
   })
 
   it('J21 a crash at the moment of the mark delays clean-up by no resync', async () => {
-    await start(async () => done())
-    env.faults.once('queue:widget.send', { kind: 'crash' })
-    await env.delete(Widget, 'w')
+    const cleanups: number[] = []
+    await start(async (_, ctx) => {
+      cleanups.push(ctx.now())
+      return done()
+    })
+    let isDown = false
+    env.faults.once('queue:widget.send', { kind: 'crash' }, () => (isDown = true))
+    const deletedMs = env.nowMs()
+    await env.delete(Widget, 'w').catch(() => {})
     await env.advance('1m')
+    expect(isDown).toBe(true)
+    expect(cleanups).toHaveLength(1)
+    expect((cleanups[0] ?? Infinity) - deletedMs).toBeLessThanOrEqual(60_000)
     expect(await env.get(Widget, 'w')).toBeUndefined()
   })
 })

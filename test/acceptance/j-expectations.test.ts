@@ -193,6 +193,7 @@ describe('an expectation', () => {
     await env.delete(Widget, 'w')
     await env.settle()
     const before = runs.length
+    expect(before).toBeGreaterThan(0)
     await env.advance('10m')
     expect(runs).toHaveLength(before)
   })

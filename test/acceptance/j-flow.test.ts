@@ -59,6 +59,7 @@ describe('the flow', () => {
     await env.advance('1s')
     if (event) await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
     await env.advance('1h')
+    expect(endedMs - (startsMs[0] ?? 0)).toBe(2_000)
     expect(startsMs.slice(1).map((ms) => ms - endedMs)).toEqual(nextMs === undefined ? [] : [nextMs])
   })
 })

@@ -31,10 +31,15 @@ const ofStatus = ([, touched]: readonly unknown[]): boolean => (touched as reado
 
 describe('noUpdate', () => {
   it('J6 a run that has nothing to say writes nothing', async () => {
-    await start(async () => done())
+    let runs = 0
+    await start(async () => {
+      runs++
+      return done()
+    })
     await create()
     await env.settle()
     const [ofTheTouch, ...ofTheRun] = await writesDuring(env, 'w', touch)
+    expect(runs).toBe(2)
     expect(ofTheTouch?.touched).toContain('annotations')
     expect(ofTheRun).toEqual([])
   })
@@ -53,11 +58,17 @@ describe('patchStatus', () => {
   })
 
   it('J11 a status that is equal is not written', async () => {
-    await start(async () => done({ status: { size: 7, phase: 'Made' } }))
+    let runs = 0
+    await start(async () => {
+      runs++
+      return done({ status: { size: 7, phase: 'Made' } })
+    })
     await create()
     await env.settle()
+    expect(await widgetOf()).toMatchObject({ status: { size: 7, phase: 'Made' } })
     expect(await writesDuring(env, 'w', touch)).toHaveLength(1)
     expect(await writesDuring(env, 'w', () => env.advance('11h'))).toEqual([])
+    expect(runs).toBe(3)
   })
 })
 
@@ -131,7 +142,11 @@ describe('the fields of the status', () => {
 
   it('J12 that nobody else writes cost no entry in managedFields', async () => {
     await startSaying({ size: 1 })
-    const { managedFields = [] } = (await widgetOf()).metadata
+    const {
+      status,
+      metadata: { managedFields = [] },
+    } = await widgetOf()
+    expect(status).toMatchObject({ size: 1 })
     expect(managedFields.filter(({ subresource }) => subresource === 'status')).toEqual([])
   })
 })
@@ -323,10 +338,16 @@ describe('without server-side apply', () => {
     })
     await create()
     await env.settle()
+    expect(await widgetOf()).toMatchObject({ spec: { color: 'blue' } })
     color = undefined
     await touch()
     await env.settle()
-    expect(await widgetOf()).toMatchObject({ spec: { color: 'blue' } })
+    const { spec, metadata } = await widgetOf()
+    expect(spec).toEqual({ size: 1, color: 'blue' })
+    // A merge patch is noted as an update, under a field manager that applies nothing.
+    expect(metadata.managedFields?.filter(({ manager }) => manager === 'widget').map((one) => one.operation)).toEqual([
+      'Update',
+    ])
   })
 
   it('J15 ctx.apply takes back what it leaves out the next time', async () => {
@@ -337,6 +358,7 @@ describe('without server-side apply', () => {
     })
     await create()
     await env.settle()
+    expect((await widgetOf()).spec).toEqual({ size: 1, color: 'blue' })
     color = undefined
     await touch()
     await env.settle()

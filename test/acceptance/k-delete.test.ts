@@ -86,6 +86,8 @@ describe('an object that is deleted before its create has succeeded', () => {
   it('K24 has no entity: nothing is deleted, and it goes', async () => {
     world.konnect.fault({ call: 'POST services', times: Infinity, answer: { status: 403, body: { message: 'no' } } })
     await world.applyService()
+    expect(world.callsOf('POST services').length).toBeGreaterThan(0)
+    expect(await get()).toMatchObject({ metadata: { finalizers: [expect.any(String)] } })
     world.newCalls()
     await remove()
     expect(await get()).toBeUndefined()
@@ -139,6 +141,7 @@ describe('a whole tree', () => {
 
   it('an entity goes with its control plane, whose object went first', async () => {
     await world.applyService()
+    expect(entities()).toHaveLength(1)
     await world.env.delete(KonnectControlPlane, 'main')
     await world.env.settle()
     expect(await world.env.get(KonnectControlPlane, 'main')).toBeUndefined()

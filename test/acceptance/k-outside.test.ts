@@ -106,7 +106,12 @@ describe('the sync period', () => {
     await world.applyService({}, { annotations: { 'setpoint.dev/resync': '0' } })
     await world.env.advance('1h')
     expect(world.callsOf('PUT services/{id}')).toEqual([])
+    expect((await service()).status).toMatchObject({ id: expect.any(String) })
     expect((await service()).status).not.toHaveProperty('syncPeriod')
+    // An edit is seen to all the same.
+    await world.env.patch(KonnectService, 'orders', { spec: { host: 'new.example' } })
+    await world.env.settle()
+    expect(world.callsOf('PUT services/{id}')).toHaveLength(1)
   })
 })
 

@@ -52,6 +52,7 @@ describe('a change of what is declared', () => {
   })
 
   it('K18 only the status was written: that is no change', async () => {
+    expect((await service()).status).toMatchObject({ id: expect.any(String) })
     await world.env.patch(
       KonnectService,
       'orders',

@@ -65,4 +65,7 @@ it('can be paused though it cannot say so', async () => {
   await env.advance('10m')
   expect(runs).toBe(0)
   expect(env.logs.filter(({ message }) => message === 'turn not ended')).toEqual([])
+  await env.patch(Crate, 'w', { metadata: { annotations: { 'setpoint.dev/paused': null } }, spec: { filling: 'x' } })
+  await env.settle()
+  expect(runs).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest'
 import {
   again,
   ConfigMap,
@@ -8,6 +8,7 @@ import {
   retryAfter,
   stop,
   waiting,
+  type Controller,
   type Outcome,
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
@@ -40,6 +41,33 @@ describe('the result of a run', () => {
     await env.settle()
     expect(timesOf(runs)).toEqual([0, 0, 0, 0])
     expect(runs.map(({ attempt }) => attempt)).toEqual([0, 0, 0, 0])
+    expect((await widgetOf(env)).status).not.toHaveProperty('reconcile')
+    expect(env.logs.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  it('A7 again(0) that never ends is slowed down, for this object alone, and goes at once again when it has ended', async () => {
+    let isEndless = true
+    env = await createTestEnv({
+      reconcilers: [widgets((runs = []), ({ metadata: { name } }) => (isEndless && name === 'w' ? again(0) : done()))],
+    })
+    await create()
+    await env.settle()
+    // A burst at once, and no endless loop: time may pass.
+    const burst = runs.length
+    expect(burst).toBeGreaterThan(4)
+    expect(burst).toBeLessThanOrEqual(100)
+    await env.advance('10m')
+    const later = runs.length - burst
+    expect(later).toBeGreaterThan(0)
+    expect(later).toBeLessThan(600)
+    await env.apply(Widget, { metadata: { name: 'other' }, spec: {} })
+    await env.settle()
+    expect(timesOf(runs, 'other')).toEqual([0])
+    isEndless = false
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.settle()
+    expect((await widgetOf(env)).status).toMatchObject({ observedGeneration: 2 })
+    expect(runs.every(({ attempt }) => attempt === 0)).toBe(true)
   })
 
   it('A8 D2 D4 again(30 s): runs then, not sooner without a trigger, and forgets failures', async () => {
@@ -429,33 +457,32 @@ describe('level, not edge', () => {
     expect((await widgetOf(env)).status).toMatchObject({ size: before?.size, observedGeneration: 1 })
   })
 
-  it('A22 nothing is carried over in memory: with a fresh process between all steps the end is the same', async () => {
-    const run = async (crashing: boolean): Promise<unknown> => {
-      env = await createTestEnv({
-        reconcilers: [
-          widgets((runs = []), async (widget, ctx) => {
-            const child = await ctx.get(ConfigMap, 'child')
-            const step = Number(child?.data?.['step'] ?? 0)
-            if (step < 4) {
-              await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { step: String(step + 1) } })
-              return again('10s')
-            }
-            return done({ status: { size: widget.spec.size } })
-          }),
-        ],
-      })
+  describe('A22 nothing is carried over in memory', () => {
+    /** A reconciler out of its module, loaded as a new process loads it: no variable in it is older. */
+    async function load(name: 'stepping' | 'remembering'): Promise<Controller> {
+      vi.resetModules()
+      const { stepping, remembering } = await import('./support/stepping.ts')
+      return name === 'stepping' ? stepping() : remembering()
+    }
+
+    async function endOf(name: 'stepping' | 'remembering', crashing: boolean): Promise<unknown> {
+      env = await createTestEnv({ reconcilers: [await load(name)] })
       await create()
       for (let i = 0; i < 10; i++) {
         await env.advance('10s')
-        if (crashing) await env.crash()
+        if (crashing) await env.crash([await load(name)])
       }
       const { status } = await widgetOf(env)
       const data = (await env.get(ConfigMap, 'child'))?.data
-      if (crashing) await env.close()
       return { size: status?.size, data }
     }
-    const interrupted = await run(true)
-    expect(interrupted).toEqual({ size: 1, data: { step: '4' } })
-    expect(await run(false)).toEqual(interrupted)
+
+    it.each([true, false])('A22 the end is the same, with a fresh process between all steps: %s', async (crashing) => {
+      expect(await endOf('stepping', crashing)).toEqual({ size: 1, data: { step: '4' } })
+    })
+
+    it('A22 a reconciler that keeps its step in a variable of its module comes to another end: it begins anew each time', async () => {
+      expect(await endOf('remembering', true)).toEqual({ size: undefined, data: { step: '1' } })
+    })
   })
 })

@@ -210,15 +210,38 @@ describe('predicates', () => {
     expect(woken).toEqual(wakes)
   })
 
+  it('A18 matchesLabels keeps back what does not match: before its label is there, and after it has another', async () => {
+    env = await createTestEnv({
+      reconcilers: [widgets((runs = []), () => done(), { when: matchesLabels('app=web') })],
+    })
+    await createWidget()
+    const steps = [
+      { act: async () => {}, wakes: [] },
+      { act: spec, wakes: [] },
+      { act: annotate, wakes: [] },
+      { act: label, wakes: ['w'] },
+      { act: () => env.patch(Widget, 'w', { spec: { size: 10 } }), wakes: ['w'] },
+      { act: () => env.patch(Widget, 'w', { metadata: { labels: { app: 'batch' } } }), wakes: [] },
+      { act: () => env.patch(Widget, 'w', { spec: { size: 11 } }), wakes: [] },
+    ]
+    for (const { act, wakes } of steps) {
+      const before = runs.length
+      await act()
+      expect(await ranSince(before)).toEqual(wakes)
+    }
+  })
+
   it('A17 a status write does not run its own controller, with or without a predicate', async () => {
     env = await createTestEnv({ reconcilers: [widgets((runs = []))] })
     await createWidget()
-    await env.settle()
+    expect(await ranSince(0)).toEqual(['w'])
     await status()
     expect(await ranSince(1)).toEqual([])
     // Of another manager, so that managedFields change too.
     await env.patch(Widget, 'w', { status: { seen: 'y' } }, { subresource: 'status', manager: 'somebody' })
     expect(await ranSince(1)).toEqual([])
+    await spec()
+    expect(await ranSince(1)).toEqual(['w'])
   })
 
   it('A18 each watch has its own', async () => {

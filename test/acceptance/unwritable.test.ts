@@ -106,6 +106,7 @@ it.each([
 
 it.each([0.4, 1.5, 100_000.5, '1.0005s'])('again(%s) is a time like any other', async (after) => {
   await runsOf(() => again(after))
+  expect((await widgetOf(env)).status).toMatchObject({ reconcile: { waiting: expect.any(String) } })
   expect(env.logs.filter(({ level }) => level === 'error')).toEqual([])
 })
 

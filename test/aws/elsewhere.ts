@@ -9,6 +9,8 @@ const reasons: Readonly<Record<string, string>> = {
   'D26 keeps the edits of users under 50 ms of queue wait': lanes(),
   'A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them': overrun(),
   'D32 A25 can write nothing any more, so that the one that took over has its effects alone': overrun(),
+  'A25 D32 two deployed versions on one queue':
+    'a start stands for a crash there, and hands back what was in hand; two environments on one queue: test/aws, A23 D11 and D32 A25',
   'B5 D32 has each effect once though the same trigger is delivered twice':
     'the trigger that is sent twice has one id there and is one message; messages that come twice: test/aws, B5 D32',
   'B16 does not keep other keys waiting':

@@ -27,7 +27,7 @@ it('a fleet is refused, too, where a number is none', async () => {
 })
 
 it.each([
-  ['acceptance', 'test/acceptance/table.ts'],
+  ['acceptance', 'test/acceptance-table/main.ts'],
   ['bench', 'test/bench/main.ts'],
   ['build', 'infra/packaging/build.ts'],
   ['bundles', 'test/bench/bundles.ts'],

@@ -1,0 +1,62 @@
+import { relative } from 'node:path'
+import type { TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
+
+/** What a run of vitest came to, as plain data. */
+export interface TestRun {
+  readonly tests: readonly EndedTest[]
+  /** Failures that belong to no test, a line each: files that do not load, hooks that throw, uncaught errors. */
+  readonly troubles: readonly string[]
+}
+
+export interface EndedTest {
+  /** From the root of the repository. */
+  readonly file: string
+  readonly name: string
+  /** With the names of the suites around it. */
+  readonly fullName: string
+  /** A test that did not end has failed. */
+  readonly state: 'passed' | 'failed' | 'skipped'
+  /** Why it was skipped: the argument of `context.skip()`, or `meta.skipped` of the test or of a suite around it. */
+  readonly reason?: string
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Why the test, or every test of the suite, does not run. */
+    skipped?: string
+  }
+}
+
+/** To be called before vitest is closed. A run without a single test is a trouble: its filters name nothing. */
+export function testRunOf({ state, config }: Vitest): TestRun {
+  const modules = state.getTestModules()
+  const tests = modules.flatMap((module) => [...module.children.allTests()].map((test) => endedTest(test, config.root)))
+  const groups = modules.flatMap((module): (TestModule | TestSuite)[] => [module, ...module.children.allSuites()])
+  const troubles = [
+    ...groups.flatMap((group) => group.errors().map(({ message }) => `${nameOf(group, config.root)}: ${message}`)),
+    ...state.getUnhandledErrors().map((error) => `outside any test: ${messageOf(error)}`),
+  ]
+  return { tests, troubles: tests.length + troubles.length === 0 ? ['no test was found'] : troubles }
+}
+
+function endedTest(test: TestCase, root: string): EndedTest {
+  const result = test.result()
+  const reason = (result.state === 'skipped' ? result.note : undefined) ?? test.meta().skipped
+  return {
+    file: relative(root, test.module.moduleId),
+    name: test.name,
+    fullName: test.fullName,
+    state: result.state === 'pending' ? 'failed' : result.state,
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+function nameOf(group: TestModule | TestSuite, root: string): string {
+  return group.type === 'module' ? relative(root, group.moduleId) : group.fullName
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error || (typeof error === 'object' && error !== null && 'message' in error)
+    ? String(error.message)
+    : String(error)
+}
