@@ -5,6 +5,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
 import type { FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
+import { isSettled } from '../model/schema/settled.ts'
 import { validate } from '../model/schema/validate.ts'
 import type { WriteOptions } from './resources.ts'
 import { takenIn } from './strategies.ts'
@@ -15,10 +16,17 @@ export interface Admitted {
   readonly warnings: readonly string[]
 }
 
-/** Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. */
-export function admit(kind: ServedKind, given: JsonObject, options: Pick<WriteOptions, 'fieldValidation'>): Admitted {
+/** Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what it is to replace. */
+export function admit(
+  kind: ServedKind,
+  given: JsonObject,
+  options: Pick<WriteOptions, 'fieldValidation'>,
+  live?: ApiObject,
+): Admitted {
   checkType(kind, given)
-  const { value, unknown } = prune(kind.schema, takenIn(kind, given))
+  const body = takenIn(kind, given)
+  if (live !== undefined && isSettled(kind.schema, body, live)) return { body, warnings: [] }
+  const { value, unknown } = prune(kind.schema, body)
   if (unknown.length > 0 && options.fieldValidation === 'Strict') throw strictError(kind, unknown)
   const warnings = options.fieldValidation === 'Ignore' ? [] : unknown.map((field) => `unknown field "${field}"`)
   return { body: value, warnings }
@@ -49,13 +57,14 @@ function strictError(kind: ServedKind, unknown: readonly string[]): OperatingErr
   )
 }
 
-/** The object with the defaults of its schema; the same object if it has them all. */
-export function withDefaults(kind: ServedKind, object: ApiObject): ApiObject {
-  return applyDefaults(kind.schema, object)
+/** The object with the defaults of its schema; the same object if it has them all. `live` is what it is to replace. */
+export function withDefaults(kind: ServedKind, object: ApiObject, live?: ApiObject): ApiObject {
+  return isSettled(kind.schema, object, live) ? object : applyDefaults(kind.schema, object)
 }
 
 /** Errors of the values, after pruning and defaults. What was invalid before and did not change is let be. */
 export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
+  if (isSettled(kind.schema, object, live)) return []
   return validate(kind.schema, object, live === undefined ? {} : { old: live })
 }
 

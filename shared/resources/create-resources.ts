@@ -74,7 +74,8 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     how: WriteOptions & SubresourceOption,
   ): Promise<Written> => {
     const next = (before: StoredObject): Planned => {
-      const { body, warnings } = admit(kind, patched(inVersion(kind, before).object, given), how)
+      const live = inVersion(kind, before).object
+      const { body, warnings } = admit(kind, patched(live, given), how, live)
       return { object: rewritten(before.object, body, writer(kind, how)), warnings }
     }
     return change(kind, at, plan(next, namesVersionIn(given), how))

@@ -58,7 +58,7 @@ export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): A
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
-  const next = withDefaults(kind, assemble(kind, whole, carriedOver(live, given)))
+  const next = withDefaults(kind, assemble(kind, whole, carriedOver(live, given)), live)
   return {
     ...next,
     metadata: {
@@ -71,7 +71,7 @@ export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): A
 /** The next state after a write to `/status`: nothing but the status changes. */
 export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
   checkWriter(kind, live, writableMetadata(body))
-  return withDefaults(kind, assemble(kind, { ...live, status: body['status'] }, live.metadata))
+  return withDefaults(kind, assemble(kind, { ...live, status: body['status'] }, live.metadata), live)
 }
 
 /** The object marked for deletion; the same object if it is marked already. */

@@ -1,5 +1,6 @@
 import type { Json } from '../json.ts'
 import { stringFormat } from './formats.ts'
+import { optionsOf, type Options } from './options.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import type { SchemaType, StructuralSchema } from './structural-schema.ts'
 
@@ -31,7 +32,7 @@ export interface CompiledSchema {
   readonly forNumber: Picked<NumberKeyword> | undefined
   readonly forArray: Picked<'minItems' | 'maxItems' | 'uniqueItems'> | undefined
   readonly forObject: Picked<'minProperties' | 'maxProperties' | 'required'> | undefined
-  readonly enum: readonly Json[] | undefined
+  readonly enum: Options | undefined
 }
 
 type StringKeywords = Picked<'minLength' | 'maxLength'> & {
@@ -97,7 +98,7 @@ function compileNode(schema: StructuralSchema): CompiledSchema {
     forNumber: pick(schema, 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'),
     forArray: pick(schema, 'minItems', 'maxItems', 'uniqueItems'),
     forObject: pick(schema, 'minProperties', 'maxProperties', 'required'),
-    enum: schema.enum === undefined || schema.enum.length === 0 ? undefined : schema.enum,
+    enum: schema.enum === undefined || schema.enum.length === 0 ? undefined : optionsOf(schema.enum),
   }
 }
 

@@ -18,11 +18,31 @@ function reportRepeated(items: readonly Json[], keys: readonly string[] | undefi
   const seen = new Map<string, number>()
   for (let i = 0; i < items.length; i++) {
     const item = items[i] as Json
-    const name = keys === undefined ? canonicalJson(item) : keyIdentity(item, keys)
+    const name = identityOf(item, keys)
     const times = (seen.get(name) ?? 0) + 1
     seen.set(name, times)
     if (times === 2) report(walk, duplicate(entry(location(walk), i), keys === undefined ? item : keysOf(item, keys)))
   }
+}
+
+/** Whether `checkListType` would find nothing. */
+export function areDistinct({ listType, listMapKeys }: CompiledSchema, items: readonly Json[]): boolean {
+  if (listType === 'map' && !items.every((item) => item === null || isObject(item))) return false
+  const keys = listType === 'map' ? listMapKeys : undefined
+  return items.length < 2 || isEachOnce(items.map((item) => identityOf(item, keys)))
+}
+
+/** Whether no two items are equal. */
+export function isUniqueByValue(items: readonly Json[]): boolean {
+  return items.length < 2 || isEachOnce(items.map(canonicalJson))
+}
+
+function isEachOnce(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length
+}
+
+function identityOf(item: Json, keys: readonly string[] | undefined): string {
+  return keys === undefined ? canonicalJson(item) : keyIdentity(item, keys)
 }
 
 /** A text that two items of a list map share exactly if their keys are the same; a key that is absent is no key. */

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts'
 import { type CompiledSchema, jsonType } from './compiled-schema.ts'
 import { invalid, numeral, quoted, tooLong, typeInvalid } from './field-error.ts'
 import type { Pattern } from './pattern.ts'
-import { location, report, type Walk } from './walk.ts'
+import { location, report, spend, type Walk } from './walk.ts'
 
 /** The JSON type of a value, which is not null, as one of the bits of `jsonType`. */
 export function typeOf(value: Json): number {
@@ -13,7 +13,7 @@ export function typeOf(value: Json): number {
 }
 
 /** Whole and within 64 bits. */
-function isInteger(value: number): boolean {
+export function isInteger(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 }
 
@@ -56,15 +56,15 @@ function checkText(keywords: NonNullable<CompiledSchema['forString']>, text: str
 }
 
 /** Characters are code points: what JavaScript counts is never less, and at most twice as much. */
-function lengthOf(text: string): number {
+export function lengthOf(text: string): number {
   return text.length - (text.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
 }
 
 function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
-  walk.budget.patternSteps -= pattern.stepsPerCharacter * text.length
-  if (walk.budget.patternSteps >= 0 && pattern.matches(text)) return
+  const isAffordable = spend(walk.budget, pattern.stepsPerCharacter * text.length)
+  if (isAffordable && pattern.matches(text)) return
   const path = location(walk)
-  const fault = walk.budget.patternSteps < 0 ? tooMuchWork : `should match '${pattern.source}'`
+  const fault = isAffordable ? `should match '${pattern.source}'` : tooMuchWork
   report(walk, invalid(path, text, `${path} in body ${fault}`))
 }
 
@@ -84,14 +84,16 @@ export function checkNumber(node: CompiledSchema, value: number, walk: Walk): vo
   }
 }
 
-function fitsFormat(value: number, format: string): boolean {
+/** Whether a number is in the range of a format. */
+export function fitsFormat(value: number, format: string): boolean {
   if (format === 'int32') return !Number.isInteger(value) || (value >= -(2 ** 31) && value < 2 ** 31)
   return format !== 'float' || Number.isFinite(Math.fround(value))
 }
 
 const noFaults: readonly string[] = []
 
-function numberFaults(keywords: NonNullable<CompiledSchema['forNumber']>, value: number): readonly string[] {
+/** What a number should be and is not, in words; empty if it is all that it should be. */
+export function numberFaults(keywords: NonNullable<CompiledSchema['forNumber']>, value: number): readonly string[] {
   const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf } = keywords
   let faults = noFaults
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) faults = [`a multiple of ${numeral(multipleOf)}`]

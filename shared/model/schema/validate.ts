@@ -1,14 +1,12 @@
-import { equal, type Json, type JsonObject } from '../json.ts'
-import { canonicalJson } from './canonical-json.ts'
-import { type Branches, type CompiledSchema, compile, fieldSchema } from './compiled-schema.ts'
-import { resourceFaults } from './embedded-resource.ts'
-import { child, type FieldError, invalid, notSupported, required, tooMany } from './field-error.ts'
-import { checkListType } from './list-type.ts'
-import { hasField } from './own-field.ts'
+import type { Json } from '../json.ts'
+import { checkValue } from './check-value.ts'
+import { compile } from './compiled-schema.ts'
+import { type FieldError, invalid } from './field-error.ts'
+import { question } from './fit/fit.ts'
+import { objectFits } from './fit/fits.ts'
 import { unchangedSince } from './ratchet.ts'
-import { checkNumber, checkString, reportType, typeOf } from './scalars.ts'
 import type { StructuralSchema } from './structural-schema.ts'
-import { branchOff, isFull, location, report, type Walk } from './walk.ts'
+import { stepsMax, type Walk } from './walk.ts'
 
 /** What a value's surroundings have to say about its validity. */
 export interface ValidateOptions {
@@ -21,158 +19,26 @@ export interface ValidateOptions {
 /**
  * Everything in the value that its schema refuses, 100 errors at most, in Kubernetes' words; empty if it is valid.
  * Unknown fields are no error here, and missing ones with a default are: prune and fill in defaults first. The time
- * taken is bounded by the sizes of value and schema, hostile patterns included. Rules in CEL are checked elsewhere.
+ * taken is bounded by the size of the value, hostile schemas included. Rules in CEL are checked elsewhere.
  */
 export function validate(schema: StructuralSchema, value: Json, options: ValidateOptions = {}): readonly FieldError[] {
-  const { path = '', old } = options
+  return objectFits(schema, value, question.valid, options.old) ? none : interpretSchema(schema, value, options)
+}
+
+const none: readonly FieldError[] = []
+
+/** What `validate` promises, by a walk over value and schema side by side. */
+export function interpretSchema(
+  schema: StructuralSchema,
+  value: Json,
+  { path = '', old }: ValidateOptions = {},
+): readonly FieldError[] {
   const node = compile(schema)
   const isUnchanged = old === undefined ? undefined : unchangedSince(old, value, node)
-  const walk: Walk = { root: path, steps: [], errors: [], budget: { patternSteps: patternBudget }, isUnchanged }
-  check(node, value, walk)
+  const walk: Walk = { root: path, steps: [], errors: [], budget: { steps: stepsMax }, isUnchanged }
+  checkValue(node, value, walk)
+  if (walk.budget.steps < 0 && walk.errors.length === 0) return [invalid(path, '', tooMuchWork)]
   return walk.errors
 }
 
-/** At the pace of the matcher at its slowest, less than half a second. */
-const patternBudget = 50_000_000
-
-function check(node: CompiledSchema, value: Json, walk: Walk): void {
-  if (isFull(walk)) return
-  if (value === null) return checkNull(node, walk)
-  if (node.types !== 0 && (node.types & typeOf(value)) === 0) reportType(node, value, walk)
-  if (node.branches !== undefined) checkBranches(node.branches, value, walk)
-  if (typeof value === 'string') checkString(node, value, walk)
-  else if (typeof value === 'number') checkNumber(node, value, walk)
-  else if (Array.isArray(value)) checkItems(node, value, walk)
-  else if (typeof value === 'object') checkFields(node, value, walk)
-  if (node.enum !== undefined) checkEnum(node.enum, value, walk)
-}
-
-/** Of a null, nothing is asked but that it may be one. */
-function checkNull(node: CompiledSchema, walk: Walk): void {
-  if (node.types !== 0 && !node.nullable) reportType(node, null, walk)
-  if (node.enum !== undefined) checkEnum(node.enum, null, walk)
-}
-
-function checkEnum(allowed: readonly Json[], value: Json, walk: Walk): void {
-  for (const option of allowed) if (equal(option, value)) return
-  const names = allowed.map((option) => (typeof option === 'string' ? option : JSON.stringify(option)))
-  report(walk, notSupported(location(walk), value, names))
-}
-
-function checkItems(node: CompiledSchema, items: readonly Json[], walk: Walk): void {
-  if (node.items !== undefined) {
-    const depth = walk.steps.push(0) - 1
-    for (let i = 0; i < items.length; i++) {
-      walk.steps[depth] = i
-      check(node.items, items[i] as Json, walk)
-    }
-    walk.steps.pop()
-  }
-  if (node.forArray !== undefined) checkArrayKeywords(node.forArray, items, walk)
-  if (node.listType !== undefined) checkListType(node, items, walk)
-}
-
-type ArrayKeywords = NonNullable<CompiledSchema['forArray']>
-
-function checkArrayKeywords(
-  { minItems, maxItems, uniqueItems }: ArrayKeywords,
-  items: readonly Json[],
-  walk: Walk,
-): void {
-  const count = items.length
-  const path = location(walk)
-  if (minItems !== undefined && count < minItems) {
-    report(walk, invalid(path, count, `${path} in body should have at least ${minItems} items`))
-  }
-  if (maxItems !== undefined && count > maxItems) report(walk, tooMany(path, count, maxItems))
-  if (uniqueItems === true && new Set(items.map(canonicalJson)).size < count) {
-    report(walk, invalid(path, '', `${path} in body shouldn't contain duplicates`))
-  }
-}
-
-function checkFields(node: CompiledSchema, fields: JsonObject, walk: Walk): void {
-  if (node.isResource) for (const fault of resourceFaults(fields, location(walk))) report(walk, fault)
-  let count = 0
-  for (const name in fields) {
-    const field = fields[name]
-    if (field === undefined) continue
-    count++
-    const schema = fieldSchema(node, name)
-    if (schema !== undefined) {
-      walk.steps.push(name)
-      check(schema, field, walk)
-      walk.steps.pop()
-    } else if (node.others === 'refused') {
-      const path = location(walk)
-      report(walk, invalid(path, name, `${path}.${name} in body is a forbidden property`))
-    }
-  }
-  if (node.forObject !== undefined) checkObjectKeywords(node.forObject, { fields, count }, walk)
-}
-
-type ObjectKeywords = NonNullable<CompiledSchema['forObject']>
-type Counted = { readonly fields: JsonObject; readonly count: number }
-
-function checkObjectKeywords(keywords: ObjectKeywords, { fields, count }: Counted, walk: Walk): void {
-  const { required: names = [], minProperties, maxProperties } = keywords
-  for (const name of names) {
-    if (!hasField(fields, name)) report(walk, required(child(location(walk), name)))
-  }
-  const path = location(walk)
-  if (minProperties !== undefined && count < minProperties) {
-    report(walk, invalid(path, count, `${path} in body should have at least ${minProperties} properties`))
-  }
-  if (maxProperties !== undefined && count > maxProperties) report(walk, tooMany(path, count, maxProperties))
-}
-
-function checkBranches({ allOf, anyOf, oneOf, not }: Branches, value: Json, walk: Walk): void {
-  if (anyOf.length > 0) checkAnyOf(anyOf, value, walk)
-  if (oneOf.length > 0) checkOneOf(oneOf, value, walk)
-  if (allOf.length > 0) checkAllOf(allOf, value, walk)
-  if (not !== undefined && errorsIn(not, value, walk).length === 0)
-    reportBranch('must not validate the schema (not)', walk)
-}
-
-function checkAnyOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found: (readonly FieldError[])[] = []
-  for (const branch of branches) {
-    const errors = errorsIn(branch, value, walk)
-    if (errors.length === 0) return
-    found.push(errors)
-  }
-  reportBranch('must validate at least one schema (anyOf)', walk)
-  for (const error of nearest(found)) report(walk, error)
-}
-
-function checkOneOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found = branches.map((branch) => errorsIn(branch, value, walk))
-  const valid = found.filter((errors) => errors.length === 0).length
-  if (valid === 1) return
-  const outcome = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-  reportBranch(`must validate one and only one schema (oneOf). ${outcome}`, walk)
-  if (valid === 0) for (const error of nearest(found)) report(walk, error)
-}
-
-function checkAllOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found = branches.map((branch) => errorsIn(branch, value, walk)).filter((errors) => errors.length > 0)
-  if (found.length === 0) return
-  for (const error of found.flat()) report(walk, error)
-  const outcome = found.length === branches.length ? '. None validated' : ''
-  reportBranch(`must validate all the schemas (allOf)${outcome}`, walk)
-}
-
-function errorsIn(branch: CompiledSchema, value: Json, walk: Walk): readonly FieldError[] {
-  const aside = branchOff(walk)
-  check(branch, value, aside)
-  return aside.errors
-}
-
-/** The alternative that was missed by the least: most likely the one that was meant. */
-function nearest(found: readonly (readonly FieldError[])[]): readonly FieldError[] {
-  return found.reduce((best, errors) => (errors.length < best.length ? errors : best))
-}
-
-function reportBranch(what: string, walk: Walk): void {
-  const path = location(walk)
-  report(walk, invalid(path, '', `${JSON.stringify(path)} ${what}`))
-}
+const tooMuchWork = 'takes too many steps to be checked; make it smaller, or its schema simpler'

@@ -7,10 +7,24 @@ export interface Walk {
   /** Field names and list positions from there to here. */
   readonly steps: (string | number)[]
   readonly errors: FieldError[]
-  /** What is left of the work that patterns may cause, in steps of their matcher; shared by the branches of a walk. */
-  readonly budget: { patternSteps: number }
+  /** Shared by the branches of a walk. */
+  readonly budget: Budget
   /** Whether what stands there was there before the update: then it may stay, whatever the schema says now. */
   readonly isUnchanged: ((steps: readonly (string | number)[]) => boolean) | undefined
+}
+
+/** What is left of the work that a walk may cause: a step for each value and each schema it is held against, more for a pattern. */
+export interface Budget {
+  steps: number
+}
+
+/** At the pace of the matcher at its slowest, less than a tenth of a second. */
+export const stepsMax = 5_000_000
+
+/** Whether the budget had so much left. */
+export function spend(budget: Budget, steps: number): boolean {
+  budget.steps -= steps
+  return budget.steps >= 0
 }
 
 /** More errors help nobody, and a reply has a limit. */

@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import { compilePattern } from '../../../../shared/model/schema/pattern.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
@@ -46,6 +48,70 @@ describe('compilePattern', () => {
     expect(() => compilePattern(source)).not.toThrow()
   })
 })
+
+describe('a pattern that the faster engine may take', () => {
+  const atoms = ['a', 'b', '[ab]', '[^a]', '[a-c]', '\\.', '\\d', '\\w', ':', '[-a.]', '\\]', '[^\\n]', '[\\]a]']
+  const quantified = fc.tuple(fc.constantFrom(...atoms), fc.constantFrom('', '', '*', '+', '?', '{2}', '{1,3}', '*?'))
+  const sequence = fc
+    .array(
+      quantified.map((parts) => parts.join('')),
+      { maxLength: 4 },
+    )
+    .map((parts) => parts.join(''))
+  const group = fc
+    .tuple(fc.constantFrom('(', '(?:', '(?i:', '(?P<n>'), sequence, sequence, fc.constantFrom('', '?', '*', '+', '{2}'))
+    .map(([open, left, right, times]) => `${open}${left}|${right})${times}`)
+  const source = fc
+    .tuple(
+      fc.constantFrom('^', '^', '^', ''),
+      fc.array(fc.oneof(sequence, group), { maxLength: 4 }),
+      fc.constantFrom('$', ''),
+    )
+    .map(([start, parts, end]) => `${start}${parts.join('')}${end}`)
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'b', 'c', '1', '.', ':', ']', '\n', 'A', '\u{1d4b3}', '\u2028'),
+    maxLength: 8,
+  })
+
+  it('means what it means to RE2', { timeout: 60_000 }, () => {
+    const answers = { true: 0, false: 0 }
+    fc.assert(
+      fc.property(source, fc.array(text, { minLength: 1, maxLength: 10 }), (written, texts) => {
+        fc.pre(isTaken(written))
+        const expression = RE2JS.compile(written)
+        const pattern = compilePattern(written)
+        for (const one of texts) {
+          const matches = expression.test(one)
+          expect({ written, one, matches: pattern.matches(one) }).toEqual({ written, one, matches })
+          answers[`${matches}`]++
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(Math.min(answers.true, answers.false)).toBeGreaterThan(1_000)
+  })
+
+  it('takes time in proportion to the text, whatever pattern it is', { timeout: 60_000 }, () => {
+    const rest = fc.constantFrom('', 'b', '!', 'a!', ':', 'a:')
+    fc.assert(
+      fc.property(source, fc.constantFrom('a', 'b', 'ab', 'a.', 'ab:'), rest, (written, unit, end) => {
+        fc.pre(isTaken(written))
+        const { matches } = compilePattern(written)
+        expect(processorMs(() => matches(`${unit.repeat(3_000)}${end}`))).toBeLessThan(1_000)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+function isTaken(source: string): boolean {
+  try {
+    compilePattern(source)
+    return true
+  } catch {
+    return false
+  }
+}
 
 describe('validate with patterns', () => {
   it('gives up on an object that makes too much work, and says how to help', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../../../shared/model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 
 /** What generated schemas may use; each test asks for the keywords its claim holds for. */
@@ -16,11 +16,26 @@ export interface Case {
   readonly value: JsonObject
 }
 
+export interface UpdateCase extends Case {
+  /** What may have been there before: parts of it are the very same values as in `value`. */
+  readonly old: JsonObject
+}
+
 /** An object schema with a value that mostly fits it, and now and then does not in one place or another. */
 export function schemaAndValue(keywords: Keywords): fc.Arbitrary<Case> {
   return fc.gen().map((draw) => {
     const schema = objectSchema({ draw, keywords }, 3)
     return { schema, value: fieldsFor({ draw, keywords }, schema) }
+  })
+}
+
+/** The same, with what the value may have been before. */
+export function schemaAndUpdate(keywords: Keywords): fc.Arbitrary<UpdateCase> {
+  return fc.gen().map((draw) => {
+    const source = { draw, keywords }
+    const schema = objectSchema(source, 3)
+    const value = fieldsFor(source, schema)
+    return { schema, value, old: changed(source, schema, value) as JsonObject }
   })
 }
 
@@ -63,6 +78,7 @@ function objectSchema(source: Source, depth: number): StructuralSchema {
   if (chance(draw, 6)) schema.minProperties = draw(fc.nat, { max: 3 })
   if (chance(draw, 6)) schema.maxProperties = draw(fc.nat, { max: 4 })
   if (source.keywords.kubernetes === true && chance(draw, 6)) schema['x-kubernetes-preserve-unknown-fields'] = true
+  if (source.keywords.kubernetes === true && chance(draw, 10)) schema['x-kubernetes-embedded-resource'] = true
   return decorated(source, schema, depth)
 }
 
@@ -170,11 +186,27 @@ function fieldsFor(source: Source, schema: StructuralSchema): JsonObject {
   }
   const { additionalProperties: others } = schema
   if (others !== undefined || chance(draw, 10)) {
-    for (const name of picked(draw, ['a', 'zz', 'k.l', 'toString'])) {
+    for (const name of picked(draw, ['a', 'zz', 'k.l', 'toString', 'apiVersion', 'kind', 'metadata'])) {
       if (!known.includes(name)) fields[name] = valueFor(source, typeof others === 'object' ? others : {})
     }
   }
   return fields
+}
+
+/** The value as it may have been: some of its fields are the same values, some are equal, some are others. */
+function changed(source: Source, schema: StructuralSchema, value: JsonObject): Json {
+  const { draw } = source
+  const before: JsonObject = {}
+  for (const name in value) {
+    const field = value[name]
+    const property = schema.properties?.[name]
+    const was = draw(fc.constantFrom, 'absent', 'other', 'other', 'equal', 'equal', 'same', 'same', 'same')
+    if (field === undefined || was === 'absent') continue
+    if (was === 'other') before[name] = property === undefined ? 'other' : valueFor(source, property)
+    else if (was === 'equal') before[name] = structuredClone(field)
+    else before[name] = isObject(field) && property !== undefined ? changed(source, property, field) : field
+  }
+  return before
 }
 
 function picked(draw: fc.GeneratorValue, from: readonly string[]): string[] {

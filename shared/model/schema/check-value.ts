@@ -1,0 +1,158 @@
+import type { Json, JsonObject } from '../json.ts'
+import { type Branches, type CompiledSchema, fieldSchema } from './compiled-schema.ts'
+import { resourceFaults } from './embedded-resource.ts'
+import { child, type FieldError, invalid, notSupported, required, tooMany } from './field-error.ts'
+import { checkListType, isUniqueByValue } from './list-type.ts'
+import type { Options } from './options.ts'
+import { hasField } from './own-field.ts'
+import { checkNumber, checkString, reportType, typeOf } from './scalars.ts'
+import { type Budget, branchOff, isFull, location, report, spend, type Walk } from './walk.ts'
+
+/** Whether the logical junctors of a node hold for a value, which is not null. */
+export function branchesHold(branches: Branches, value: Json, budget: Budget): boolean {
+  const walk: Walk = { root: '', steps: [], errors: [], budget, isUnchanged: undefined }
+  checkBranches(branches, value, walk)
+  return walk.errors.length === 0
+}
+
+/** Reports everything in the value that the node refuses. */
+export function checkValue(node: CompiledSchema, value: Json, walk: Walk): void {
+  if (isFull(walk) || !spend(walk.budget, 1)) return
+  if (value === null) return checkNull(node, walk)
+  if (node.types !== 0 && (node.types & typeOf(value)) === 0) reportType(node, value, walk)
+  if (node.branches !== undefined) checkBranches(node.branches, value, walk)
+  if (typeof value === 'string') checkString(node, value, walk)
+  else if (typeof value === 'number') checkNumber(node, value, walk)
+  else if (Array.isArray(value)) checkItems(node, value, walk)
+  else if (typeof value === 'object') checkFields(node, value, walk)
+  if (node.enum !== undefined) checkEnum(node.enum, value, walk)
+}
+
+/** Of a null, nothing is asked but that it may be one. */
+function checkNull(node: CompiledSchema, walk: Walk): void {
+  if (node.types !== 0 && !node.nullable) reportType(node, null, walk)
+  if (node.enum !== undefined) checkEnum(node.enum, null, walk)
+}
+
+function checkEnum(options: Options, value: Json, walk: Walk): void {
+  if (!options.has(value)) report(walk, notSupported(location(walk), value, options.names))
+}
+
+function checkItems(node: CompiledSchema, items: readonly Json[], walk: Walk): void {
+  if (node.items !== undefined) {
+    const depth = walk.steps.push(0) - 1
+    for (let i = 0; i < items.length; i++) {
+      walk.steps[depth] = i
+      checkValue(node.items, items[i] as Json, walk)
+    }
+    walk.steps.pop()
+  }
+  if (node.forArray !== undefined) checkArrayKeywords(node.forArray, items, walk)
+  if (node.listType !== undefined) checkListType(node, items, walk)
+}
+
+type ArrayKeywords = NonNullable<CompiledSchema['forArray']>
+
+function checkArrayKeywords(
+  { minItems, maxItems, uniqueItems }: ArrayKeywords,
+  items: readonly Json[],
+  walk: Walk,
+): void {
+  const count = items.length
+  if (minItems !== undefined && count < minItems) {
+    const path = location(walk)
+    report(walk, invalid(path, count, `${path} in body should have at least ${minItems} items`))
+  }
+  if (maxItems !== undefined && count > maxItems) report(walk, tooMany(location(walk), count, maxItems))
+  if (uniqueItems === true && !isUniqueByValue(items)) {
+    const path = location(walk)
+    report(walk, invalid(path, '', `${path} in body shouldn't contain duplicates`))
+  }
+}
+
+function checkFields(node: CompiledSchema, fields: JsonObject, walk: Walk): void {
+  if (node.isResource) for (const fault of resourceFaults(fields, location(walk))) report(walk, fault)
+  let count = 0
+  for (const name in fields) {
+    const field = fields[name]
+    if (field === undefined) continue
+    count++
+    const schema = fieldSchema(node, name)
+    if (schema !== undefined) {
+      walk.steps.push(name)
+      checkValue(schema, field, walk)
+      walk.steps.pop()
+    } else if (node.others === 'refused') {
+      const path = location(walk)
+      report(walk, invalid(path, name, `${path}.${name} in body is a forbidden property`))
+    }
+  }
+  if (node.forObject !== undefined) checkObjectKeywords(node.forObject, { fields, count }, walk)
+}
+
+type ObjectKeywords = NonNullable<CompiledSchema['forObject']>
+type Counted = { readonly fields: JsonObject; readonly count: number }
+
+function checkObjectKeywords(keywords: ObjectKeywords, { fields, count }: Counted, walk: Walk): void {
+  const { required: names = [], minProperties, maxProperties } = keywords
+  for (const name of names) {
+    if (!hasField(fields, name)) report(walk, required(child(location(walk), name)))
+  }
+  if (minProperties !== undefined && count < minProperties) {
+    const path = location(walk)
+    report(walk, invalid(path, count, `${path} in body should have at least ${minProperties} properties`))
+  }
+  if (maxProperties !== undefined && count > maxProperties) report(walk, tooMany(location(walk), count, maxProperties))
+}
+
+function checkBranches({ allOf, anyOf, oneOf, not }: Branches, value: Json, walk: Walk): void {
+  if (anyOf.length > 0) checkAnyOf(anyOf, value, walk)
+  if (oneOf.length > 0) checkOneOf(oneOf, value, walk)
+  if (allOf.length > 0) checkAllOf(allOf, value, walk)
+  if (not !== undefined && errorsIn(not, value, walk).length === 0)
+    reportBranch('must not validate the schema (not)', walk)
+}
+
+function checkAnyOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
+  const found: (readonly FieldError[])[] = []
+  for (const branch of branches) {
+    const errors = errorsIn(branch, value, walk)
+    if (errors.length === 0) return
+    found.push(errors)
+  }
+  reportBranch('must validate at least one schema (anyOf)', walk)
+  for (const error of nearest(found)) report(walk, error)
+}
+
+function checkOneOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
+  const found = branches.map((branch) => errorsIn(branch, value, walk))
+  const valid = found.filter((errors) => errors.length === 0).length
+  if (valid === 1) return
+  const outcome = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
+  reportBranch(`must validate one and only one schema (oneOf). ${outcome}`, walk)
+  if (valid === 0) for (const error of nearest(found)) report(walk, error)
+}
+
+function checkAllOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
+  const found = branches.map((branch) => errorsIn(branch, value, walk)).filter((errors) => errors.length > 0)
+  if (found.length === 0) return
+  for (const error of found.flat()) report(walk, error)
+  const outcome = found.length === branches.length ? '. None validated' : ''
+  reportBranch(`must validate all the schemas (allOf)${outcome}`, walk)
+}
+
+function errorsIn(branch: CompiledSchema, value: Json, walk: Walk): readonly FieldError[] {
+  const aside = branchOff(walk)
+  checkValue(branch, value, aside)
+  return aside.errors
+}
+
+/** The alternative that was missed by the least: most likely the one that was meant. */
+function nearest(found: readonly (readonly FieldError[])[]): readonly FieldError[] {
+  return found.reduce((best, errors) => (errors.length < best.length ? errors : best))
+}
+
+function reportBranch(what: string, walk: Walk): void {
+  const path = location(walk)
+  report(walk, invalid(path, '', `${JSON.stringify(path)} ${what}`))
+}
