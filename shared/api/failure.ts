@@ -66,7 +66,7 @@ const tooLong = 'it would be longer than any text can be, 512 MiB: ask for pages
 
 /** Whether the failure is the control plane's and not the client's, so that whoever runs it should know. */
 export function isOurs({ code }: OperatingError): boolean {
-  return errorCatalogue[code].status >= 500
+  return errorCatalogue[code].status >= 500 && code !== 'VERSION_TOO_NEW'
 }
 
 /** NOT_FOUND for a path that names nothing served, in kubectl's words. */

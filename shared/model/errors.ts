@@ -31,6 +31,7 @@ export const errorCatalogue = {
   INTERNAL: { status: 500, reason: 'InternalError', disposition: 'retry' },
   WRITE_UNKNOWN: { status: 500, reason: 'InternalError', disposition: 'retry' },
   UNAVAILABLE: { status: 503, reason: 'ServiceUnavailable', disposition: 'retry' },
+  VERSION_TOO_NEW: { status: 504, reason: 'Timeout', disposition: 'retry' },
   DEADLINE_EXCEEDED: { status: 504, reason: 'Timeout', disposition: 'retry' },
 } as const satisfies Record<string, ErrorEntry>
 

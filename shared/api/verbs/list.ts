@@ -1,6 +1,7 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
-import { pageOptions } from '../list-options.ts'
+import { reachVersion } from '../fresh-version.ts'
+import { pageOptions, resourceVersion } from '../list-options.ts'
 import { text } from '../query.ts'
 import { jsonText } from '../reply.ts'
 import { selectedObjects } from '../selected-objects.ts'
@@ -13,6 +14,7 @@ export function createList(services: ApiServices): VerbHandler {
     const view = viewOf(call, services.clock)
     const page = { kind: call.kind, selection: selectionOf(call), ...pageOptions(call.request.query) }
     refuseExactVersion(call)
+    await reachVersion(resourceVersion(call.request.query), services, call.request.signal)
     return jsonText(200, view.list(await selectedObjects(page, services)))
   }
 }

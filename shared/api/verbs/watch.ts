@@ -2,6 +2,7 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { errorFields } from '../failure.ts'
+import { reachVersion } from '../fresh-version.ts'
 import { selectedPages, type SelectedOptions } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
@@ -40,6 +41,7 @@ async function open(call: Call, services: ApiServices): Promise<Stream> {
   const { kind, request, info } = call
   const view = viewOf(call, clock)
   const options = watchOptions(request)
+  await reachVersion(options.notOlderThan, services, request.signal)
   const start = await startOf({ kind, selection: selectionOf(call) }, options, services)
   const of = { group: kind.group, kind: kind.kind }
   return {

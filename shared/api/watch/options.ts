@@ -6,6 +6,8 @@ import { count, flag, refuseOptions } from '../query.ts'
 export interface WatchOptions {
   /** Follow from behind this resourceVersion; `undefined` starts from the present. */
   readonly after: string | undefined
+  /** The resourceVersion that the store must have reached. */
+  readonly notOlderThan: string | undefined
   /** Tell the objects there are as ADDED before what happens to them. */
   readonly tellsInitial: boolean
   /** Say by a bookmark where the initial objects end. */
@@ -24,6 +26,7 @@ export function watchOptions({ query }: HttpRequest): WatchOptions {
   const timeoutSeconds = count(query, 'timeoutSeconds')
   const tellsInitial = sendsInitial ?? version === undefined
   return {
+    notOlderThan: version,
     after: tellsInitial ? undefined : version,
     tellsInitial,
     marksInitialEnd: sendsInitial === true && bookmarks,

@@ -164,7 +164,7 @@ async function openWatch(api: HttpHandler, path: string, sent: Sent = {}): Promi
   }
   const more = async (): Promise<boolean> => {
     const text = await piece()
-    for (const line of (text ?? '').split('\n')) if (line !== '') events.push(JSON.parse(line) as WatchEvent)
+    for (const line of (text ?? '').split('\n')) if (line.trim() !== '') events.push(JSON.parse(line) as WatchEvent)
     return text !== undefined
   }
   return {

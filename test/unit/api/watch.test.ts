@@ -23,11 +23,11 @@ const told = (events: readonly WatchEvent[]): readonly string[] =>
   events.map(({ type, object }) => `${type} ${object.metadata.name}`)
 
 describe('a watch', () => {
-  it('begins with an empty line, so that the headers go out', async () => {
+  it('begins with a space, so that the headers go out', async () => {
     const response = await harness.api(request(`GET ${widgets}?watch=1&resourceVersion=${await versionNow()}`))
     expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json'])
     const watch = await harness.watch(`${widgets}?watch=1&resourceVersion=${await versionNow()}`)
-    expect(await watch.piece()).toBe('\n')
+    expect(await watch.piece()).toBe(' ')
     watch.leave()
   })
 
@@ -209,14 +209,14 @@ describe('a watch with a selector', () => {
 })
 
 describe('the time of a watch', () => {
-  it('passes with an empty line in ten seconds of silence', async () => {
+  it('passes with a space in ten seconds of silence', async () => {
     const watch = await harness.watch(`${widgets}?watch=1`)
-    expect(await watch.piece()).toBe('\n')
+    expect(await watch.piece()).toBe(' ')
     const next = watch.piece()
     await harness.clock.advance(9_999)
     expect(await Promise.race([next, Promise.resolve('silent')])).toBe('silent')
     await harness.clock.advance(1)
-    expect(await next).toBe('\n')
+    expect(await next).toBe(' ')
     watch.leave()
   })
 
@@ -341,7 +341,6 @@ describe('a watch in tables', () => {
 
 describe('a watch that cannot be', () => {
   const rows = [
-    { query: 'resourceVersion=999999', status: 410, reason: 'Expired' },
     { query: 'resourceVersion=abc', status: 400, reason: 'BadRequest' },
     { query: 'resourceVersion=01', status: 400, reason: 'BadRequest' },
     { query: 'timeoutSeconds=soon', status: 400, reason: 'BadRequest' },
@@ -352,6 +351,53 @@ describe('a watch that cannot be', () => {
       status,
       body: { kind: 'Status', reason },
     })
+  })
+
+  const tooNew = async (query: string) => {
+    const latest = await versionNow()
+    const refused = harness.send(`GET ${widgets}?resourceVersion=999999${query}`)
+    await harness.clock.advance(3_000)
+    expect(await refused).toMatchObject({
+      status: 504,
+      headers: { 'retry-after': '1' },
+      body: {
+        reason: 'Timeout',
+        message: `Timeout: Too large resource version: 999999, current: ${latest}`,
+        details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
+      },
+    })
+    expect(harness.errors).toEqual([])
+  }
+  const waiting = [
+    '',
+    '&resourceVersionMatch=NotOlderThan',
+    '&watch=1',
+    `&watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+  ]
+  it.each(waiting)('waits for a version that is not there yet, and is refused as Kubernetes refuses it: %s', tooNew)
+
+  it('is served when the version comes in time', async () => {
+    const next = String(Number(await versionNow()) + 1)
+    const listed = harness.send(`GET ${widgets}?resourceVersion=${next}`)
+    await harness.clock.advance(1_000)
+    await create('w')
+    await harness.clock.advance(1_000)
+    expect((await listed).body.items).toHaveLength(1)
+  })
+
+  it('is refused with 410 once its version is forgotten, and a list begins anew', async () => {
+    const version = await versionNow()
+    await create('a')
+    await remove('a')
+    await harness.clock.advance(3_600_001)
+    await create('b')
+    const refused = await harness.send(`GET ${widgets}?watch=1&resourceVersion=${version}`)
+    expect([refused.status, refused.body.reason]).toEqual([410, 'Expired'])
+    const { body } = await harness.send(`GET ${widgets}`)
+    const watch = await harness.watch(`${widgets}?watch=1&resourceVersion=${body.metadata.resourceVersion}`)
+    await create('c')
+    expect(told(await watch.take(1))).toEqual(['ADDED c'])
+    watch.leave()
   })
 
   it('is told to come back when too many are open, and may when one has ended', async () => {
@@ -367,7 +413,9 @@ describe('a watch that cannot be', () => {
 
   it('takes no place among those that are', async () => {
     const api = createApi({ ...harness.services, watchesMax: 1 })
-    expect((await api(request(`GET ${widgets}?watch=1&resourceVersion=999999`))).status).toBe(410)
+    const refused = api(request(`GET ${widgets}?watch=1&resourceVersion=999999`))
+    await harness.clock.advance(3_000)
+    expect((await refused).status).toBe(504)
     expect((await api(request(`GET ${widgets}?watch=1`))).status).toBe(200)
   })
 })
@@ -381,7 +429,7 @@ describe('a feed that fails later', () => {
     for await (const piece of response.body as AsyncIterable<string>) text += piece
     return text
       .split('\n')
-      .filter((line) => line !== '')
+      .filter((line) => line.trim() !== '')
       .map((line) => JSON.parse(line) as WatchEvent)
   }
   const first: ChangeBatch = { changes: [], resourceVersion: '1' }
