@@ -1,6 +1,7 @@
 import type { JsonObject } from './json.ts'
 import type { ApiObject } from './object.ts'
-import type { AcceptedChange, Deadlines, EngineState, StoredObject } from './stored-object.ts'
+import { failureOf, type AcceptedChange, type Deadlines, type EngineState } from './engine-state.ts'
+import type { StoredObject } from './stored-object.ts'
 import { microTimestamp } from './time.ts'
 
 /** The object as clients see it: with `status.reconcile`, the engine's visible state, while there is something to say. */
@@ -10,23 +11,16 @@ export function present(stored: StoredObject): ApiObject {
   return { ...stored.object, status: { ...stored.object.status, reconcile } }
 }
 
-function presentEngine({
-  attempt,
-  nextRunAtMs,
-  waiting,
-  lastError,
-  sameErrors,
-  change,
-  expectations,
-  syncedAtMs,
-}: EngineState): JsonObject | undefined {
-  if (waiting === undefined && expectations === undefined) return undefined
+function presentEngine(engine: EngineState): JsonObject | undefined {
+  const { wait, change, memory: { expectations, syncedAtMs } = {} } = engine
+  if (wait === undefined && expectations === undefined) return undefined
+  const failure = failureOf(engine)
   const shown: JsonObject = {}
-  if (waiting !== undefined) shown['waiting'] = waiting
-  if (attempt !== undefined) shown['attempt'] = attempt
-  if (nextRunAtMs !== undefined) shown['nextRunAt'] = microTimestamp(nextRunAtMs)
-  if (lastError !== undefined) shown['lastError'] = lastError
-  if (sameErrors !== undefined) shown['sameErrors'] = sameErrors
+  if (wait !== undefined) shown['waiting'] = wait.kind
+  if (failure !== undefined && failure.attempt > 0) shown['attempt'] = failure.attempt
+  if (wait?.atMs !== undefined) shown['nextRunAt'] = microTimestamp(wait.atMs)
+  if (failure !== undefined) shown['lastError'] = failure.error
+  if (failure?.sameErrors !== undefined) shown['sameErrors'] = failure.sameErrors
   if (change !== undefined) shown['change'] = presentChange(change)
   if (syncedAtMs !== undefined) shown['lastSyncTime'] = microTimestamp(syncedAtMs)
   if (expectations !== undefined) shown['expectations'] = presentDeadlines(expectations)

@@ -1,6 +1,6 @@
 import { DefinitionError } from '../model/errors.ts'
 import { durationMs, type Duration } from '../model/duration.ts'
-import type { EngineState, RunWindow } from '../model/stored-object.ts'
+import type { EngineState, RunWindow } from '../model/engine-state.ts'
 
 /** How often things may run. What runs more often is postponed: nothing is dropped, and no failure is counted. */
 export interface RateLimit {
@@ -51,13 +51,14 @@ export function limitedUntilMs(limit: ObjectLimit, engine: EngineState, nowMs: n
 }
 
 /** The window with one more run. */
-export function counted(limit: ObjectLimit, engine: EngineState, nowMs: number): RunWindow {
+export function countRun(limit: ObjectLimit, engine: EngineState, nowMs: number): RunWindow {
   const { startMs, runs } = windowAt(limit, engine, nowMs)
   return { startMs, runs: runs + 1 }
 }
 
 /** A window that begins in the future was begun by a clock that has been put back since. */
-function windowAt({ withinMs }: ObjectLimit, { window }: EngineState, nowMs: number): RunWindow {
+function windowAt({ withinMs }: ObjectLimit, { memory }: EngineState, nowMs: number): RunWindow {
+  const window = memory?.window
   if (window === undefined || nowMs >= window.startMs + withinMs) return { startMs: nowMs, runs: 0 }
   return { ...window, startMs: Math.min(window.startMs, nowMs) }
 }

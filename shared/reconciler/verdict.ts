@@ -14,6 +14,11 @@ interface Failure {
   readonly report?: FailureReport
 }
 
+/** A run that ended so has seen the desired state through, or has given it up and says why. */
+export function observes({ kind }: Verdict): boolean {
+  return kind === 'done' || kind === 'again' || kind === 'stopped'
+}
+
 /**
  * Sorts what a run threw by what happens next. Errors of the reconciler's own making are retried with backoff; what the API
  * refused as invalid is not, since the same request would be refused again. Broken invariants are not an outcome: thrown on.

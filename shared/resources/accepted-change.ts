@@ -3,7 +3,8 @@ import { isObserved } from '../model/convergence.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { AcceptedChange, StoredObject } from '../model/stored-object.ts'
+import type { AcceptedChange } from '../model/engine-state.ts'
+import type { StoredObject } from '../model/stored-object.ts'
 
 /** Who changes an object, and when. */
 export interface Changer {

@@ -6,7 +6,7 @@ import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
 import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { EngineState } from '../model/stored-object.ts'
+import type { EngineState } from '../model/engine-state.ts'
 import { parseTimestamp } from '../model/time.ts'
 
 /** What a state depends on beside its own object. */
@@ -57,7 +57,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   '/ConfigMap': { check: checkImmutable },
   '/Event': {
     engine: (event, nowMs) => ({
-      nextRunAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs,
+      wakeAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs,
     }),
   },
   'apiextensions.k8s.io/CustomResourceDefinition': {

@@ -20,7 +20,7 @@ async function startFailing(times: number): Promise<void> {
 }
 
 /** The write by which a run ends. */
-const ofConclusion = ([stored]: readonly unknown[]): boolean => (stored as StoredObject).engine.waiting !== undefined
+const ofConclusion = ([stored]: readonly unknown[]): boolean => (stored as StoredObject).engine.wait !== undefined
 
 const change = (size = 2): Promise<unknown> => env.patch(Widget, 'w', { spec: { size } })
 const label = (): Promise<unknown> => env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } })
@@ -117,7 +117,7 @@ describe('a wait', () => {
     expect(writes()).toHaveLength(1)
     expect(writes()[0]?.args[0]).toMatchObject({
       object: { status: { conditions: [{ type: 'Ready', status: 'False' }] } },
-      engine: { waiting: 'Backoff', attempt: 1, hold: { untilMs: env.nowMs() + 1_000 } },
+      engine: { wait: { kind: 'Backoff', failure: { attempt: 1 } }, hold: { untilMs: env.nowMs() + 1_000 } },
     })
     await env.advance('10s')
     expect(writes()).toHaveLength(runs.length)

@@ -57,7 +57,7 @@ describe('once', () => {
       ],
     })
     const isEnd = ([stored]: readonly unknown[]): boolean =>
-      (stored as StoredObject).engine.once?.['pay']?.state === 'done'
+      (stored as StoredObject).engine.memory?.once?.['pay']?.state === 'done'
     env.faults.once('store.replace', { kind: 'crash' }, isEnd)
     await create()
     await env.settle()

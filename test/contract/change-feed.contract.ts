@@ -40,7 +40,7 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
 
     it('tells a creation, a change and a removal, with their states', async () => {
       const read = follow(await feed.latest())
-      const created = await store.create({ ...storedWidget('a'), engine: { attempt: 1 } })
+      const created = await store.create({ ...storedWidget('a'), engine: { wakeAtMs: 1 } })
       expect(await read.until('a', created)).toEqual({ type: 'added', touched: ['spec'], stored: created })
       const changed = await store.replace(withSpec(created, { size: 2 }), ['status'])
       expect(await read.until('a', changed)).toEqual({ type: 'modified', touched: ['status'], stored: changed })

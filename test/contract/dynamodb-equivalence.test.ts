@@ -196,7 +196,7 @@ function owner(uid: string) {
 function edited(live: StoredObject, how: string, size: number): readonly [StoredObject, Touched] {
   switch (how) {
     case 'engine':
-      return [{ ...live, engine: { nextRunAtMs: size, attempt: 1 } }, ['engine']]
+      return [{ ...live, engine: { wait: { kind: 'Requeue', generation: 1, atMs: size } } }, ['engine']]
     case 'sleep':
       return [{ ...live, engine: {} }, ['engine']]
     case 'owners':

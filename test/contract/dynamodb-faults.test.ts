@@ -131,7 +131,7 @@ async function firstBatch(given: ReturnType<typeof options>, live: StoredObject)
 
 /** A table with something of each sort, the object that the acts are about among it. */
 async function prepared(): Promise<StoredObject> {
-  const live = await sound.create({ ...child('live'), engine: { nextRunAtMs: 5 } })
+  const live = await sound.create({ ...child('live'), engine: { wakeAtMs: 5 } })
   const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
   await index.setReferences(keyOf(live.object), [{ ...keyOf(live.object), name: 'other' }])
   await createDynamodbCheckpoint({ client: dynalite.client, table, random, clock, name: 'x' }).save('4')

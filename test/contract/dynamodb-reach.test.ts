@@ -214,9 +214,7 @@ describe('timers on DynamoDB', () => {
   it('of a kind are given the earliest first though they lie in several partitions', async () => {
     const index = createDynamodbIndex(options)
     await Promise.all(
-      Array.from({ length: 50 }, (_, i) =>
-        store.create({ ...storedWidget(`w${i}`), engine: { nextRunAtMs: 1_000 - i } }),
-      ),
+      Array.from({ length: 50 }, (_, i) => store.create({ ...storedWidget(`w${i}`), engine: { wakeAtMs: 1_000 - i } })),
     )
     const timers = await index.due(widgetKind, 1_000, 20)
     expect(timers.map(({ dueAtMs }) => dueAtMs)).toEqual(Array.from({ length: 20 }, (_, i) => 951 + i))

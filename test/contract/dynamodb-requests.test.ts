@@ -56,9 +56,9 @@ describe('an object', () => {
   )
 
   it('has an entry more while it has a timer', async () => {
-    const timed = await opened.store.replace({ ...live, engine: { nextRunAtMs: 5 } }, ['engine'])
+    const timed = await opened.store.replace({ ...live, engine: { wakeAtMs: 5 } }, ['engine'])
     expect(requests.take().indexUnits).toEqual({ changes: 2, due: 1 })
-    const later = await opened.store.replace({ ...timed, engine: { nextRunAtMs: 6 } }, ['engine'])
+    const later = await opened.store.replace({ ...timed, engine: { wakeAtMs: 6 } }, ['engine'])
     expect(requests.take().indexUnits).toEqual({ changes: 2, due: 2 })
     await opened.store.replace({ ...later, engine: {} }, ['engine'])
     expect(requests.take().indexUnits).toEqual({ changes: 2, due: 1 })

@@ -38,7 +38,7 @@ function passes({ dynamodb }: TestStreamRecord): boolean {
 
 describe('a record of the stream', () => {
   it('tells a creation, a change with the state before, and a removal with the last state', async () => {
-    const created = await opened.store.create({ ...storedWidget('a'), engine: { attempt: 1 } })
+    const created = await opened.store.create({ ...storedWidget('a'), engine: { wakeAtMs: 1 } })
     const changed = await opened.store.replace(withSpec(created, { size: 2 }), ['engine', 'spec', 'labels'])
     const removed = await opened.store.remove(changed)
     expect(await changes()).toEqual([
@@ -50,7 +50,7 @@ describe('a record of the stream', () => {
 
   it('tells a write of the engine with the object as it is, under its new version', async () => {
     const created = await opened.store.create(storedWidget('a'))
-    const waiting = await opened.store.replace({ ...created, engine: { nextRunAtMs: 5 } }, ['engine'])
+    const waiting = await opened.store.replace({ ...created, engine: { wakeAtMs: 5 } }, ['engine'])
     expect((await changes()).at(-1)).toEqual({
       type: 'modified',
       touched: ['engine'],

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keyOf, keyText, type ObjectKey } from '../../shared/model/object-key.ts'
 import type { OwnerReference } from '../../shared/model/object.ts'
+import type { Wait } from '../../shared/model/engine-state.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import { wheelSlot, wheelSlots } from '../../shared/model/wheel.ts'
 import type { ObjectIndex } from '../../shared/ports/object-index.ts'
@@ -143,9 +144,10 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
     })
 
     describe('due', () => {
-      const timed = (name: string, nextRunAtMs: number): StoredObject => ({
+      const waiting = (atMs: number): Wait => ({ kind: 'Requeue', generation: 1, atMs })
+      const timed = (name: string, atMs: number): StoredObject => ({
         ...storedWidget(name),
-        engine: { nextRunAtMs },
+        engine: { wait: waiting(atMs) },
       })
       const due = async (untilMs: number, limit = 10): Promise<readonly string[]> => {
         await opened.caughtUp()
@@ -162,8 +164,8 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
       })
 
       it('finds the wish for a run that another has, whichever is earlier', async () => {
-        await store.create({ ...timed('a', 200), engine: { nextRunAtMs: 200, wakeAtMs: 100 } })
-        await store.create({ ...timed('b', 300), engine: { nextRunAtMs: 300, wakeAtMs: 400 } })
+        await store.create({ ...timed('a', 200), engine: { wait: waiting(200), wakeAtMs: 100 } })
+        await store.create({ ...timed('b', 300), engine: { wait: waiting(300), wakeAtMs: 400 } })
         await store.create({ ...timed('c', 500), engine: { wakeAtMs: 500 } })
         expect(await due(500)).toEqual(['a 100', 'b 300', 'c 500'])
       })
@@ -180,12 +182,12 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
 
       it('follows the timer as it moves, ends, and goes with its object', async () => {
         const first = await store.create(timed('a', 100))
-        const second = await store.replace({ ...first, engine: { nextRunAtMs: 500 } }, ['engine'])
+        const second = await store.replace({ ...first, engine: { wait: waiting(500) } }, ['engine'])
         expect(await due(499)).toEqual([])
         expect(await due(500)).toEqual(['a 500'])
         const third = await store.replace({ ...second, engine: {} }, ['engine'])
         expect(await due(1_000)).toEqual([])
-        await store.remove(await store.replace({ ...third, engine: { nextRunAtMs: 7 } }, ['engine']))
+        await store.remove(await store.replace({ ...third, engine: { wait: waiting(7) } }, ['engine']))
         expect(await due(1_000)).toEqual([])
       })
 

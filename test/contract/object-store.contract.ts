@@ -109,7 +109,13 @@ export function objectStoreContract(
       })
 
       it('gives back the engine state', async () => {
-        const waits = { nextRunAtMs: 1_800_000_000_123, waiting: 'Backoff', lastError: 'no' } as const
+        const wait = {
+          kind: 'Backoff',
+          generation: 1,
+          atMs: 1_800_000_000_123,
+          failure: { attempt: 1, error: 'no' },
+        } as const
+        const waits = { wait }
         const engine = { attempt: 3, generation: 7, ...waits, hold: { handle: 'h', untilMs: 5 } }
         const created = await store.create({ ...storedWidget('a'), engine })
         expect((await store.get(keyOf(created.object)))?.engine).toEqual(engine)
@@ -211,7 +217,7 @@ export function objectStoreContract(
 
     describe('remove', () => {
       it('gives back the last state, under a new resourceVersion', async () => {
-        const live = await store.create({ ...storedWidget('a'), engine: { attempt: 1 } })
+        const live = await store.create({ ...storedWidget('a'), engine: { wakeAtMs: 1 } })
         const last = await store.remove(live)
         expect(versionOf(last)).toBeGreaterThan(versionOf(live))
         expect(last).toEqual(withMetadata(live, { resourceVersion: last.object.metadata.resourceVersion }))
@@ -254,17 +260,17 @@ export function objectStoreContract(
 
       it('leaves room for what the engine writes for itself, of one that is full', async () => {
         const full = await store.create(filled(349 * 1024))
-        const engine = { lastError: 'x'.repeat(20 * 1024) }
+        const engine = { memory: { notes: { long: 'x'.repeat(20 * 1024) } } }
         await expectCode(store.replace({ ...full, engine }, ['status', 'engine']), 'TOO_LARGE')
         const stored = await store.replace({ ...full, engine }, ['engine', 'timer'])
         expect(await store.get(keyOf(full.object))).toEqual(stored)
-        const more = { lastError: 'x'.repeat(50 * 1024) }
+        const more = { memory: { notes: { long: 'x'.repeat(50 * 1024) } } }
         await expectCode(store.replace({ ...stored, engine: more }, ['engine']), 'TOO_LARGE')
       })
 
       it('counts the engine state', async () => {
         await expectCode(
-          store.create({ ...filled(200 * 1024), engine: { lastError: 'x'.repeat(200 * 1024) } }),
+          store.create({ ...filled(200 * 1024), engine: { memory: { notes: { long: 'x'.repeat(200 * 1024) } } } }),
           'TOO_LARGE',
         )
       })
@@ -309,7 +315,7 @@ export function objectStoreContract(
       })
 
       it('holds whole objects', async () => {
-        const created = await store.create({ ...storedWidget('a'), engine: { attempt: 2 } })
+        const created = await store.create({ ...storedWidget('a'), engine: { wakeAtMs: 2 } })
         expect((await store.list(widgetKind)).items).toEqual([created])
       })
 

@@ -73,7 +73,7 @@ describe('a restart', () => {
   it('finds objects, engine state, owners and references as they were', async () => {
     const first = openSqlite(file)
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Owner', name: 'o', uid: 'owner' }]
-    const created = await first.store.create({ ...storedWidget('a', { ownerReferences }), engine: { nextRunAtMs: 5 } })
+    const created = await first.store.create({ ...storedWidget('a', { ownerReferences }), engine: { wakeAtMs: 5 } })
     const key = keyOf(created.object)
     await first.index.setReferences(key, [key])
     first.close()

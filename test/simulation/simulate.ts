@@ -1,4 +1,4 @@
-import { dueAtMs } from '../../shared/model/stored-object.ts'
+import { dueAtMs } from '../../shared/model/engine-state.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { startPlane, type Plane } from './aws/plane.ts'
 import { createCheckers } from './checkers/all-checkers.ts'

@@ -23,7 +23,7 @@ describe('DynamoDB Streams (moto)', options, () => {
     const { table, store } = await openDynamodb(createDynamodbClient(config))
     const created = await store.create(storedWidget('a', { uid: 'first' }))
     const changed = await store.replace(withSpec(created, { size: 2 }), ['spec'])
-    const waiting = await store.replace({ ...changed, engine: { nextRunAtMs: 5 } }, ['engine'])
+    const waiting = await store.replace({ ...changed, engine: { wakeAtMs: 5 } }, ['engine'])
     const removed = await store.remove(waiting)
     const second = await store.create(storedWidget('a', { uid: 'second' }))
     expect(await changesOf(table)).toEqual([

@@ -9,11 +9,10 @@ import type { Random } from '../../ports/random.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { backoffMsMax } from '../state/backoff.ts'
-import { observes } from '../state/conclusion.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { isRepeatedError } from '../state/repeated-errors.ts'
 import type { Turn } from '../state/turn.ts'
-import type { Verdict } from '../../reconciler/verdict.ts'
+import { observes, type Verdict } from '../../reconciler/verdict.ts'
 import { noEffects, notingEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
 import { createRunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
@@ -108,8 +107,8 @@ function settles(object: ApiObject, verdict: Verdict): boolean {
 const lateMs = 60_000
 
 /** It waits for nothing but the resync, so that a change must have woken it. */
-function isAtRest({ engine: { waiting } }: StoredObject): boolean {
-  return waiting === undefined || waiting === 'Resync'
+function isAtRest({ engine: { wait } }: StoredObject): boolean {
+  return wait === undefined || wait.kind === 'Resync'
 }
 
 /** For queues and clocks, before an object that has been silent counts as gone. */

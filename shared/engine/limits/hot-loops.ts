@@ -2,7 +2,8 @@ import { conditionOf, conditionsOf } from '../../model/conditions.ts'
 import { changedFields } from '../../model/changed-fields.ts'
 import { keyOf, keyText } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { EngineState, StoredObject } from '../../model/stored-object.ts'
+import type { Wait } from '../../model/engine-state.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
 import type { WakeUp } from '../../ports/work-queue.ts'
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
 
@@ -84,8 +85,8 @@ export function createHotLoops(controller: string): HotLoops {
   return {
     blocked: ({ object, engine }, wakeUps, nowMs) => {
       const loop = loopOf(object, nowMs)
-      if (engine.waiting === 'HotLoop' && !loop.isOpen) open(loop, engine, nowMs)
-      loop.wokenBy = engine.waiting === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
+      if (engine.wait?.kind === 'HotLoop' && !loop.isOpen) open(loop, engine.wait, nowMs)
+      loop.wokenBy = engine.wait?.kind === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
       const isNew = object.metadata.generation !== loop.generation
       loop.generation = object.metadata.generation
       if (isNew && engine.change?.by !== controller) return close(loop)
@@ -125,11 +126,11 @@ function begin({ metadata: { generation } }: ApiObject, nowMs: number): Loop {
 }
 
 /** As it was left by a process that knew more. What a user has changed since is new to this one, too. */
-function open(loop: Loop, { generation = loop.generation, nextRunAtMs = 0 }: EngineState, nowMs: number): void {
+function open(loop: Loop, { generation, atMs = 0 }: Wait, nowMs: number): void {
   loop.isOpen = true
   loop.isWanted = true
   loop.generation = generation
-  loop.lastRunMs = Math.max(nextRunAtMs, nowMs) - probeMs
+  loop.lastRunMs = Math.max(atMs, nowMs) - probeMs
 }
 
 function block(loop: Loop, object: ApiObject): Blocked {

@@ -17,7 +17,7 @@ export interface Pass {
   /** When the object may run. A turn makes one reservation, unless it is late for it. */
   runAtMs(stored: StoredObject): Promise<number>
   /** Whether it has asked for the object already, in this turn or an earlier one. */
-  isGiven(stored: StoredObject): boolean
+  hasReservation(stored: StoredObject): boolean
   /** What it was told is too long ago by now. */
   isLate(): boolean
   /** The turn is over, or will not ask any more: others of its batch need not wait for it. */
@@ -50,8 +50,8 @@ export function createSharedPace(
       let askedMs: number | undefined
       let toldMs: number | undefined
       // What the object held a moment ago, another run may have used since.
-      const knownMs = ({ engine: { reservedMs } }: StoredObject): number | undefined =>
-        [askedMs, reservedMs].find(isGood)
+      const knownMs = ({ engine }: StoredObject): number | undefined =>
+        [askedMs, engine.memory?.reservedMs].find(isGood)
       return {
         runAtMs: async (stored) => {
           const known = knownMs(stored)
@@ -59,29 +59,13 @@ export function createSharedPace(
           else place.leave()
           return (toldMs = known ?? (askedMs as number))
         },
-        isGiven: (stored) => knownMs(stored) !== undefined,
+        hasReservation: (stored) => knownMs(stored) !== undefined,
         isLate: () => !isGood(toldMs),
         leave: place.leave,
       }
     },
   }
 }
-
-/** The object as its run begins: the reservation is used, and a run is under way that has not ended. */
-export function begunBy(stored: StoredObject): StoredObject {
-  const { reservedMs, unended = 0, ...rest } = stored.engine
-  return reservedMs === undefined ? stored : { ...stored, engine: { ...rest, unended: unended + 1 } }
-}
-
-/**
- * So many runs in a row did not come to their end. Where keys wait in line their messages do not tell: each wait counts as received,
- * like a run that took its process down, and what waits for long has another message each time.
- */
-export function hasNotEnded({ engine: { unended = 0 } }: StoredObject): boolean {
-  return unended >= unendedMax
-}
-
-const unendedMax = 5
 
 interface Place {
   ask(): Promise<number>

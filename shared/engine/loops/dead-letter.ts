@@ -8,7 +8,8 @@ import { allControllers, createControlLoops, type ControlLoopsOptions } from './
 import type { Controller } from '../../reconciler/controller.ts'
 import { fanOutName } from '../wake/fan-out.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
-import { notEnded, slowBackoffMs, stalled } from '../state/not-ended.ts'
+import { notEnded, slowBackoffMs, stalledState } from '../state/stalled-state.ts'
+import type { TurnFacts } from '../state/run-facts.ts'
 import { recordKey } from '../state/removed-record.ts'
 import { writeNewest } from '../turn/write-newest.ts'
 
@@ -52,8 +53,8 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     if (!isOfKind(controller.kind)(key)) return
     const kind = await catalog.byKind(key.group, key.kind)
     const showsStatus = controller.reportsStatus && kind?.hasStatus === true
-    const stall = (shows: boolean) => (live: StoredObject, retryAtMs: number) =>
-      stalled(live, { nowMs: clock.nowMs(), retryAtMs, showsStatus: shows })
+    const stall = (shows: boolean) => (live: StoredObject, facts: Pick<TurnFacts, 'nowMs' | 'chance'>) =>
+      stalledState(live, { ...facts, showsStatus: shows })
     const written = await change(key, stall(showsStatus)).catch((error: unknown) => {
       if (!hasCode(error, 'TOO_LARGE')) throw error
       return change(key, stall(false))
@@ -66,11 +67,11 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   /** The object as it was written; undefined if it is gone or nothing was to be written. */
   async function change(
     key: ObjectKey,
-    next: (live: StoredObject, retryAtMs: number) => StoredObject,
+    next: (live: StoredObject, facts: Pick<TurnFacts, 'nowMs' | 'chance'>) => StoredObject,
   ): Promise<ApiObject | undefined> {
-    const waitMs = slowBackoffMs(random.next())
+    const chance = random.next()
     const again = (live: StoredObject | undefined): StoredObject | undefined =>
-      live && next(live, clock.nowMs() + waitMs)
+      live && next(live, { nowMs: clock.nowMs(), chance })
     const { stored, isWritten } = await writeNewest(store, key, again, touchedIn)
     return isWritten ? stored?.object : undefined
   }
@@ -82,7 +83,7 @@ function touchedIn(live: StoredObject, after: StoredObject): Touched {
 }
 
 /** What was to become a timer, as a late one. One that is there serves as well. */
-function wokenBy(live: StoredObject, retryAtMs: number): StoredObject {
+function wokenBy(live: StoredObject, { nowMs, chance }: Pick<TurnFacts, 'nowMs' | 'chance'>): StoredObject {
   if (live.engine.wakeAtMs !== undefined) return live
-  return { ...live, engine: { ...live.engine, wakeAtMs: retryAtMs } }
+  return { ...live, engine: { ...live.engine, wakeAtMs: nowMs + slowBackoffMs(chance) } }
 }

@@ -120,8 +120,8 @@ export function createEventExpiry({
     if (stored === undefined) return turn.settle()
     const dueAtMs = (parseTimestamp(String(stored.object['lastTimestamp'])) ?? 0) + eventLifetimeMs
     if (dueAtMs <= clock.nowMs()) await deleteOne(resources, eventKind, stored.object)
-    else if (stored.engine.nextRunAtMs !== dueAtMs)
-      await store.replace({ ...stored, engine: { nextRunAtMs: dueAtMs } }, ['engine'])
+    else if (stored.engine.wakeAtMs !== dueAtMs)
+      await store.replace({ ...stored, engine: { wakeAtMs: dueAtMs } }, ['engine'])
     return turn.settle()
   }
 }

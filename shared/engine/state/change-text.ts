@@ -1,4 +1,4 @@
-import type { AcceptedChange } from '../../model/stored-object.ts'
+import type { AcceptedChange } from '../../model/engine-state.ts'
 
 /** `changed by kubectl-edit (spec.size, spec.color)`. */
 export function changeText({ verb, by, fields = [] }: AcceptedChange): string {

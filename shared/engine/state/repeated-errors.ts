@@ -1,3 +1,4 @@
+import { failureOf } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Verdict } from '../../reconciler/verdict.ts'
 
@@ -5,6 +6,7 @@ import type { Verdict } from '../../reconciler/verdict.ts'
 export const repeatedErrorsMin = 5
 
 /** Whether the run failed as so many before it. `stored` is the object as the run began with it. */
-export function isRepeatedError({ engine: { lastError, sameErrors = 1 } }: StoredObject, verdict: Verdict): boolean {
-  return verdict.kind === 'failed' && verdict.message === lastError && sameErrors + 1 >= repeatedErrorsMin
+export function isRepeatedError({ engine }: StoredObject, verdict: Verdict): boolean {
+  const { error, sameErrors = 1 } = failureOf(engine) ?? {}
+  return verdict.kind === 'failed' && verdict.message === error && sameErrors + 1 >= repeatedErrorsMin
 }

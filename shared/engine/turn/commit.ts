@@ -1,286 +1,140 @@
 import { hasCode } from '../../model/errors.ts'
-import { equal } from '../../model/json.ts'
 import { keyOf } from '../../model/object-key.ts'
-import { isDeleting } from '../../model/object.ts'
-import type { ServedKind } from '../../model/served-kind.ts'
-import { dueAtMs, wakesItself, type EngineState, type StoredObject, type Touched } from '../../model/stored-object.ts'
-import { touchedBy } from '../../resources/transitions.ts'
-import { conclude, concludePaused, type Conclusion, type RunFacts } from '../state/conclusion.ts'
-import type { Controller } from '../../reconciler/controller.ts'
-import { notEnded, slowBackoffMs, stalled } from '../state/not-ended.ts'
-import { postponed, type Postponement } from '../state/postponement.ts'
-import type { EngineOptions } from './engine-options.ts'
-import { shortWaitMsMax, type Turn } from '../state/turn.ts'
-import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { EventRecorder, RecordedEvent } from '../insight/event-recorder.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Turn } from '../state/turn.ts'
+import { isOvertaken, writeOf, type Release } from '../state/writes.ts'
+
+/** How a turn ends: what is written into its object, and what becomes of its messages. */
+export interface Ending {
+  readonly turn: Turn
+  /** The object as the turn began with it. */
+  readonly begun: StoredObject
+  /** The newest state of the object that the turn knows. Left out: as it began. */
+  readonly live?: StoredObject
+  /** The next state of the object. Pure: it is asked again for a newer state after a conflict. */
+  readonly next: (live: StoredObject, showsStatus: boolean) => StoredObject
+  /** The kind keeps a status, and the controller reports it. */
+  readonly showsStatus: boolean
+  /** What the status says must be stored. Otherwise an object that is full keeps the status that it has. */
+  readonly isStatusVital: boolean
+  readonly release: Release
+  /** What people are told once it is written. */
+  readonly event?: RecordedEvent
+  /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
+  readonly overrun?: Promise<unknown> | undefined
+}
 
 /**
- * Ends turns: writes what a run changed, and only then lets go of the queue's messages. Nothing is written if nothing
- * changed. A write that another writer got ahead of is made again from the newest state, which may have moved on.
+ * Ends turns: writes what changed, and only then releases the messages. Nothing is written if nothing changed. After a
+ * conflict the write is made again from the newest state.
  *
- * Hold and wake: a short wait is one write and then a hidden message. The write carries status, wait and the message's handle, the
- * handle on condition that nothing has changed since the run began that wakes the object. So either the handle is recorded, and
- * whoever changes the object later finds it and wakes the key; or something had changed, and the message is let go at once. A wake
+ * Hold and wake: a short wait is one write and then a hidden message. The write carries status, wait and the message's handle;
+ * the handle on condition that nothing has changed since the turn began that wakes the object. So either the handle is recorded,
+ * and a later change finds it and wakes the key; or something had changed, and the message is released at once. A wake
  * that comes before the message is hidden makes the handle stale, and hiding it does nothing. No order of events leaves a
  * change waiting. The write comes first: the next run sees the status, however short the wait. (docs/decisions/0009)
  */
-export interface Commit {
-  verdict(run: EndedRun): Promise<void>
-  paused(stored: StoredObject, turn: Turn, kind: ServedKind): Promise<void>
-  /** Clean-up is over: our finalizer goes, and with the last finalizer the object. */
-  released(stored: StoredObject, turn: Turn, finalizer: string): Promise<void>
-  /** Nothing to do any more: no timer stays behind. */
-  resting(stored: StoredObject, turn: Turn): Promise<void>
-  /** The object may not run now. */
-  postponed(stored: StoredObject, turn: Turn, how: PostponedTurn): Promise<void>
-  /** Its runs do not come to their end: it says so, and is tried again much later. */
-  notEnded(stored: StoredObject, turn: Turn, how: NotEndedTurn): Promise<void>
-  /** The turn is to wait for longer than a message is held: the sweep finds it, if the object has no earlier timer. */
-  later(stored: StoredObject, turn: Turn, atMs: number): Promise<void>
-  /** The object's timer is not due yet: the turn is held until then. */
-  early(stored: StoredObject, turn: Turn, untilMs: number): Promise<void>
+export type Commit = (ending: Ending) => Promise<void>
+
+export interface CommitOptions {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly logger: Logger
 }
 
-export interface EndedRun {
-  readonly turn: Turn
-  readonly controller: Controller
-  /** The object as the run was given it. */
-  readonly stored: StoredObject
-  /** The newest state of it that the run knows. */
-  readonly live: StoredObject
-  readonly verdict: Verdict
-  readonly facts: Omit<RunFacts, 'nowMs'>
-  /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
-  readonly overrun: Promise<unknown> | undefined
-}
-
-export interface PostponedTurn {
-  readonly postponement: Postponement
-  readonly facts: Omit<RunFacts, 'nowMs'>
-}
-
-export interface NotEndedTurn {
-  readonly controller: Pick<Controller, 'name'>
-  /** Its kind keeps a status, and the controller reports it. */
-  readonly showsStatus: boolean
-}
-
-interface Rest {
-  readonly turn: Turn
-  /** The object as the turn began with it. */
-  readonly stored: StoredObject
-  readonly live: StoredObject
-  readonly untilMs: number
-}
-
-interface Recorded {
-  readonly isRecorded: boolean
-}
-
-export function createCommit({ store, clock, random, events, logger }: EngineOptions): Commit {
-  /** The state after `next`, tried on newer states until it is written. Undefined if the object is gone or another. */
-  async function write(first: StoredObject, next: (live: StoredObject) => Next): Promise<StoredObject | undefined> {
-    let live: StoredObject | undefined = first
-    for (let tries = 1; live?.object.metadata.uid === first.object.metadata.uid; tries++) {
-      const { stored, action } = next(live)
-      if (action === undefined) return live
+export function createCommit({ store, clock, events, logger }: CommitOptions): Commit {
+  /** The state as it is written. Undefined if the object is gone, or another one has its name. */
+  async function write(ending: Ending, showsStatus: boolean): Promise<StoredObject | undefined> {
+    const { begun } = ending
+    let live: StoredObject | undefined = ending.live ?? begun
+    for (let tries = 1; live?.object.metadata.uid === begun.object.metadata.uid; tries++) {
+      const next = withHandle(ending.next(live, showsStatus), live, ending)
       try {
-        return await (action === 'remove' ? store.remove(stored) : store.replace(stored, action))
+        return await writeOnce(live, next, ending.release)
       } catch (error) {
         if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
-        live = await store.get(keyOf(first.object))
+        live = await store.get(keyOf(begun.object))
       }
     }
     return undefined
   }
 
-  async function verdict(run: EndedRun): Promise<void> {
-    try {
-      await endRun(run)
-    } catch (error) {
-      if (!isUnwritable(error)) throw error
-      await fitting(run.facts, (facts) => endRun({ ...run, verdict: verdictOf(error), facts }))
+  async function writeOnce(live: StoredObject, next: StoredObject, release: Release): Promise<StoredObject> {
+    const choice = writeOf(live, next)
+    switch (choice.kind) {
+      case 'none':
+        return live
+      case 'remove':
+        return store.remove(next)
+      case 'replace': {
+        const isTimer = release.kind === 'settleWithTimer'
+        return store.replace(next, isTimer ? [...choice.touched, 'timer'] : choice.touched)
+      }
     }
   }
 
   /** An object that is full has no room for conditions. The engine's own fields say why it waits. */
-  async function fitting<Facts extends Pick<RunFacts, 'hasStatus'>>(
-    facts: Facts,
-    end: (facts: Facts) => Promise<void>,
-  ): Promise<void> {
+  async function writeFitting(ending: Ending): Promise<StoredObject | undefined> {
     try {
-      await end(facts)
+      return await write(ending, ending.showsStatus)
     } catch (error) {
-      if (!hasCode(error, 'TOO_LARGE') || !facts.hasStatus) throw error
-      await end({ ...facts, hasStatus: false })
+      if (!hasCode(error, 'TOO_LARGE') || !ending.showsStatus || ending.isStatusVital) throw error
+      return write(ending, false)
     }
   }
 
-  async function endRun(run: EndedRun): Promise<void> {
-    const { turn, controller, stored, live: first, verdict: how, overrun } = run
-    const facts: RunFacts = { ...run.facts, nowMs: clock.nowMs() }
-    const next = (live: StoredObject): Conclusion => conclude(live, how, facts)
-    const untilMs = shortWaitEnd(next(stored).engine, facts.nowMs)
-    if (untilMs === undefined || turn.isWorn || overrun !== undefined) {
-      const tell = async (): Promise<void> => {
-        const timer: Touched = untilMs !== undefined && overrun === undefined ? ['timer'] : []
-        await write(first, (live) => changed(live, next(live), timer))
-        await report(stored, how, controller)
-      }
-      if (overrun !== undefined) return endAfter(overrun, turn, tell)
-      await tell()
-      return turn.settle()
-    }
-    const isRecorded = await recordHold({ turn, stored, live: first, untilMs }, next)
-    await report(stored, how, controller)
-    await hide({ turn, untilMs, isRecorded })
+  async function release(turn: Turn, how: Release, written: StoredObject | undefined): Promise<void> {
+    if (how.kind !== 'hold') return turn.settle()
+    const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
+    // Nothing could end the hold: the turn comes again at once.
+    if (!isRecorded) return turn.hold(0)
+    await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))
+    if (how.isWakeable && (await turn.isWanted())) await turn.hold(0)
+  }
+
+  async function end(ending: Ending): Promise<StoredObject | undefined> {
+    const written = await writeFitting(ending)
+    if (ending.event !== undefined) await events.record(ending.begun.object, ending.event)
+    return written
   }
 
   /**
-   * A turn whose function goes on after its time holds the key until the function ends, whether or not it can be written how it
-   * ended: if not, the turn comes again then. Its slot is free meanwhile.
+   * A turn whose function goes on after its time holds the key until the function ends. If its end cannot be written, the
+   * turn comes again then. Its slot is free until then.
    */
-  async function endAfter(overrun: Promise<unknown>, turn: Turn, tell: () => Promise<void>): Promise<void> {
-    let end = (): Promise<void> => turn.settle()
+  async function endAfter(overrun: Promise<unknown>, ending: Ending): Promise<void> {
+    const { turn } = ending
+    let released = (): Promise<void> => turn.settle()
     try {
-      await tell()
+      await end(ending)
     } catch (error) {
-      notReleased(turn, error)
-      end = () => turn.hold(0)
+      logUnended(turn, error)
+      released = () => turn.hold(0)
     }
-    void overrun.then(() => end()).catch((error: unknown) => notReleased(turn, error))
+    void overrun.then(() => released()).catch((error: unknown) => logUnended(turn, error))
   }
 
-  /** Writes the wait, and if it may, how to end it. Whether that is recorded. */
-  async function recordHold(
-    { turn, stored, live: first, untilMs }: Rest,
-    next: (live: StoredObject) => Conclusion,
-  ): Promise<boolean> {
-    const hold = { handle: turn.handle, untilMs, receives: turn.receiveCount }
-    const after = await write(first, (live) => {
-      const { object, engine } = next(live)
-      return changed(live, { object, engine: isOvertaken(stored, live) ? engine : { ...engine, hold } })
-    })
-    return after?.engine.hold?.handle === turn.handle
+  function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown): void {
+    const about = { kind, namespace, name, error: String(error) }
+    logger.error('turn not ended; it comes again after its visibility timeout', about)
   }
 
-  /** Begins the wait, or lets the turn come again at once: nobody could end it. */
-  async function hide({ turn, untilMs, isRecorded }: Pick<Rest, 'turn' | 'untilMs'> & Recorded): Promise<void> {
-    await turn.hold(isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0)
-    if (isRecorded && (await turn.isWanted())) await turn.hold(0)
-  }
-
-  function notReleased({ key: { kind, namespace, name } }: Turn, error: unknown): void {
-    logger.error('turn not ended; it comes again after its visibility timeout', {
-      kind,
-      namespace,
-      name,
-      error: String(error),
-    })
-  }
-
-  async function report({ object }: StoredObject, how: Verdict, { name }: Controller): Promise<void> {
-    if (how.kind === 'done' || how.kind === 'again' || (how.kind === 'failed' && how.quiet)) return
-    const reason = how.kind === 'retryAfter' ? 'RetryAfter' : how.reason
-    await events.record(object, { type: 'Warning', reason, message: how.message, component: name })
-  }
-
-  return {
-    verdict,
-    paused: async (stored, turn, kind) => {
-      const facts = {
-        nowMs: clock.nowMs(),
-        chance: 0,
-        generation: stored.object.metadata.generation,
-        hasStatus: kind.hasStatus,
-      }
-      await fitting(facts, async (given) => {
-        await write(stored, (live) => changed(live, concludePaused(live, given)))
-      })
-      await turn.settle()
-    },
-    released: async (stored, turn, finalizer) => {
-      await write(stored, (live) => withoutFinalizer(live, finalizer))
-      await turn.settle()
-    },
-    resting: async (stored, turn) => {
-      await write(stored, (live) => changed(live, { object: live.object, engine: {} }))
-      await turn.settle()
-    },
-    postponed: async (stored, turn, { postponement, facts }) => {
-      const nowMs = clock.nowMs()
-      const isShort = postponement.waiting === 'RateLimited' && postponement.untilMs - nowMs <= shortWaitMsMax
-      const timer: Touched = isShort && turn.isWorn ? ['timer'] : []
-      await fitting({ ...facts, nowMs }, async (given) => {
-        await write(stored, (live) => changed(live, postponed(live, postponement, given), timer))
-      })
-      // No handle is recorded: whoever wakes the key could not make it run sooner.
-      await (isShort && !turn.isWorn ? turn.hold(Math.max(0, postponement.untilMs - nowMs)) : turn.settle())
-    },
-    notEnded: async (stored, turn, { controller, showsStatus }) => {
-      const nowMs = clock.nowMs()
-      const retryAtMs = nowMs + slowBackoffMs(random.next())
-      await fitting({ hasStatus: showsStatus }, async ({ hasStatus }) => {
-        await write(stored, (live) => changed(live, stalled(live, { nowMs, retryAtMs, showsStatus: hasStatus })))
-      })
-      await events.record(stored.object, { type: 'Warning', ...notEnded, component: controller.name })
-      await turn.settle()
-    },
-    later: async (stored, turn, atMs) => {
-      await write(stored, (live) => {
-        const isKnown = (dueAtMs(live.engine) ?? Infinity) <= atMs
-        return isKnown ? { stored: live } : changed(live, { ...live, engine: { ...live.engine, wakeAtMs: atMs } })
-      })
-      await turn.settle()
-    },
-    early: async (stored, turn, untilMs) => {
-      // Whoever wakes it could not make it run sooner.
-      const isLimited = stored.engine.waiting === 'RateLimited'
-      const isRecorded = isLimited || (await recordHold({ turn, stored, live: stored, untilMs }, (live) => live))
-      await hide({ turn, untilMs, isRecorded })
-    },
+  return async (ending) => {
+    if (ending.overrun !== undefined) return endAfter(ending.overrun, ending)
+    await release(ending.turn, ending.release, await end(ending))
   }
 }
 
 const triesMax = 10
 
-/** What the run said is no JSON, or more than an object may hold: the object says so instead. */
-function isUnwritable(error: unknown): boolean {
-  return error instanceof TypeError || hasCode(error, 'TOO_LARGE')
-}
-
-interface Next {
-  readonly stored: StoredObject
-  /** Undefined: nothing to write. */
-  readonly action?: Touched | 'remove'
-}
-
-function changed(live: StoredObject, { object, engine }: Conclusion, timer: Touched = []): Next {
-  const stored = { object, engine }
-  const touched: Touched = [
-    ...(equal(live.object.status, object.status) ? [] : (['status'] as const)),
-    ...(equal(live.engine, engine) ? [] : (['engine'] as const)),
-  ]
-  return touched.length === 0 ? { stored } : { stored, action: [...touched, ...timer] }
-}
-
-function withoutFinalizer(live: StoredObject, finalizer: string): Next {
-  const { finalizers = [], ...metadata } = live.object.metadata
-  if (!finalizers.includes(finalizer)) return { stored: live }
-  const left = finalizers.filter((name) => name !== finalizer)
-  const object = { ...live.object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } }
-  if (left.length === 0 && isDeleting(object)) return { stored: { object, engine: {} }, action: 'remove' }
-  // Somebody else holds it, who may have wished for a run.
-  const { wakeAtMs } = live.engine
-  return { stored: { object, engine: wakeAtMs === undefined ? {} : { wakeAtMs } }, action: ['meta'] }
-}
-
-/** Until when the message itself is held: for the waits that the sweep is too coarse for. */
-function shortWaitEnd(engine: EngineState, nowMs: number): number | undefined {
-  const untilMs = dueAtMs(engine)
-  return untilMs !== undefined && untilMs - nowMs <= shortWaitMsMax ? untilMs : undefined
-}
-
-/** Something that wakes the object has changed since the run began. */
-function isOvertaken(begun: StoredObject, live: StoredObject): boolean {
-  return wakesItself(touchedBy(begun.object, live.object))
+/** The state with the handle of its wait, if a change could end it and none has come yet. */
+function withHandle(next: StoredObject, live: StoredObject, { turn, begun, release }: Ending): StoredObject {
+  if (release.kind !== 'hold' || !release.isWakeable || isOvertaken(begun, live)) return next
+  const hold = { handle: turn.handle, untilMs: release.untilMs, receives: turn.receiveCount }
+  return { object: next.object, engine: { ...next.engine, hold } }
 }

@@ -1,17 +1,16 @@
 import type { Notes } from '../../reconciler/notes.ts'
-import { notesField } from '../state/notes-field.ts'
-import type { EngineState } from '../../model/stored-object.ts'
+import { withMemory, type Memory } from '../../model/engine-state.ts'
 import type { RunMemory } from './run-memory.ts'
 
 const lengthMax = 4_096
 
 export interface RunNotes extends Notes {
-  all(): NonNullable<EngineState['notes']>
+  all(): NonNullable<Memory['notes']>
 }
 
 /** The notes of one run. */
 export function createNotes({ live, remember }: RunMemory, signal: AbortSignal): RunNotes {
-  let noted = live().engine.notes ?? {}
+  let noted = live().engine.memory?.notes ?? {}
   return {
     get: (key) => noted[key],
     set: (key, value) => {
@@ -24,7 +23,7 @@ export function createNotes({ live, remember }: RunMemory, signal: AbortSignal):
     keep: async () => {
       signal.throwIfAborted()
       const kept = noted
-      await remember(({ notes: _, ...engine }) => ({ ...engine, ...notesField(kept) }))
+      await remember((engine) => withMemory(engine, { ...engine.memory, notes: kept }))
     },
     all: () => noted,
   }

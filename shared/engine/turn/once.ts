@@ -1,7 +1,7 @@
 import { digest } from '../../model/digest.ts'
 import type { Json } from '../../model/json.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
-import type { OnceRecord } from '../../model/stored-object.ts'
+import { withMemory, type OnceRecord } from '../../model/engine-state.ts'
 import type { Effect, Once, OnceOptions } from '../../reconciler/once.ts'
 import type { RunMemory } from './run-memory.ts'
 
@@ -11,7 +11,7 @@ const resultLengthMax = 4_096
 /** Effects recorded with the object: before they begin, and with their result when they have ended. */
 export function createOnce({ live, remember }: RunMemory, signal: AbortSignal): Once {
   const note = (key: string, record: OnceRecord): Promise<void> =>
-    remember((engine) => ({ ...engine, once: { ...engine.once, [key]: record } }))
+    remember((engine) => withMemory(engine, { ...engine.memory, once: { ...engine.memory?.once, [key]: record } }))
 
   return async <Result extends Json | void>(
     key: string,
@@ -21,10 +21,10 @@ export function createOnce({ live, remember }: RunMemory, signal: AbortSignal): 
     signal.throwIfAborted()
     const { object, engine } = live()
     const about = digest(canonicalJson(of))
-    const known = engine.once?.[key]
+    const known = engine.memory?.once?.[key]
     const isKnown = known?.of === about
     if (isKnown && known.state === 'done') return known.result as Result
-    if (known === undefined) checkRoom(engine.once)
+    if (known === undefined) checkRoom(engine.memory?.once)
     if (!isKnown) await note(key, { of: about, state: 'begun' })
     const result = await effect({ token: `${object.metadata.uid}.${digest(key)}.${about}`, mayHaveHappened: isKnown })
     // Also if the run's time is over by now: what has happened has happened.

@@ -1,7 +1,8 @@
 import { hasCode, OperatingError } from '../../model/errors.ts'
 import { equal } from '../../model/json.ts'
 import { keyOf } from '../../model/object-key.ts'
-import type { EngineState, StoredObject } from '../../model/stored-object.ts'
+import type { EngineState } from '../../model/engine-state.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 
 /** What the engine remembers of the object that is reconciled, while the run goes on: written at once, so that a crash forgets none of it. */

@@ -2,9 +2,10 @@ import { hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { frozen, isObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { Deadlines, EngineState, StoredObject } from '../../model/stored-object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
 import { asRead } from './as-read.ts'
-import { failuresOf } from '../state/conclusion.ts'
+import { attemptsOf, type Deadlines, type Memory } from '../../model/engine-state.ts'
+import { givenUp } from '../state/given-up.ts'
 import { notedCalls, type ContextCalls } from './context-calls.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createContext } from './create-context.ts'
@@ -34,7 +35,7 @@ export interface RunResult {
   /** What is expected now that the run is over. */
   readonly expectations: Deadlines
   /** What is noted now that the run is over. */
-  readonly notes: NonNullable<EngineState['notes']>
+  readonly notes: NonNullable<Memory['notes']>
   /** The end of a function that still runs though its time is over. */
   readonly overrun: Promise<unknown> | undefined
 }
@@ -61,9 +62,9 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     engine,
     signal: over.signal,
     deadlineMs: engine.clock.nowMs() + controller.timeoutMs,
-    attempt: failuresOf(stored.engine, object.metadata.generation),
+    attempt: attemptsOf(stored.engine, object.metadata.generation),
     once: createOnce(memory, over.signal),
-    expectations: new Map(Object.entries(stored.engine.expectations ?? {})),
+    expectations: new Map(Object.entries(stored.engine.memory?.expectations ?? {})),
     notes,
   })
   const run = phase === 'cleanup' ? cleaning(controller) : controller.reconcile
@@ -133,8 +134,4 @@ function isOutOfTime({ reason }: AbortSignal): boolean {
 function tooLong({ name, timeoutMs }: Controller): Verdict {
   const message = `${name} was aborted: it ran for longer than ${timeoutMs / 1000} s`
   return { kind: 'failed', reason: 'DeadlineExceeded', message, quiet: false }
-}
-
-export function givenUp(): OperatingError {
-  return new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again')
 }

@@ -1,6 +1,7 @@
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { controllerOf, parseApiVersion } from '../../model/object.ts'
-import { dueAtMs, touches, wakesItself, type StoredObject } from '../../model/stored-object.ts'
+import { dueAtMs } from '../../model/engine-state.ts'
+import { touches, wakesItself, type StoredObject } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { Lane } from '../../ports/work-queue.ts'

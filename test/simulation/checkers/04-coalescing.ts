@@ -1,5 +1,6 @@
 import { controllerOf } from '../../../shared/model/object.ts'
-import { dueAtMs, touches, type StoredObject } from '../../../shared/model/stored-object.ts'
+import { dueAtMs } from '../../../shared/model/engine-state.ts'
+import { touches, type StoredObject } from '../../../shared/model/stored-object.ts'
 import type { TableWrite } from '../aws/sim-table.ts'
 import type { KindName } from '../scenario.ts'
 import { textOf } from '../users.ts'

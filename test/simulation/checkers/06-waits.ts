@@ -1,4 +1,5 @@
-import { dueAtMs, type StoredObject } from '../../../shared/model/stored-object.ts'
+import { dueAtMs, failureOf } from '../../../shared/model/engine-state.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { RemovedRecord } from '../../../shared/engine/state/removed-record.ts'
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
@@ -30,8 +31,8 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
   const attempts = (before: StoredObject, after: StoredObject, by: string): void => {
     const { generation } = after.object.metadata
     const runs = uidsOf(before).map((uid) => `${uid} ${by}`)
-    const isSame = before.engine.generation === generation && before.object.metadata.generation === generation
-    const [was, is] = [before.engine.attempt ?? 0, after.engine.attempt ?? 0]
+    const isSame = before.engine.wait?.generation === generation && before.object.metadata.generation === generation
+    const [was, is] = [before, after].map(({ engine }) => failureOf(engine)?.attempt ?? 0) as [number, number]
     const mayFall =
       runs.some((run) => good.has(run) || lastGood.has(run)) ||
       hasPaused.has(String(specOf(after)['mood'])) ||
@@ -44,12 +45,12 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
 
   /** Where nothing goes wrong, what wants to run at a time runs at that time, or with the next tick. */
   const onTime = (before: StoredObject | undefined, after: StoredObject): void => {
-    const { nextRunAtMs: atMs } = after.engine
-    if (atMs === undefined || atMs === before?.engine.nextRunAtMs || !isRoomy(scenario) || isPoisoned(scenario)) return
+    const atMs = after.engine.wait?.atMs
+    if (atMs === undefined || atMs === before?.engine.wait?.atMs || !isRoomy(scenario) || isPoisoned(scenario)) return
     world.after(atMs + slackMs(scenario) - world.nowMs(), () => {
       const { engine, object } = table.items.get(keyText(keyOf(after.object))) ?? {}
-      if (engine?.nextRunAtMs === atMs && object?.metadata.uid === after.object.metadata.uid)
-        report(`promise 6, waits: the timer of ${named(after)} (${engine.waiting}) was due and nothing ran`)
+      if (engine?.wait?.atMs === atMs && object?.metadata.uid === after.object.metadata.uid)
+        report(`promise 6, waits: the timer of ${named(after)} (${engine.wait.kind}) was due and nothing ran`)
     })
   }
 

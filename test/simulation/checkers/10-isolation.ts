@@ -1,4 +1,4 @@
-import { notEnded } from '../../../shared/engine/state/not-ended.ts'
+import { notEnded } from '../../../shared/engine/state/stalled-state.ts'
 import { conditionOf, conditionsOf, isCondition } from '../../../shared/model/conditions.ts'
 import type { Life } from '../life.ts'
 import type { Run } from '../runs.ts'

@@ -18,7 +18,7 @@ export function createOnceOnly({ scenario, report }: Scene): Checker {
 
   return {
     write: ({ after: { object, engine } }) => {
-      const { state, result } = engine.once?.['stamp'] ?? {}
+      const { state, result } = engine.memory?.once?.['stamp'] ?? {}
       // One that began anew is recorded as such: the one before is over.
       if (state === 'done') ended.set(object.metadata.uid, result)
       else if (state === 'begun') ended.delete(object.metadata.uid)

@@ -29,7 +29,7 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
       world.after(promptMs(scenario) + debounceSeconds * 1_000, () => {
         const live = table.items.get(keyText(keyOf(after.object)))
         // Who waits for a limit would not run any sooner: no change ends that wait.
-        if (live?.engine.waiting === 'RateLimited') return
+        if (live?.engine.wait?.kind === 'RateLimited') return
         if (pauses.get(uid) !== nth) return
         if (live?.object.metadata.uid === uid && isPaused(live.object) && !says(live))
           report(`pause: ${named(live)} is paused and does not say so`)

@@ -279,11 +279,12 @@ describe('a table', () => {
     const stored = await harness.store.get({ group: 'example.com', kind: 'Widget', namespace: 'default', name: 'a' })
     if (stored === undefined) throw new Error('not stored')
     const engine = {
-      attempt: 3,
-      generation: 1,
-      nextRunAtMs: harness.clock.nowMs() + 35_000,
-      waiting: 'Backoff',
-      lastError: 'no route',
+      wait: {
+        kind: 'Backoff',
+        generation: 1,
+        atMs: harness.clock.nowMs() + 35_000,
+        failure: { attempt: 3, error: 'no route' },
+      },
     } as const
     await harness.store.replace({ ...stored, engine }, ['engine'])
     const wide = async (): Promise<unknown> =>

@@ -12,7 +12,10 @@ it.each([1.7e18, Infinity, -Infinity, Number.NaN])(
   'one that is none, %s, hides no object from those who list it',
   (syncedAtMs) => {
     const { object } = storedWidget('w')
-    const shown = present({ object, engine: { waiting: 'Resync', syncedAtMs } })
+    const shown = present({
+      object,
+      engine: { wait: { kind: 'Resync', generation: 1, atMs: 0 }, memory: { syncedAtMs } },
+    })
     expect(shown.metadata.name).toBe('w')
   },
 )

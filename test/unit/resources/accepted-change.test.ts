@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import type { AcceptedChange, StoredObject } from '../../../shared/model/stored-object.ts'
+import type { AcceptedChange } from '../../../shared/model/engine-state.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from '../api/harness.ts'
 
 /** What the engine is told, for people, of a change of the desired state. */

@@ -29,7 +29,7 @@ describe('writes of definitions', () => {
   it('are told, each of them, once they can be read', async () => {
     const created = await store.create(definition())
     expect(told).toBe(1)
-    const replaced = await store.replace({ ...created, engine: { nextRunAtMs: 1 } }, ['engine'])
+    const replaced = await store.replace({ ...created, engine: { wakeAtMs: 1 } }, ['engine'])
     expect(told).toBe(2)
     await store.remove(replaced)
     expect(told).toBe(3)

@@ -1,7 +1,8 @@
 import { OperatingError } from '../../../model/errors.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
 import { bytesMax, checkSize } from '../../../model/size-limit.ts'
-import { dueAtMs, type EngineState, type StoredObject, type Touched } from '../../../model/stored-object.ts'
+import { dueAtMs, type EngineState } from '../../../model/engine-state.ts'
+import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 
 /** The columns that hold an object's state. */
 export interface ObjectRow {

@@ -6,6 +6,7 @@ import {
   resyncAnnotation,
   unreadPause,
 } from '../../../model/control-annotations.ts'
+import { failureOf } from '../../../model/engine-state.ts'
 import { humanDuration } from '../../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { nextPassMs } from '../../../model/wheel.ts'
@@ -75,15 +76,16 @@ export function requeue(facts: Facts): readonly string[] {
 
 function nextRun(facts: Facts): string {
   const { stored, nowMs } = facts
-  const { nextRunAtMs = nowMs, attempt = 1 } = stored.engine
-  const at = capital(until(nextRunAtMs, nowMs))
+  const { wait, memory } = stored.engine
+  const attempt = failureOf(stored.engine)?.attempt ?? 1
+  const at = capital(until(wait?.atMs ?? nowMs, nowMs))
   switch (currentWait(stored)) {
     case 'Backoff':
       return `${at}, after failure ${attempt}: the wait doubles from 1 s to 1000 s.`
     case 'RetryAfter':
       return `${at}, as long as the far side asked for.`
     case 'RateLimited':
-      return stored.engine.reservedMs === undefined
+      return memory?.reservedMs === undefined
         ? `${at}: it is held back for running too often.`
         : `${at}: by the rate limit of its controller others go first.`
     case 'HotLoop':
@@ -93,9 +95,7 @@ function nextRun(facts: Facts): string {
     case 'Resync':
       return `${at} at the latest, for the resync.`
     case 'Stopped':
-      return stored.engine.nextRunAtMs === undefined
-        ? 'By no timer: it has stopped.'
-        : `${at}, for the resync: it has stopped.`
+      return wait?.atMs === undefined ? 'By no timer: it has stopped.' : `${at}, for the resync: it has stopped.`
     case undefined:
       return situationOf(facts) === 'changed'
         ? 'Now: its wake-up is on the way or in the queue.'
@@ -128,13 +128,14 @@ function unreadResync({ stored: { object } }: Facts): readonly string[] {
 const byAnnotation = `by its own annotation ${resyncAnnotation}`
 
 export function told({ stored: { object, engine }, events, nowMs }: Facts): readonly string[] {
+  const failure = failureOf(engine)
   const conditions = conditionsOf(object).map(({ type, status, reason, message, lastTransitionTime }) => {
     const since = agoText(lastTransitionTime, nowMs)
     return `${type}=${status}${since === undefined ? '' : `, since ${since}`}  ${withMessage(reason, message)}`
   })
   return [
     ...(conditions.length === 0 ? ['It has no conditions.'] : conditions),
-    ...(engine.lastError === undefined ? [] : [`Last error: ${engine.lastError}`]),
+    ...(failure === undefined ? [] : [`Last error: ${failure.error}`]),
     ...(events.length === 0 ? ['No events in the last hour.'] : []),
     ...section(
       'Events of the last hour:',

@@ -2,7 +2,8 @@ import { conditionOf } from '../../../model/conditions.ts'
 import { isPaused } from '../../../model/control-annotations.ts'
 import { isObserved } from '../../../model/convergence.ts'
 import { isDeleting } from '../../../model/object.ts'
-import type { StoredObject, Waiting } from '../../../model/stored-object.ts'
+import type { Wait } from '../../../model/engine-state.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Facts } from './facts.ts'
 
 /** What is the matter with an object: the first that holds, for what stands in the way of all else comes first. */
@@ -44,8 +45,8 @@ const troubles: Readonly<Partial<Record<string, Situation>>> = {
 }
 
 /** Why the object waits; a wait that a newer generation has ended does not count. */
-export function currentWait({ object, engine }: StoredObject): Waiting | undefined {
-  return (engine.generation ?? object.metadata.generation) === object.metadata.generation ? engine.waiting : undefined
+export function currentWait({ object, engine: { wait } }: StoredObject): Wait['kind'] | undefined {
+  return wait?.generation === object.metadata.generation ? wait.kind : undefined
 }
 
 /** Finalizers of others than the controller. */

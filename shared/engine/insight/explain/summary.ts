@@ -1,5 +1,6 @@
 import { conditionOf } from '../../../model/conditions.ts'
 import { pausedAnnotation, reconcileRequestAnnotation } from '../../../model/control-annotations.ts'
+import { failureOf } from '../../../model/engine-state.ts'
 import { isDeleting } from '../../../model/object.ts'
 import { repeatedErrorsMin } from '../../state/repeated-errors.ts'
 import type { Facts } from './facts.ts'
@@ -8,14 +9,14 @@ import { agoText, kubectlName, until, withMessage } from './words.ts'
 
 /** The matter in one sentence, and what was said of it in words of others. */
 export function summary(facts: Facts): readonly string[] {
-  const { lastError } = facts.stored.engine
+  const error = failureOf(facts.stored.engine)?.error
   const ready = conditionOf(facts.stored.object, 'Ready')
   const circle = conditionOf(facts.stored.object, 'HotLoop')
   switch (situationOf(facts)) {
     case 'stopped':
     case 'failing':
     case 'toldToWait':
-      return [sentence(facts), ...(lastError === undefined ? [] : [`  ${lastError}`])]
+      return [sentence(facts), ...(error === undefined ? [] : [`  ${error}`])]
     case 'inCircles':
       return [sentence(facts), ...(circle === undefined ? [] : [`  ${withMessage(circle.reason, circle.message)}`])]
     case 'notReady':
@@ -27,8 +28,9 @@ export function summary(facts: Facts): readonly string[] {
 
 function sentence(facts: Facts): string {
   const { stored, kind, nowMs, controller } = facts
-  const { nextRunAtMs, attempt = 1 } = stored.engine
-  const next = nextRunAtMs === undefined ? 'with the next wake-up' : until(nextRunAtMs, nowMs)
+  const atMs = stored.engine.wait?.atMs
+  const attempt = failureOf(stored.engine)?.attempt ?? 1
+  const next = atMs === undefined ? 'with the next wake-up' : until(atMs, nowMs)
   const since = agoText(conditionOf(stored.object, 'Ready')?.lastTransitionTime, nowMs)
   switch (situationOf(facts)) {
     case 'unattended':
@@ -94,7 +96,7 @@ export function advice(facts: Facts): readonly string[] {
 }
 
 function repeated({ stored: { engine } }: Facts): readonly string[] {
-  const { sameErrors = 1 } = engine
+  const { sameErrors = 1 } = failureOf(engine) ?? {}
   if (sameErrors < repeatedErrorsMin) return []
   return [
     `The last ${sameErrors} failures said the same. If it only means "not ready yet", the reconciler should say that, with waiting(…).`,

@@ -1,7 +1,8 @@
 import { OperatingError } from '../../../model/errors.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { dueAtMs, type StoredObject } from '../../../model/stored-object.ts'
+import { dueAtMs } from '../../../model/engine-state.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
 import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
@@ -125,8 +126,8 @@ function firstPartOf(turn: Turn): {
  * whoever made the new object did.
  */
 function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
-  const { attempt, generation, waiting } = record.engine
-  if ((attempt === undefined && generation === undefined) || withAllKnown(record) !== record) return true
+  const { wait } = record.engine
+  if (wait === undefined || withAllKnown(record) !== record) return true
   const isTimer = wakeUps.every(({ origin }) => origin === 'timer')
-  return isTimer ? (dueAtMs(record.engine) ?? Infinity) <= nowMs : waiting === 'Stopped'
+  return isTimer ? (dueAtMs(record.engine) ?? Infinity) <= nowMs : wait.kind === 'Stopped'
 }

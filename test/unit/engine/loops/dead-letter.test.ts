@@ -79,14 +79,14 @@ async function createWidget(engine: StoredObject['engine'] = {}): Promise<Stored
 
 describe('a dead message', () => {
   it('makes its object say that it is stalled, and why, and sets a slow retry', async () => {
-    await createWidget({ attempt: 2, generation: 1 })
+    await createWidget({ wait: { kind: 'Backoff', generation: 1, atMs: 0, failure: { attempt: 2, error: 'e' } } })
     await deadLetters(letter)
     const { object, engine } = (await store.get(key)) as StoredObject
     expect(conditionOf(object, 'Stalled')).toMatchObject({ status: 'True', reason: 'RunNotEnded' })
     expect(conditionOf(object, 'Ready')).toMatchObject({ status: 'False', reason: 'RunNotEnded' })
     expect(object.status?.['observedGeneration']).toBeUndefined()
-    expect(engine).toMatchObject({ waiting: 'Backoff', attempt: 3, generation: 1 })
-    expect((engine.nextRunAtMs ?? 0) - clock.nowMs()).toSatisfy((ms: number) => ms >= 500_000 && ms <= 1_000_000)
+    expect(engine).toMatchObject({ wait: { kind: 'Backoff', generation: 1, failure: { attempt: 3 } } })
+    expect((engine.wait?.atMs ?? 0) - clock.nowMs()).toSatisfy((ms: number) => ms >= 500_000 && ms <= 1_000_000)
     expect(events).toMatchObject([
       { about: { metadata: { name: 'w' } }, event: { type: 'Warning', reason: 'RunNotEnded' } },
     ])
@@ -94,9 +94,9 @@ describe('a dead message', () => {
 
   it('keeps what else is remembered, and the handle of a message that is held now', async () => {
     const hold = { handle: 'h', untilMs: clock.nowMs() + 5_000 }
-    await createWidget({ hold, once: { mail: { of: 'x', state: 'done' } } })
+    await createWidget({ hold, memory: { once: { mail: { of: 'x', state: 'done' } } } })
     await deadLetters(letter)
-    expect((await store.get(key))?.engine).toMatchObject({ hold, once: { mail: { of: 'x' } } })
+    expect((await store.get(key))?.engine).toMatchObject({ hold, memory: { once: { mail: { of: 'x' } } } })
   })
 
   it('of an object that has no room for a condition sets the slow retry all the same', async () => {
@@ -105,7 +105,7 @@ describe('a dead message', () => {
     const full = { ...object, metadata: { ...object.metadata, annotations } }
     await store.replace({ object: full, engine }, ['annotations'])
     await deadLetters(letter)
-    expect((await store.get(key))?.engine).toMatchObject({ waiting: 'Backoff', attempt: 1 })
+    expect((await store.get(key))?.engine).toMatchObject({ wait: { kind: 'Backoff', failure: { attempt: 1 } } })
     expect(events).toHaveLength(1)
   })
 
@@ -122,9 +122,9 @@ describe('a dead message', () => {
     await createWidget()
     await deadLetters(letter)
     const { engine } = (await store.get(key)) as StoredObject
-    clock.moveTo((engine.nextRunAtMs ?? 0) + 1)
+    clock.moveTo((engine.wait?.atMs ?? 0) + 1)
     await deadLetters(letter)
-    expect((await store.get(key))?.engine.attempt).toBe(2)
+    expect((await store.get(key))?.engine.wait).toMatchObject({ failure: { attempt: 2 } })
   })
 
   it('of an object that is gone is dropped', async () => {
@@ -154,7 +154,7 @@ describe('a dead message', () => {
     }
     await deadLetters(letter)
     store.get = get
-    expect((await store.get(key))?.engine).toMatchObject({ wakeAtMs: 7, waiting: 'Backoff' })
+    expect((await store.get(key))?.engine).toMatchObject({ wakeAtMs: 7, wait: { kind: 'Backoff' } })
   })
 
   it('is not taken in while the store is away', async () => {
@@ -202,6 +202,6 @@ it('a record of what was removed is retried late, too', async () => {
   await deadLetters(letter)
   const record = (await store.get(at)) as StoredObject
   expect(keyOf(record.object)).toEqual(at)
-  expect(record.engine.nextRunAtMs).toBeGreaterThan(clock.nowMs() + 400_000)
+  expect(record.engine.wait?.atMs).toBeGreaterThan(clock.nowMs() + 400_000)
   expect(record.object.status).toEqual(object.status)
 })

@@ -3,7 +3,8 @@ import { createPrometheusTelemetry } from '../../../../shared/adapters/local/pro
 import { done, type Context } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import { movedEndUs, reservedMs } from '../../../../shared/model/reservations.ts'
-import { dueAtMs, type EngineState, type StoredObject, type Touched } from '../../../../shared/model/stored-object.ts'
+import { dueAtMs, type EngineState } from '../../../../shared/model/engine-state.ts'
+import type { StoredObject, Touched } from '../../../../shared/model/stored-object.ts'
 import type { Reserve } from '../../../../shared/ports/reservations.ts'
 import type { Delivery, Origin, WorkQueue } from '../../../../shared/ports/work-queue.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../../shared/runtime/aws/reconcile.ts'
@@ -123,9 +124,8 @@ describe('a batch of ten keys, two at once and one a second', () => {
     expect(kept).toHaveLength(7)
     expect(held.map((text) => Number(text.split(' ')[1]))).toEqual([2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000])
     expect(await engineOf(kept[0] ?? '')).toMatchObject({
-      waiting: 'RateLimited',
-      nextRunAtMs: startMs + 2_000,
-      reservedMs: startMs + 2_000,
+      wait: { kind: 'RateLimited', atMs: startMs + 2_000 },
+      memory: { reservedMs: startMs + 2_000 },
     })
   })
 
@@ -134,7 +134,7 @@ describe('a batch of ten keys, two at once and one a second', () => {
     const startMs = clock.nowMs()
     const kept = await take(0, ...names.map((name) => message(name)))
     for (const name of kept) {
-      await clock.advance(((await engineOf(name)).reservedMs ?? 0) - clock.nowMs())
+      await clock.advance(((await engineOf(name)).memory?.reservedMs ?? 0) - clock.nowMs())
       expect(await take(0, message(name, 2))).toEqual([])
       expect(await engineOf(name)).toEqual({})
     }
@@ -235,8 +235,8 @@ describe('a reservation', () => {
     expect(await take(0, message('w'))).toEqual([])
     expect(held).toEqual([])
     const engine = await engineOf('w')
-    expect(dueAtMs(engine)).toBe(engine.reservedMs)
-    expect((engine.reservedMs ?? 0) - clock.nowMs()).toBeGreaterThan(60_000)
+    expect(dueAtMs(engine)).toBe(engine.memory?.reservedMs)
+    expect((engine.memory?.reservedMs ?? 0) - clock.nowMs()).toBeGreaterThan(60_000)
   })
 
   it('that can no more be waited for by its message, which was held so often, gets another', async () => {
@@ -256,7 +256,7 @@ describe('a reservation', () => {
     }
     expect(await take(0, message('w'))).toEqual(['w'])
     expect(runs).toEqual([])
-    expect(await engineOf('w')).toMatchObject({ waiting: 'RateLimited' })
+    expect(await engineOf('w')).toMatchObject({ wait: { kind: 'RateLimited' } })
     onReserve = () => {}
     await clock.advance(2_000)
     expect(await take(0, message('w', 2))).toEqual([])
@@ -303,7 +303,7 @@ it('nothing is reserved for what does not run: an object that is gone, paused, o
     const annotations = { 'setpoint.dev/paused': 'true' }
     return { object: { ...object, metadata: { ...object.metadata, annotations } }, engine }
   })
-  await change('later', ({ object }) => ({ object, engine: { nextRunAtMs: clock.nowMs() + 30_000 } }))
+  await change('later', ({ object }) => ({ object, engine: { wakeAtMs: clock.nowMs() + 30_000 } }))
   await opened.store.remove((await opened.store.get(keyOf('gone'))) as StoredObject)
   await take(0, message('paused'), message('later', 1, 'timer'), message('gone'))
   expect(asked).toEqual([])

@@ -3,7 +3,7 @@ import { createPrometheusTelemetry } from '../../../../shared/adapters/local/pro
 import { done, stop, type Controller } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
-import { dueAtMs } from '../../../../shared/model/stored-object.ts'
+import { dueAtMs } from '../../../../shared/model/engine-state.ts'
 import type { Delivery, WorkQueue } from '../../../../shared/ports/work-queue.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../../shared/runtime/aws/reconcile.ts'
 import { createAwsServices, type AwsServices } from '../../../../shared/runtime/aws/services.ts'
@@ -265,7 +265,7 @@ describe('a run for which the function has no time', () => {
     await clock.advance(10_000)
     expect(handles(await running)).toEqual([])
     const key = { group: Widget.group, kind: Widget.kind, namespace: 'default', name: 'w' }
-    expect((await opened.store.get(key))?.engine).toMatchObject({ waiting: 'Backoff', attempt: 1 })
+    expect((await opened.store.get(key))?.engine).toMatchObject({ wait: { kind: 'Backoff', failure: { attempt: 1 } } })
     expect(retired).toBe(0)
   })
 

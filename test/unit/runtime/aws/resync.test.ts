@@ -75,13 +75,9 @@ function queueOf(loop: string): WorkQueue {
   return { send, receive: async () => [], settle: async () => {}, hold: async () => {}, wake: async () => {} }
 }
 
-const createTimers = (count: number): Promise<void> => createWidgets(count, { nextRunAtMs: startMs + 90_000 }, 'timer')
+const createTimers = (count: number): Promise<void> => createWidgets(count, { wakeAtMs: startMs + 90_000 }, 'timer')
 
-async function createWidgets(
-  count: number,
-  engine: { readonly nextRunAtMs?: number } = {},
-  called = 'w',
-): Promise<void> {
+async function createWidgets(count: number, engine: { readonly wakeAtMs?: number } = {}, called = 'w'): Promise<void> {
   for (let i = 0; i < count; i++) {
     const name = `${called}${i}`
     const metadata = {
@@ -166,20 +162,20 @@ describe('a controller with a rate limit', () => {
 describe('timers', () => {
   it('are found a minute ahead, and say when they are due', async () => {
     const tick = process()
-    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await createWidgets(1, { wakeAtMs: startMs + 50_000 })
     await tick()
     expect(toWidgets()).toMatchObject([{ origin: 'timer', notBeforeMs: startMs + 50_000 }])
   })
 
   it('that are later are not', async () => {
     const tick = process()
-    await createWidgets(1, { nextRunAtMs: startMs + 61_000 })
+    await createWidgets(1, { wakeAtMs: startMs + 61_000 })
     await tick()
     expect(toWidgets()).toEqual([])
   })
 
   it('found by two ticks are the same message', async () => {
-    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await createWidgets(1, { wakeAtMs: startMs + 50_000 })
     await Promise.all([process()(), process()()])
     expect(new Set(toWidgets().map(({ dedupId }) => dedupId)).size).toBe(1)
   })
@@ -188,7 +184,7 @@ describe('timers', () => {
 describe('a timer that is late', () => {
   it('has a message besides the one that was sent ahead of its time, which may have been used up', async () => {
     const tick = process()
-    await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+    await createWidgets(1, { wakeAtMs: startMs + 50_000 })
     await tick()
     for (let minute = 1; minute <= 2; minute++) {
       await clock.advance(minuteMs)
@@ -328,7 +324,7 @@ it('a definition that is refused stops neither the other kinds nor any sweep, an
     return defineReconciler(kind, { reconcile: async () => done() })
   }
   await process([gadget('Namespaced')])()
-  await createWidgets(1, { nextRunAtMs: startMs + 50_000 })
+  await createWidgets(1, { wakeAtMs: startMs + 50_000 })
   const tick = process([gadget('Cluster'), widgets([], () => done())])
   for (let ticks = 0; ticks < 2; ticks++) await expect(tick()).rejects.toThrow('spec.scope')
   expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Facts } from '../../../../../shared/engine/insight/explain/facts.ts'
 import { requeue } from '../../../../../shared/engine/insight/explain/plan-answers.ts'
-import type { EngineState } from '../../../../../shared/model/stored-object.ts'
+import type { EngineState } from '../../../../../shared/model/engine-state.ts'
 
 function nextRun(engine: EngineState): string | undefined {
   const object = { metadata: { uid: 'u', generation: 1 } }
@@ -9,7 +9,7 @@ function nextRun(engine: EngineState): string | undefined {
 }
 
 it('tells a limit of the object from one of its controller', () => {
-  const limited = { generation: 1, waiting: 'RateLimited', nextRunAtMs: 30_000 } as const
+  const limited = { wait: { kind: 'RateLimited', generation: 1, atMs: 30_000 } } as const
   expect(nextRun(limited)).toContain('running too often')
-  expect(nextRun({ ...limited, reservedMs: 30_000 })).toContain('rate limit of its controller')
+  expect(nextRun({ ...limited, memory: { reservedMs: 30_000 } })).toContain('rate limit of its controller')
 })

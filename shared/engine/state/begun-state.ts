@@ -1,0 +1,36 @@
+import { withMemory, type EngineState } from '../../model/engine-state.ts'
+import { isDeleting } from '../../model/object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { isHeldBy } from './admission.ts'
+
+/**
+ * The state that a run begins with: before anything outside is made, the finalizer is there and the reservation is used.
+ * The same reference if all that is so already.
+ */
+export function begunState(stored: StoredObject, { finalizer }: Pick<Controller, 'finalizer'>): StoredObject {
+  const engine = withoutReservation(stored.engine)
+  const { object } = stored
+  if (finalizer === undefined || isDeleting(object) || isHeldBy(finalizer, object))
+    return engine === stored.engine ? stored : { object, engine }
+  const finalizers = [...(object.metadata.finalizers ?? []), finalizer]
+  return { object: { ...object, metadata: { ...object.metadata, finalizers } }, engine }
+}
+
+/** A run is under way that has not ended. */
+function withoutReservation(engine: EngineState): EngineState {
+  const { reservedMs, unended = 0, ...memory } = engine.memory ?? {}
+  return reservedMs === undefined ? engine : withMemory(engine, { ...memory, unended: unended + 1 })
+}
+
+/** The state after a clean-up: the finalizer is gone. A wish of another holder for a run stays. */
+export function releasedState({ object, engine }: StoredObject, finalizer: string): StoredObject {
+  const { finalizers = [], ...metadata } = object.metadata
+  if (!finalizers.includes(finalizer)) return { object, engine }
+  const left = finalizers.filter((name) => name !== finalizer)
+  const { wakeAtMs } = engine
+  return {
+    object: { ...object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } },
+    engine: left.length === 0 || wakeAtMs === undefined ? {} : { wakeAtMs },
+  }
+}

@@ -1,0 +1,54 @@
+import { asJson, conditionsOf, patchConditions } from '../../model/conditions.ts'
+import { isPaused } from '../../model/control-annotations.ts'
+import { attemptsOf, failureOf, withMemory } from '../../model/engine-state.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import { backoffMs } from './backoff.ts'
+import type { TurnFacts } from './run-facts.ts'
+
+/** What an object says whose runs do not come to their end. */
+export const notEnded = {
+  reason: 'RunNotEnded',
+  message: 'no run came to its end: the worker crashed, ran out of time or memory, or could not reach the store',
+} as const
+
+/** The count of failures whose backoff is the longest. */
+const slowAttempt = 11
+
+/** About a quarter of an hour. */
+export function slowBackoffMs(chance: number): number {
+  return backoffMs(slowAttempt, chance)
+}
+
+/** The state of an object whose runs do not end: it is Stalled, and is tried again slowly. Unchanged while that wait runs. */
+export function stalledState(live: StoredObject, facts: Omit<TurnFacts, 'generation'>): StoredObject {
+  const { object, engine } = live
+  if (isStalled(live, facts.nowMs)) return live
+  const { generation } = object.metadata
+  const atMs = facts.nowMs + slowBackoffMs(facts.chance)
+  const failure = { attempt: attemptsOf(engine, generation) + 1, error: notEnded.message }
+  const next = { ...engine, wait: { kind: 'Backoff', generation, atMs, failure } } as const
+  return {
+    object: facts.showsStatus ? { ...object, status: stalledStatus(object, facts.nowMs) } : object,
+    engine: withMemory(next, { ...engine.memory, unended: undefined }),
+  }
+}
+
+/** An earlier message has said so, and the time that it set has not come. */
+function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
+  const { wait } = engine
+  if (failureOf(engine)?.error !== notEnded.message) return false
+  return wait?.generation === object.metadata.generation && (wait.atMs ?? 0) > nowMs
+}
+
+function stalledStatus(object: ApiObject, nowMs: number): JsonObject {
+  const patches = {
+    Ready: { status: 'False', ...notEnded },
+    Stalled: { status: 'True', ...notEnded },
+    // Only the next run takes Paused away, and there is none.
+    ...(isPaused(object) ? {} : { Paused: null }),
+  } as const
+  const at = { nowMs, generation: object.metadata.generation }
+  return { ...object.status, conditions: asJson(patchConditions(conditionsOf(object), patches, at)) }
+}
