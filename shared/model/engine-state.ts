@@ -128,7 +128,7 @@ function compactMemory(fields: MemoryFields): Memory | undefined {
     const value = fields[field as keyof Memory]
     if (value !== undefined && !isEmptyRecord(value)) (memory ??= {})[field] = value
   }
-  return memory as Memory | undefined
+  return memory
 }
 
 function isEmptyRecord(value: unknown): boolean {

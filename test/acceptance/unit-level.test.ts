@@ -140,7 +140,7 @@ describe('D28 at the unit level', () => {
       packages: 'external',
     })
     const layers = Object.keys(metafile.inputs).map((file) => file.split('/')[1])
-    expect(new Set(layers)).toEqual(new Set(['index.ts', 'engine', 'model', 'resources']))
+    expect(new Set(layers)).toEqual(new Set(['index.ts', 'model', 'reconciler']))
     const external = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
     expect(external.filter((path) => path.startsWith('node:') || path.startsWith('@aws-sdk'))).toEqual([])
     expect(external).toContain('zod')

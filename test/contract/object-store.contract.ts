@@ -115,8 +115,7 @@ export function objectStoreContract(
           atMs: 1_800_000_000_123,
           failure: { attempt: 1, error: 'no' },
         } as const
-        const waits = { wait }
-        const engine = { attempt: 3, generation: 7, ...waits, hold: { handle: 'h', untilMs: 5 } }
+        const engine = { wait, memory: { notes: { a: 1 } }, hold: { handle: 'h', untilMs: 5 } }
         const created = await store.create({ ...storedWidget('a'), engine })
         expect((await store.get(keyOf(created.object)))?.engine).toEqual(engine)
         const rested = await store.replace({ ...created, engine: {} }, ['engine'])

@@ -10,7 +10,13 @@ export interface PlantedBug {
 const relay = 'shared/engine/wake/relay.ts'
 const commit = 'shared/engine/turn/commit.ts'
 const turn = 'shared/engine/state/turn.ts'
-const conclusion = 'shared/engine/state/conclusion.ts'
+const admission = 'shared/engine/state/admission.ts'
+const begunState = 'shared/engine/state/begun-state.ts'
+const nextState = 'shared/engine/state/next-state.ts'
+const nextStatus = 'shared/engine/state/next-status.ts'
+const nextWait = 'shared/engine/state/next-wait.ts'
+const writes = 'shared/engine/state/writes.ts'
+const limits = 'shared/engine/limits/limits.ts'
 const reconcileKey = 'shared/engine/turn/reconcile-key.ts'
 const sharedPace = 'shared/engine/limits/shared-pace.ts'
 const sweep = 'shared/engine/wake/sweep.ts'
@@ -34,34 +40,35 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message is hidden after its turn has ended',
     file: commit,
-    find: '    await turn.hold(isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0)',
-    replace: `    const hidden = clock.sleep(1_500).then(() => turn.hold(isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0))
-    hidden.catch(() => {})`,
+    find: '    await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))',
+    replace:
+      '    const hidden = clock.sleep(1_500).then(() => turn.hold(Math.max(0, how.untilMs - clock.nowMs())))\n    hidden.catch(() => {})',
   },
   {
     bug: 'a hold is recorded whatever has changed meanwhile',
     file: commit,
-    find: 'engine: isOvertaken(stored, live) ? engine : { ...engine, hold } })',
-    replace: 'engine: { ...engine, hold } })',
+    find: '!release.isWakeable || isOvertaken(begun, live)) return next',
+    replace: '!release.isWakeable) return next',
   },
   {
     bug: 'a message whose hold could not be recorded is not let go',
     file: commit,
-    find: 'isRecorded ? Math.max(0, untilMs - clock.nowMs()) : 0',
-    replace: 'Math.max(0, untilMs - clock.nowMs())',
+    find: '    if (!isRecorded) return turn.hold(0)\n',
+    replace: '',
   },
   {
     bug: 'a failure is left to the visibility timeout of its batch',
     file: commit,
-    find: '    await hide({ turn, untilMs, isRecorded })\n  }\n',
+    find: '    await release(ending.turn, ending.release, await end(ending))',
     replace:
-      "    if (how.kind === 'failed') throw new Error('failed')\n    await hide({ turn, untilMs, isRecorded })\n  }\n",
+      "    const written = await end(ending)\n    if (ending.event !== undefined) throw new Error('failed')\n    await release(ending.turn, ending.release, written)",
   },
   {
     bug: 'the message is acknowledged before the status is written',
     file: commit,
-    find: '      await tell()\n      return turn.settle()',
-    replace: '      await turn.settle()\n      return tell()',
+    find: '    await release(ending.turn, ending.release, await end(ending))',
+    replace:
+      "    if (ending.release.kind === 'hold') return void (await release(ending.turn, ending.release, await end(ending)))\n    await ending.turn.settle()\n    await end(ending)",
   },
   {
     bug: 'the message is acknowledged before the run',
@@ -72,27 +79,27 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a status is written over whatever was written meanwhile',
     file: commit,
-    find: '        live = await store.get(keyOf(first.object))',
+    find: '        live = await store.get(keyOf(begun.object))',
     replace:
-      '        const newest = await store.get(keyOf(first.object))\n        live = newest && { ...first, object: { ...first.object, metadata: { ...first.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } }',
+      '        const newest = await store.get(keyOf(begun.object))\n        live = newest && { ...begun, object: { ...begun.object, metadata: { ...begun.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } }',
   },
   {
     bug: 'a turn whose function goes on is settled at once',
     file: commit,
-    find: '    void overrun.then(() => end()).catch(',
-    replace: '    void overrun.catch(() => {})\n    await end().catch(',
+    find: '    void overrun.then(() => released()).catch(',
+    replace: '    void overrun.catch(() => {})\n    await released().catch(',
   },
   {
     bug: 'a turn whose function goes on is tried again if that cannot be written',
     file: commit,
-    find: '      notReleased(turn, error)\n      end = () => turn.hold(0)',
+    find: '      logUnended(turn, error)\n      released = () => turn.hold(0)',
     replace: '      throw error',
   },
   {
     bug: 'what did not change is written all the same',
-    file: commit,
-    find: "...(equal(live.object.status, object.status) ? [] : (['status'] as const)),",
-    replace: "...(object.status === undefined ? [] : (['status'] as const)),",
+    file: writes,
+    find: "...(equal(live.object.status, next.object.status) ? [] : (['status'] as const)),",
+    replace: "...(next.object.status === undefined ? [] : (['status'] as const)),",
   },
   {
     bug: 'a hold keeps all messages of a turn hidden',
@@ -114,67 +121,59 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a failed run counts as observed',
-    file: conclusion,
-    find: 'const now = observes(verdict) ? ',
-    replace: 'const now = true ? ',
+    file: nextStatus,
+    find: 'const observed = observes(verdict)\n',
+    replace: 'const observed = observes(verdict) || true\n',
   },
   {
     bug: 'a run counts for the generation that is there when it ends',
-    file: conclusion,
+    file: nextState,
     find: 'if (isOverruled(live, facts)) return live\n',
     replace:
       'if (isOverruled(live, facts)) return live\n  facts = { ...facts, generation: live.object.metadata.generation }\n',
   },
   {
     bug: 'a late run of an older generation has its say',
-    file: conclusion,
+    file: nextState,
     find: 'if (isOverruled(live, facts)) return live\n',
     replace: '',
   },
   {
     bug: 'a failed run is not tried again',
-    file: conclusion,
-    find: 'const attempt = failures + 1',
-    replace: 'const attempt = failures + 1\n  if (attempt > 0) return { attempt }',
+    file: nextWait,
+    find: '      return backoff(before, verdict, facts)',
+    replace: '      return undefined',
   },
   {
     bug: 'failures in a row are forgotten',
-    file: conclusion,
-    find: 'const failures = failuresOf(before, facts.generation)\n',
-    replace: 'const failures = failuresOf(before, facts.generation) > 2 ? 0 : failuresOf(before, facts.generation)\n',
+    file: nextWait,
+    find: 'const attempt = attemptsOf(before, generation) + (',
+    replace: 'const attempt = (attemptsOf(before, generation) > 2 ? 0 : attemptsOf(before, generation)) + (',
   },
   {
     bug: 'a clean-up that knows nothing counts as done',
     file: reconcileKey,
-    find: "phase === 'cleanup' && verdict.kind === 'done'",
+    find: "phase === 'cleanup' && ran.verdict.kind === 'done'",
     replace: "phase === 'cleanup'",
   },
   {
     bug: 'the finalizer comes after the first run',
-    file: reconcileKey,
-    find: 'if (finalizer === undefined || isDeleting(stored.object) || holdsFinalizer(stored)) return stored',
-    replace:
-      'if (finalizer === undefined || isDeleting(stored.object) || holdsFinalizer(stored) || stored.object.status?.observedGeneration === undefined) return stored',
+    file: begunState,
+    find: 'isHeldBy(finalizer, object))\n',
+    replace: 'isHeldBy(finalizer, object) || object.status?.observedGeneration === undefined)\n',
   },
   {
     bug: 'a run is given what its process knew of the object a moment ago',
     file: reconcileKey,
-    find: '    const stored = await store.get(turn.key)\n    if (stored === undefined) return turn.settle()\n    if (kind === undefined)',
-    replace: `    const known = (globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap()
-    const mine = known.get(store) ?? new Map<string, StoredObject>()
-    known.set(store, mine)
-    const stored = await store.get(turn.key)
-    if (stored === undefined) return turn.settle()
-    const old = mine.get(stored.object.metadata.uid)
-    mine.set(stored.object.metadata.uid, stored)
-    if (old?.object.metadata.generation === stored.object.metadata.generation && holdsFinalizer(old) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return run(old, (await catalog.byKind(controller.kind.group, controller.kind.kind)) as ServedKind, given)
-    if (kind === undefined)`,
+    find: '    const begun = await begin(stored)\n',
+    replace:
+      '    const known = ((globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap())\n    const mine = known.get(store) ?? new Map<string, StoredObject>()\n    known.set(store, mine)\n    const old = mine.get(stored.object.metadata.uid)\n    mine.set(stored.object.metadata.uid, stored)\n    if (old?.object.metadata.generation === stored.object.metadata.generation && isHeldBy(controller.finalizer, old.object) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return over(run({ ...basis, stored: old }, signal))\n    const begun = await begin(stored)\n',
   },
   {
     bug: 'a timer runs its object ahead of its time',
-    file: reconcileKey,
-    find: 'return Math.max(0, (atMs ?? Infinity) - nowMs)',
-    replace: 'return Math.max(0, (atMs ?? Infinity) - nowMs) > 60_000 ? Infinity : 0',
+    file: admission,
+    find: '    return Math.max(0, (dueAtMs(engine) ?? Infinity) - nowMs)',
+    replace: '    return Math.max(0, (dueAtMs(engine) ?? Infinity) - nowMs) > 60_000 ? Infinity : 0',
   },
   {
     bug: 'children of a removed owner are not looked up',
@@ -334,9 +333,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a reservation is used by one run after another',
-    file: sharedPace,
-    find: 'engine: { ...rest, unended: unended + 1 } }',
-    replace: 'engine: { ...rest, reservedMs, unended: unended + 1 } }',
+    file: begunState,
+    find: '{ ...memory, unended: unended + 1 }',
+    replace: '{ ...memory, reservedMs, unended: unended + 1 }',
   },
   {
     bug: 'a reservation is good however late',
@@ -347,8 +346,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'who knew of a reservation uses it, whoever did meanwhile',
     file: sharedPace,
-    find: '[askedMs, reservedMs].find(isGood)',
-    replace: '[toldMs, reservedMs].find(isGood)',
+    find: '[askedMs, engine.memory?.reservedMs].find(isGood)',
+    replace: '[toldMs, engine.memory?.reservedMs].find(isGood)',
   },
   {
     bug: 'a line of reservations begins anew though it is ahead',
@@ -358,25 +357,25 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a run without an end looks like a wait in line',
-    file: sharedPace,
-    find: 'return unended >= unendedMax',
-    replace: 'return unended >= 100 * unendedMax',
+    file: admission,
+    find: '?? 0) >= unendedMax',
+    replace: '?? 0) >= 100 * unendedMax',
   },
   {
     bug: 'an object runs as often as it likes',
-    file: 'shared/engine/limits/gate.ts',
+    file: limits,
     find: 'if (limitedMs !== undefined) return',
     replace: 'if (limitedMs === 0) return',
   },
   {
     bug: 'a debounced change is let go as a timer',
-    file: reconcileKey,
+    file: admission,
     find: "return wakeUps.every(({ origin }) => origin !== 'change')",
     replace: 'return wakeUps.length > 0',
   },
   {
     bug: 'a paused object is run',
-    file: reconcileKey,
+    file: admission,
     find: 'if (isPaused(stored.object)) return',
     replace: 'if (isPaused(stored.object) && isDeleting(stored.object)) return',
   },
@@ -400,9 +399,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'the end of a run forgets what was done once',
-    file: conclusion,
-    find: '    ...(once === undefined ? {} : { once }),\n    ...notesField(facts.notes ?? notes),',
-    replace:
-      '    ...(once === undefined || notes === undefined ? {} : { once }),\n    ...notesField(facts.notes ?? notes),',
+    file: nextState,
+    find: '    once: memory.once,',
+    replace: '    once: memory.notes === undefined ? undefined : memory.once,',
   },
 ]

@@ -42,7 +42,7 @@ function withStatus(live: ApiObject, own: JsonObject, verdict: Verdict, facts: R
   }
   if (Object.keys(status).length > 0) return { ...live, status }
   const { status: _, ...rest } = live
-  return rest as ApiObject
+  return rest
 }
 
 function nextConditions(live: ApiObject, verdict: Verdict, facts: RunFacts): readonly Condition[] {

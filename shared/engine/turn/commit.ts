@@ -64,7 +64,7 @@ export function createCommit({ store, clock, events, logger }: CommitOptions): C
     return undefined
   }
 
-  async function writeOnce(live: StoredObject, next: StoredObject, release: Release): Promise<StoredObject> {
+  async function writeOnce(live: StoredObject, next: StoredObject, how: Release): Promise<StoredObject> {
     const choice = writeOf(live, next)
     switch (choice.kind) {
       case 'none':
@@ -72,7 +72,7 @@ export function createCommit({ store, clock, events, logger }: CommitOptions): C
       case 'remove':
         return store.remove(next)
       case 'replace': {
-        const isTimer = release.kind === 'settleWithTimer'
+        const isTimer = how.kind === 'settleWithTimer'
         return store.replace(next, isTimer ? [...choice.touched, 'timer'] : choice.touched)
       }
     }
