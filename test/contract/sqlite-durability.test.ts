@@ -251,17 +251,20 @@ const layout2 = `
 describe('a file of layout 2', () => {
   it('is brought to this layout when it is opened: the objects stay, and who followed it looks again', async () => {
     const first = openSqlite(file)
-    const live = await first.store.create({ ...storedWidget('a'), engine: { nextRunAtMs: 5 } })
+    const live = await first.store.create({
+      ...storedWidget('a'),
+      engine: { wakeAtMs: 5, memory: { notes: { a: [1] } } },
+    })
     const key = keyOf(live.object)
     await first.index.setReferences(key, [key])
     first.close()
     const raw = new DatabaseSync(file)
     raw.exec(layout2)
     const { uid } = live.object.metadata
-    const { nextRunAtMs } = live.engine
+    const flat = { attempt: 2, generation: 1, waiting: 'Backoff', nextRunAtMs: 5, notes: { a: [1] } }
     raw
-      .prepare('INSERT INTO objects VALUES (1, 1, ?, ?, ?, 7, 2, 3, ?, NULL, ?, ?)')
-      .run(key.namespace, key.name, uid, nextRunAtMs ?? null, JSON.stringify(live.engine), JSON.stringify(live.object))
+      .prepare('INSERT INTO objects VALUES (1, 1, ?, ?, ?, 7, 2, 3, 5, NULL, ?, ?)')
+      .run(key.namespace, key.name, uid, JSON.stringify(flat), JSON.stringify(live.object))
     raw.prepare("INSERT INTO changes VALUES (7, 1, 1, 0, 'spec', NULL), (9, 2, 1, 0, 'delete', '{}')").run()
     raw.close()
 

@@ -59,6 +59,16 @@ const schema = `
   ${objectTables}
 `
 
+/** Its engine states were flat. The timer stays, what was done once and noted stays; a wait begins anew with the next run. */
+const engineOfLayout2 = `nullif(json_patch('{}', json_object(
+    'wakeAtMs', next_run_at_ms,
+    'change', json(json_extract(coalesce(engine, '{}'), '$.change')),
+    'memory', json_patch('{}', json_object(
+      'once', json(json_extract(coalesce(engine, '{}'), '$.once')),
+      'notes', json(json_extract(coalesce(engine, '{}'), '$.notes')),
+      'expectations', json(json_extract(coalesce(engine, '{}'), '$.expectations'))))
+  )), '{"memory":{}}')`
+
 /** Layout 2 kept the states in the objects. What its log says cannot be told with the states of then, so it is forgotten. */
 const fromLayout2 = `
   UPDATE horizon SET rv = max(rv, coalesce((SELECT max(rv) FROM changes), 0));
@@ -70,7 +80,7 @@ const fromLayout2 = `
   ${objectTables}
   INSERT INTO objects SELECT id, kind, namespace, name, uid, slot, owners FROM old_objects;
   INSERT INTO heads SELECT id, kind, rv, next_run_at_ms FROM old_objects;
-  INSERT INTO changes SELECT rv, id, kind, 0, NULL, 0, 'modified', 'engine', engine, doc FROM old_objects;
+  INSERT INTO changes SELECT rv, id, kind, 0, NULL, 0, 'modified', 'engine', ${engineOfLayout2}, doc FROM old_objects;
   DROP TABLE old_objects;
 `
 
