@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { admit, type Admission } from '../../../../shared/engine/state/admission.ts'
+import type { EngineState } from '../../../../shared/model/engine-state.ts'
+import type { ServedKind } from '../../../../shared/model/served-kind.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
+
+/** State × wake-ups → what becomes of the turn. */
+const nowMs = 1_000_000
+
+interface Row {
+  readonly what: string
+  readonly metadata?: object
+  readonly engine?: EngineState
+  readonly wakeUps?: readonly Partial<WakeUp>[]
+  readonly receiveCount?: number
+  readonly isGone?: true
+  readonly isUnknownKind?: true
+  readonly onRemoved?: 'reconcile'
+  readonly admission: Admission
+}
+
+const change = { origin: 'change' } as const
+const timer = { origin: 'timer' } as const
+const resync = { origin: 'resync' } as const
+const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+const run: Admission = { kind: 'run' }
+
+const requeue = (atMs: number, generation = 1): EngineState => ({ wait: { kind: 'Requeue', generation, atMs } })
+const held = (untilMs: number): EngineState => ({ ...requeue(nowMs + 30_000), hold: { handle: 'h', untilMs } })
+
+const rows: readonly Row[] = [
+  { what: 'an object that is gone', isGone: true, admission: { kind: 'drop' } },
+  { what: 'an unknown kind, first look', isUnknownKind: true, admission: { kind: 'retry', afterMs: 2_000 } },
+  {
+    what: 'an unknown kind, last look but one',
+    isUnknownKind: true,
+    receiveCount: 4,
+    admission: { kind: 'retry', afterMs: 2_000 },
+  },
+  { what: 'an unknown kind, last look', isUnknownKind: true, receiveCount: 5, admission: { kind: 'drop' } },
+
+  { what: 'a change', admission: run },
+  { what: 'a change during a wait', engine: requeue(nowMs + 30_000), admission: run },
+  { what: 'a resync', wakeUps: [resync], admission: run },
+  {
+    what: 'a debounced change',
+    wakeUps: [{ ...change, notBeforeMs: nowMs + 5_000 }],
+    admission: { kind: 'hide', untilMs: nowMs + 5_000 },
+  },
+  {
+    what: 'a change debounced beyond a hidden message',
+    wakeUps: [{ ...change, notBeforeMs: nowMs + 60_001 }],
+    admission: { kind: 'sleep', atMs: nowMs + 60_001 },
+  },
+  {
+    what: 'a debounced change beside one that is not',
+    wakeUps: [{ ...change, notBeforeMs: nowMs + 5_000 }, change],
+    admission: run,
+  },
+  {
+    what: 'a paced resync of an object that was observed',
+    wakeUps: [{ ...resync, notBeforeMs: nowMs + 10 }],
+    admission: { kind: 'hide', untilMs: nowMs + 10 },
+  },
+  {
+    what: 'a paced resync ahead of a change',
+    engine: { change: { verb: 'changed', atMs: 0, by: 'me' } },
+    wakeUps: [{ ...resync, notBeforeMs: nowMs + 10 }],
+    admission: run,
+  },
+
+  { what: 'a timer that is due', engine: requeue(nowMs), wakeUps: [timer], admission: run },
+  {
+    what: 'a timer that came early',
+    engine: requeue(nowMs + 60_000),
+    wakeUps: [timer],
+    admission: { kind: 'hide', untilMs: nowMs + 60_000 },
+  },
+  {
+    what: 'a timer that came far too early',
+    engine: requeue(nowMs + 60_001),
+    wakeUps: [timer],
+    admission: { kind: 'sleep', atMs: nowMs + 60_001 },
+  },
+  { what: 'a timer of an object without one', wakeUps: [timer], admission: { kind: 'sleep', atMs: Infinity } },
+  {
+    what: 'a timer of an object that has changed since',
+    engine: requeue(nowMs + 5_000, 0),
+    wakeUps: [timer],
+    admission: { kind: 'drop' },
+  },
+  {
+    what: 'a wish that is due before the wait',
+    engine: { ...requeue(nowMs + 5_000), wakeAtMs: nowMs },
+    wakeUps: [timer],
+    admission: run,
+  },
+  { what: 'a timer that is back ahead of its hold', engine: held(nowMs + 1), wakeUps: [timer], admission: run },
+  {
+    what: 'a timer whose hold is over',
+    engine: held(nowMs),
+    wakeUps: [timer],
+    admission: { kind: 'hide', untilMs: nowMs + 30_000 },
+  },
+  {
+    what: 'a resync of an object with a period of its own',
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: requeue(nowMs + 9_000),
+    wakeUps: [resync],
+    admission: { kind: 'hide', untilMs: nowMs + 9_000 },
+  },
+
+  {
+    what: 'a paused object',
+    metadata: { annotations: { 'setpoint.dev/paused': 'true' } },
+    admission: { kind: 'pause' },
+  },
+  {
+    what: 'a deleted object that others hold',
+    metadata: { ...deleted, finalizers: ['x/y'] },
+    admission: { kind: 'rest' },
+  },
+  { what: 'a deleted object that we hold', metadata: { ...deleted, finalizers: ['a/ours'] }, admission: run },
+  {
+    what: 'a deleted object of a controller that sees removals',
+    metadata: deleted,
+    onRemoved: 'reconcile',
+    admission: run,
+  },
+  {
+    what: 'a paused object that is being deleted',
+    metadata: { ...deleted, annotations: { 'setpoint.dev/paused': 'true' } },
+    admission: { kind: 'pause' },
+  },
+  { what: 'four runs without an end', engine: { memory: { unended: 4 } }, admission: run },
+  { what: 'five runs without an end', engine: { memory: { unended: 5 } }, admission: { kind: 'stall' } },
+]
+
+describe('admit', () => {
+  it.each(rows)('$what: $admission.kind', (row) => {
+    const object = { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'n', uid: 'u', generation: 1, ...row.metadata } }
+    const stored = row.isGone === true ? undefined : ({ object, engine: row.engine ?? {} } as unknown as StoredObject)
+    const admission = admit({
+      controller: { finalizer: 'a/ours', ...(row.onRemoved && { onRemoved: row.onRemoved }) },
+      kind: row.isUnknownKind === true ? undefined : ({ hasStatus: true } as ServedKind),
+      stored,
+      turn: { wakeUps: (row.wakeUps ?? [change]) as readonly WakeUp[], receiveCount: row.receiveCount ?? 1 },
+      nowMs,
+    })
+    expect(admission).toEqual(row.admission)
+  })
+})

@@ -1,0 +1,312 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { admit } from '../../../../shared/engine/state/admission.ts'
+import { nextState } from '../../../../shared/engine/state/next-state.ts'
+import { pausedState } from '../../../../shared/engine/state/paused-state.ts'
+import { postponedState } from '../../../../shared/engine/state/postponed-state.ts'
+import type { RunFacts } from '../../../../shared/engine/state/run-facts.ts'
+import { stalledState } from '../../../../shared/engine/state/stalled-state.ts'
+import { isOvertaken, releaseAfterRun, writeOf } from '../../../../shared/engine/state/writes.ts'
+import { conditionOf } from '../../../../shared/model/conditions.ts'
+import { dueAtMs, type EngineState } from '../../../../shared/model/engine-state.ts'
+import type { ServedKind } from '../../../../shared/model/served-kind.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
+import type { Verdict } from '../../../../shared/reconciler/verdict.ts'
+
+const nowMs = 5_000_000
+const facts: RunFacts = { nowMs, chance: 0, generation: 2, showsStatus: true }
+const change = { verb: 'changed', atMs: 1, by: 'me' } as const
+const failed: Verdict = { kind: 'failed', reason: 'Refused', message: 'no route', quiet: false }
+
+function objectWith(
+  parts: { readonly metadata?: object; readonly status?: object; readonly engine?: EngineState } = {},
+) {
+  const metadata = { name: 'n', uid: 'u', resourceVersion: '1', generation: 2, ...parts.metadata }
+  const object = { apiVersion: 'a/v1', kind: 'K', metadata, spec: {}, ...(parts.status && { status: parts.status }) }
+  return { object, engine: parts.engine ?? {} } as unknown as StoredObject
+}
+
+const ready = (stored: StoredObject): string | undefined => {
+  const condition = conditionOf(stored.object, 'Ready')
+  return condition && `${condition.status} ${condition.reason}`
+}
+
+describe('nextState', () => {
+  const rows: readonly {
+    readonly what: string
+    readonly verdict: Verdict
+    readonly ready: string | undefined
+    readonly observed: number | undefined
+  }[] = [
+    { what: 'done', verdict: { kind: 'done' }, ready: 'True Reconciled', observed: 2 },
+    {
+      what: 'done and waiting',
+      verdict: { kind: 'done', ready: { reason: 'Booting', message: 'm' } },
+      ready: 'False Booting',
+      observed: 2,
+    },
+    { what: 'again', verdict: { kind: 'again', afterMs: 1 }, ready: 'Unknown Requeued', observed: 2 },
+    {
+      what: 'again and ready',
+      verdict: { kind: 'again', afterMs: 1, ready: true },
+      ready: 'True Reconciled',
+      observed: 2,
+    },
+    { what: 'failed', verdict: failed, ready: 'False Refused', observed: undefined },
+    { what: 'failed by a conflict', verdict: { ...failed, quiet: true }, ready: undefined, observed: undefined },
+    { what: 'stopped', verdict: { kind: 'stopped', reason: 'Taken', message: 'm' }, ready: 'False Taken', observed: 2 },
+    {
+      what: 'told to wait',
+      verdict: { kind: 'retryAfter', afterMs: 1, message: '429' },
+      ready: 'False RetryAfter',
+      observed: undefined,
+    },
+  ]
+
+  it.each(rows)('$what: Ready is $ready, observed is $observed', ({ verdict, ready: expected, observed }) => {
+    const next = nextState(objectWith({ engine: { change } }), verdict, facts)
+    expect(ready(next)).toBe(expected)
+    expect(next.object.status?.['observedGeneration']).toBe(observed)
+    expect(next.engine.change).toBe(observed === undefined ? change : undefined)
+  })
+
+  it('keeps what runs leave to later runs, and forgets what belongs to the run that ended', () => {
+    const memory = {
+      once: { a: { of: 'x', state: 'done' } },
+      notes: { n: 1 },
+      syncedAtMs: 3,
+      window: { startMs: 0, runs: 1 },
+      reservedMs: 5,
+      unended: 2,
+      expectations: { e: 9 },
+    } as const
+    const engine: EngineState = { memory, wakeAtMs: 7, hold: { handle: 'h', untilMs: 9 } }
+    const next = nextState(objectWith({ engine }), { kind: 'done' }, { ...facts, wakeAtMs: 7, notes: { n: 2 } })
+    expect(next.engine).toEqual({ memory: { once: memory.once, notes: { n: 2 }, syncedAtMs: 3 } })
+  })
+
+  it('leaves no trace on an object at rest', () => {
+    expect(
+      nextState(
+        objectWith({ engine: { memory: { unended: 1 } } }),
+        { kind: 'done' },
+        { ...facts, notes: {}, expectations: {} },
+      ).engine,
+    ).toEqual({})
+  })
+
+  it('keeps a wish that came after the run had begun', () => {
+    const after = (wakeAtMs: number) =>
+      nextState(objectWith({ engine: { wakeAtMs } }), { kind: 'done' }, { ...facts, wakeAtMs: 7 }).engine
+    expect(after(7)).toEqual({})
+    expect(after(8)).toEqual({ wakeAtMs: 8 })
+  })
+
+  it('says nothing of an object that a newer run has observed', () => {
+    for (const live of [
+      objectWith({ metadata: { generation: 4 }, status: { observedGeneration: 3 } }),
+      objectWith({ metadata: { generation: 4 }, engine: { wait: { kind: 'Requeue', generation: 3, atMs: 1 } } }),
+    ])
+      expect(nextState(live, failed, facts)).toBe(live)
+  })
+
+  it('counts for its own generation only where the object has moved on', () => {
+    const next = nextState(objectWith({ metadata: { generation: 3 }, engine: { change } }), { kind: 'done' }, facts)
+    expect(next.object.status?.['observedGeneration']).toBe(2)
+    expect(next.engine.change).toBe(change)
+  })
+
+  it('believes no status about generations that are yet to come', () => {
+    const next = nextState(objectWith({ status: { observedGeneration: 9 } }), failed, facts)
+    expect(ready(next)).toBe('False Refused')
+    expect(next.object.status?.['observedGeneration']).toBeUndefined()
+  })
+
+  it('keeps the note of a deletion as long as the object', () => {
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+    expect(nextState(objectWith({ metadata, engine: { change } }), { kind: 'done' }, facts).engine.change).toBe(change)
+  })
+
+  it('writes no status where the kind keeps none', () => {
+    const live = objectWith()
+    expect(nextState(live, failed, { ...facts, showsStatus: false }).object).toBe(live.object)
+  })
+})
+
+describe('writeOf', () => {
+  const live = objectWith({
+    metadata: { finalizers: ['a/b'], deletionTimestamp: 't' },
+    status: { a: 1 },
+    engine: { wakeAtMs: 1 },
+  })
+  const changedIn = (object: object, engine: EngineState = live.engine): StoredObject => ({
+    object: { ...live.object, ...object },
+    engine,
+  })
+  it.each([
+    { what: 'the same state', next: live, write: { kind: 'none' } },
+    { what: 'an equal state', next: structuredClone(live), write: { kind: 'none' } },
+    { what: 'another status', next: changedIn({ status: { a: 2 } }), write: { kind: 'replace', touched: ['status'] } },
+    { what: 'another wait', next: changedIn({}, {}), write: { kind: 'replace', touched: ['engine'] } },
+    { what: 'both', next: changedIn({ status: {} }, {}), write: { kind: 'replace', touched: ['status', 'engine'] } },
+    {
+      what: 'one more finalizer',
+      next: changedIn({ metadata: { ...live.object.metadata, finalizers: ['a/b', 'c/d'] } }),
+      write: { kind: 'replace', touched: ['meta'] },
+    },
+    {
+      what: 'no finalizer any more',
+      next: changedIn({ metadata: { ...live.object.metadata, finalizers: [] } }, {}),
+      write: { kind: 'remove' },
+    },
+  ])('$what: $write.kind', ({ next, write }) => {
+    expect(writeOf(live, next)).toEqual(write)
+  })
+})
+
+describe('releaseAfterRun', () => {
+  const at = (ms: number): EngineState => ({ wakeAtMs: nowMs + ms })
+  it.each([
+    { what: 'no timer', engine: {}, release: { kind: 'settle' } },
+    { what: 'a short wait', engine: at(60_000), release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: true } },
+    { what: 'a long wait', engine: at(60_001), release: { kind: 'settle' } },
+    { what: 'a short wait with a worn message', engine: at(1), isWorn: true, release: { kind: 'settleWithTimer' } },
+    { what: 'a short wait of a function that goes on', engine: at(1), isOverrun: true, release: { kind: 'settle' } },
+  ])('$what: $release.kind', ({ engine, isWorn = false, isOverrun = false, release }) => {
+    expect(releaseAfterRun(engine, { nowMs, turn: { isWorn }, isOverrun })).toEqual(release)
+  })
+})
+
+describe('isOvertaken', () => {
+  it.each([
+    { what: 'nothing', change: {}, is: false },
+    { what: 'the status', change: { status: { a: 1 } }, is: false },
+    { what: 'the spec', change: { metadata: { ...objectWith().object.metadata, generation: 3 } }, is: true },
+    { what: 'a label', change: { metadata: { ...objectWith().object.metadata, labels: { a: 'b' } } }, is: true },
+    { what: 'a finalizer', change: { metadata: { ...objectWith().object.metadata, finalizers: ['a/b'] } }, is: true },
+  ])('$what has changed: $is', ({ change: changedIn, is }) => {
+    const begun = objectWith()
+    expect(isOvertaken(begun, { ...begun, object: { ...begun.object, ...changedIn } })).toBe(is)
+  })
+})
+
+describe('states without a run', () => {
+  it('a paused object waits for nothing, and keeps what was done once', () => {
+    const engine: EngineState = {
+      wait: { kind: 'Requeue', generation: 2, atMs: 9 },
+      wakeAtMs: 4,
+      change,
+      memory: { notes: { a: 1 }, reservedMs: 3, unended: 1 },
+    }
+    const live = objectWith({ metadata: { annotations: { 'setpoint.dev/paused': 'true' } }, engine })
+    const next = pausedState(live, facts)
+    expect(next.engine).toEqual({ change, memory: { notes: { a: 1 } } })
+    expect(conditionOf(next.object, 'Paused')?.status).toBe('True')
+    expect(pausedState({ ...live, object: objectWith().object }, facts).engine).toBe(engine)
+  })
+
+  it('a run that is put off keeps the failures of its generation', () => {
+    const failure = { attempt: 3, error: 'e' }
+    const before = (generation: number): EngineState => ({
+      wait: { kind: 'Backoff', generation, atMs: 1, failure },
+      memory: { unended: 2 },
+    })
+    const put = (engine: EngineState) =>
+      postponedState(objectWith({ engine }), { kind: 'RateLimited', untilMs: 9, reservedMs: 8 }, facts).engine
+    expect(put(before(2))).toEqual({
+      wait: { kind: 'RateLimited', generation: 2, atMs: 9, failure },
+      memory: { reservedMs: 8, unended: 2 },
+    })
+    expect(put(before(1))).toEqual({ wait: { kind: 'RateLimited', generation: 2, atMs: 9 }, memory: { reservedMs: 8 } })
+    expect(put({ wakeAtMs: 9 }).wakeAtMs).toBeUndefined()
+    expect(put({ wakeAtMs: 10 }).wakeAtMs).toBe(10)
+  })
+
+  it('an object whose runs do not end is stalled once, and again when that wait is over', () => {
+    const once = stalledState(objectWith(), facts)
+    expect(once.engine.wait).toMatchObject({ kind: 'Backoff', failure: { attempt: 1 } })
+    expect(stalledState(once, facts)).toBe(once)
+    const later = { ...facts, nowMs: (once.engine.wait?.atMs ?? 0) + 1 }
+    expect(stalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
+  })
+})
+
+/** Any order of verdicts, postponements, stalls, wishes and changes. */
+describe('no state that can be reached lacks a next step', () => {
+  const verdict = fc.oneof<fc.Arbitrary<Verdict>[]>(
+    fc.record({ kind: fc.constant('done' as const) }),
+    fc.record({ kind: fc.constant('again' as const), afterMs: fc.integer({ min: 0, max: 200_000 }) }),
+    fc.constant(failed),
+    fc.record({ kind: fc.constant('stopped' as const), reason: fc.constant('R'), message: fc.constant('m') }),
+    fc.record({ kind: fc.constant('retryAfter' as const), afterMs: fc.nat(90_000), message: fc.constant('429') }),
+  )
+  const step = fc.oneof(
+    fc.record({ act: fc.constant('run' as const), verdict, expects: fc.option(fc.nat(90_000)), probes: fc.boolean() }),
+    fc.record({ act: fc.constant('postpone' as const), ms: fc.integer({ min: 1, max: 90_000 }), isHot: fc.boolean() }),
+    fc.record({ act: fc.constant('stall' as const) }),
+    fc.record({ act: fc.constant('wish' as const), ms: fc.nat(90_000) }),
+    fc.record({ act: fc.constant('edit' as const) }),
+    fc.record({ act: fc.constant('pass' as const), ms: fc.nat(2_000_000) }),
+  )
+
+  it('whatever has happened: it is at rest, stopped with a word, or has a timer at which it runs', () => {
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 12 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (steps, chance) => {
+          let live = objectWith()
+          let now = nowMs
+          for (const one of steps) {
+            const { generation } = live.object.metadata
+            const at = { nowMs: now, chance, generation, showsStatus: true }
+            if (one.act === 'pass') now += one.ms
+            if (one.act === 'wish') live = { ...live, engine: { ...live.engine, wakeAtMs: now + one.ms } }
+            if (one.act === 'stall') live = stalledState(live, at)
+            if (one.act === 'postpone')
+              live = postponedState(live, { kind: one.isHot ? 'HotLoop' : 'RateLimited', untilMs: now + one.ms }, at)
+            if (one.act === 'edit')
+              live = {
+                engine: { ...live.engine, change },
+                object: { ...live.object, metadata: { ...live.object.metadata, generation: generation + 1 } },
+              }
+            if (one.act === 'run')
+              live = nextState(live, one.verdict, {
+                ...at,
+                wakeAtMs: live.engine.wakeAtMs,
+                expectations: one.expects === null ? {} : { e: now + one.expects },
+                probeAtMs: one.probes ? now + 30_000 : undefined,
+              })
+            expectNextStep(live, one.act, now)
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  function expectNextStep(live: StoredObject, act: string, now: number): void {
+    const { wait, change: unobserved } = live.engine
+    const dueMs = dueAtMs(live.engine)
+    const turnBy = (origin: WakeUp['origin'], atMs: number) =>
+      admit({
+        controller: {},
+        kind: {} as ServedKind,
+        stored: live,
+        turn: { wakeUps: [{ origin } as WakeUp], receiveCount: 1 },
+        nowMs: atMs,
+      }).kind
+    // A change always runs at once.
+    expect(turnBy('change', now)).toBe('run')
+    // Timers stand in the line of one edge: their message runs when it is due, and not before.
+    if (dueMs !== undefined) {
+      expect(turnBy('timer', Math.max(dueMs, now))).toBe('run')
+      expect(Number.isFinite(dueMs)).toBe(true)
+    }
+    // An edit has a message of its own on its way. Every other step leaves a timer, a stop, or nothing to do.
+    if (act === 'edit') expect(unobserved).toBeDefined()
+    else if (['run', 'postpone', 'stall'].includes(act) && dueMs === undefined && wait?.kind !== 'Stopped')
+      expect({ wait, unobserved }).toEqual({})
+  }
+})
