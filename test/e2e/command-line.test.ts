@@ -35,6 +35,7 @@ it.each([
   ['cost', 'test/cost/main.ts'],
   ['demo', 'test/demo/main.ts'],
   ['fleet', 'test/aws/fleet-main.ts'],
+  ['fuzz', 'test/fuzz/main.ts'],
   ['new', 'functions/reconcilers/new/new.ts'],
   ['preview', 'test/infra/preview/main.ts'],
   ['restore', 'functions/reconcilers/backup/restore.ts'],

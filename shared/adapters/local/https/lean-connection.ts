@@ -1,4 +1,4 @@
-import type { TLSSocket } from 'node:tls'
+import type { Duplex } from 'node:stream'
 import { requestOf } from './lean-request.ts'
 import { respond } from './lean-response.ts'
 import { markOver, overReason, wake, type Connection, type Exchange, type Shell } from './lean-state.ts'
@@ -8,7 +8,7 @@ import { createRequestParser } from './request-parser.ts'
 import { refusalText } from './response-text.ts'
 
 /** Serves one client until it leaves, is too slow, sends what is no request, or the server closes. */
-export function serveConnection(shell: Shell, socket: TLSSocket): void {
+export function serveConnection(shell: Shell, socket: Duplex): void {
   const connection: Connection = {
     shell,
     socket,

@@ -1,4 +1,4 @@
-import type { TLSSocket } from 'node:tls'
+import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../../ports/http-handler.ts'
 import { skipBody } from './lean-request.ts'
 import type { Connection, Exchange } from './lean-state.ts'
@@ -45,7 +45,7 @@ async function dismiss(body: Body): Promise<void> {
 }
 
 /** One write, so one TLS record and one packet for most. Whether there is room for more. */
-function sendWhole(socket: TLSSocket, head: string, body: string | Uint8Array): boolean {
+function sendWhole(socket: Duplex, head: string, body: string | Uint8Array): boolean {
   if (typeof body === 'string') return socket.write(head + body, sizeOf(body).encoding)
   socket.cork()
   socket.write(head, 'latin1')
@@ -73,7 +73,7 @@ function isOver({ phase }: Connection): boolean {
   return phase === 'over'
 }
 
-function sendPiece(socket: TLSSocket, piece: string | Uint8Array, isChunked: boolean): boolean {
+function sendPiece(socket: Duplex, piece: string | Uint8Array, isChunked: boolean): boolean {
   if (typeof piece === 'string') {
     const { bytes, encoding } = sizeOf(piece)
     return socket.write(isChunked ? chunkText(piece, bytes) : piece, encoding)
@@ -88,7 +88,7 @@ function sendPiece(socket: TLSSocket, piece: string | Uint8Array, isChunked: boo
   return hasRoom
 }
 
-function room(socket: TLSSocket): Promise<void> {
+function room(socket: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       socket.off('drain', go)

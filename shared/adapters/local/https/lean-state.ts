@@ -1,4 +1,4 @@
-import type { TLSSocket } from 'node:tls'
+import type { Duplex } from 'node:stream'
 import type { HttpHandler } from '../../../ports/http-handler.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import type { HttpTiming } from './listener.ts'
@@ -21,7 +21,8 @@ export interface Shell {
 /** One client. It has one request at a time: the next is read when the one ahead is answered, however many were sent. */
 export interface Connection {
   readonly shell: Shell
-  readonly socket: TLSSocket
+  /** A TLS socket; tests take others. */
+  readonly socket: Duplex
   readonly parser: RequestParser
   /** `over` as soon as nothing more is written: the socket may still be open then. */
   phase: 'idle' | 'head' | 'busy' | 'over'

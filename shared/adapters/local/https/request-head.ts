@@ -43,7 +43,8 @@ export function parseRequestHead(text: string): RequestHead | Refusal {
 const unprintable = /[^\t\r\n -~\x80-\xff]|\r(?!\n)|(?<!\r)\n/
 
 /** The target is a path, a whole URL, or `*`; without a fragment. */
-const requestLine = /^([A-Z-]+) (\/[!"$-~]*|\*|[A-Za-z][\w+.-]*:\/\/[!"$-~]+) HTTP\/1\.([01])$/
+const requestLine =
+  /^([A-Z-]+) (\/[!"$-~]*|\*|[A-Za-z]+:\/\/[\w.~!$%&'()*+,;=:@[\]-]*(?:[/?][!"$-~]*)?) HTTP\/1\.([01])$/
 
 /** A tunnel is no request for a resource. */
 const methods: ReadonlySet<string> = new Set(METHODS.filter((method) => method !== 'CONNECT'))
@@ -71,9 +72,10 @@ function parseFields(text: string, start: number): string[] | undefined {
 /** RFC 9110 section 5.6.2. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Whether a line, without its end, is a field: those behind a chunked body are checked and dropped. */
-export function isFieldLine(line: string): boolean {
-  return !unprintable.test(line) && token.test(line.slice(0, Math.max(line.indexOf(':'), 0)))
+/** Whether a line, without its end, may stand behind a chunked body: a field, but none that says where the body ends. */
+export function isTrailerLine(line: string): boolean {
+  const name = line.slice(0, Math.max(line.indexOf(':'), 0))
+  return token.test(name) && !unprintable.test(line) && !/^(content-length|transfer-encoding)$/i.test(name)
 }
 
 /** Without the spaces and tabs around it: `trim` takes other characters, too. */
@@ -97,8 +99,8 @@ function withFraming(head: Unframed): RequestHead | Refusal {
   const body = bodyOf(head)
   if (body === undefined) return badRequest
   const expectation = version === '1.1' ? valuesOf(fields, 'expect') : none
+  if (expectation.some((one) => one.toLowerCase() !== '100-continue')) return { status: 417 }
   const expectsContinue = expectation.length > 0
-  if (expectsContinue && expectation.join().toLowerCase() !== '100-continue') return { status: 417 }
   return { method, target, version, fields, body, isPersistent: isPersistent(head), expectsContinue }
 }
 

@@ -1,4 +1,4 @@
-import { isFieldLine, parseRequestHead, type Refusal, type RequestHead } from './request-head.ts'
+import { isTrailerLine, parseRequestHead, type Refusal, type RequestHead } from './request-head.ts'
 
 /** What has been read of a stream of requests. The pieces of a body are views of the bytes that were pushed. */
 export type RequestEvent =
@@ -169,7 +169,7 @@ function readTrailer(reading: Reading, { left }: { readonly left: number }): Req
   if (line === undefined) return undefined
   if (line === tooLong) return refuse(reading, 431)
   if (line === '') reading.state = endState
-  else if (isFieldLine(line)) reading.state = { at: 'trailers', left: left - line.length - 2 }
+  else if (isTrailerLine(line)) reading.state = { at: 'trailers', left: left - line.length - 2 }
   else return refuse(reading, 400)
   return undefined
 }
