@@ -82,7 +82,13 @@ function serveLean(connection: Duplex, seen: Seen[]): void {
       if (body === null) return { status: 400, headers: {}, body: '' }
       const { method, path, query } = request
       const text = Buffer.from(body).toString('latin1')
-      seen.push({ method, path, query: query.toString(), headers: headersOf(request.header), body: text })
+      seen.push({
+        method,
+        path,
+        query: query.toString(),
+        headers: headersOf((name) => request.header(name)),
+        body: text,
+      })
       return { status: 200, headers: {}, body: 'ok\n' }
     },
     logger: { debug() {}, info() {}, warn() {}, error() {}, with: () => shell.logger },

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { requestOf } from './lean-request.ts'
+import { LeanRequest } from './lean-request.ts'
 import { respond } from './lean-response.ts'
 import { markOver, overReason, wake, type Connection, type Exchange, type Shell } from './lean-state.ts'
 import { breakOff } from './listener.ts'
@@ -78,7 +78,7 @@ function begin(connection: Connection, head: RequestHead): void {
 async function answer(connection: Connection, exchange: Exchange): Promise<void> {
   const { shell, socket } = connection
   try {
-    const response = await shell.handler(requestOf(connection, exchange))
+    const response = await shell.handler(new LeanRequest(connection, exchange))
     connection.dueSecond = Infinity
     const keeps = await respond(connection, exchange, response)
     exchange.controller?.abort(overReason)

@@ -28,19 +28,15 @@ export interface Refusal {
  * a field does not go on in the next line, no space stands before a colon, one length at most, and never beside a coding.
  */
 export function parseRequestHead(text: string): RequestHead | Refusal {
-  if (unprintable.test(text)) return badRequest
   const lineEnd = text.indexOf('\r\n')
   const line = requestLine.exec(lineEnd < 0 ? text : text.slice(0, lineEnd))
   if (line === null) return badRequest
-  const [, method = '', target = '', minor] = line
+  const method = line[1] ?? ''
   const fields = lineEnd < 0 ? [] : parseFields(text, lineEnd + 2)
   if (!methods.has(method) || fields === undefined) return badRequest
   if (fields.length > 2 * fieldsMax) return { status: 431 }
-  return withFraming({ method, target, version: minor === '0' ? '1.0' : '1.1', fields })
+  return withFraming({ method, target: line[2] ?? '', version: line[3] === '0' ? '1.0' : '1.1', fields })
 }
-
-/** Control characters but the tab, and each CR or LF that has not the other one beside it. */
-const unprintable = /[^\t\r\n -~\x80-\xff]|\r(?!\n)|(?<!\r)\n/
 
 /** The target is a path, a whole URL, or `*`; without a fragment. */
 const requestLine =
@@ -56,31 +52,44 @@ const badRequest: Refusal = { status: 400 }
 /** Names and values of the lines from `start` on; `undefined` if one is not a field. */
 function parseFields(text: string, start: number): string[] | undefined {
   const fields: string[] = []
-  for (let at = start; at <= text.length;) {
-    const next = text.indexOf('\r\n', at)
-    const end = next < 0 ? text.length : next
-    const colon = text.indexOf(':', at)
-    if (colon < 0 || colon > end) return undefined
-    const name = text.slice(at, colon)
-    if (!token.test(name)) return undefined
-    fields.push(name.toLowerCase(), trimmed(text, colon + 1, end))
+  for (let at = start; at < text.length;) {
+    const colon = endOf(text, at, isTokenCode)
+    if (colon === at || text.charCodeAt(colon) !== colonCode) return undefined
+    const end = endOf(text, colon + 1, isValueCode)
+    if (end < text.length && (text.charCodeAt(end) !== 13 || text.charCodeAt(end + 1) !== 10)) return undefined
+    fields.push(text.slice(at, colon).toLowerCase(), trimmed(text, colon + 1, end))
     at = end + 2
   }
   return fields
 }
 
-/** RFC 9110 section 5.6.2. */
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-
 /** Whether a line, without its end, may stand behind a chunked body: a field, but none that says where the body ends. */
 export function isTrailerLine(line: string): boolean {
-  const name = line.slice(0, Math.max(line.indexOf(':'), 0))
-  return token.test(name) && !unprintable.test(line) && !/^(content-length|transfer-encoding)$/i.test(name)
+  const [name, ...more] = parseFields(line, 0) ?? []
+  return name !== undefined && more.length === 1 && name !== 'content-length' && name !== 'transfer-encoding'
+}
+
+/** The index of the first character from `start` on that is not of these. */
+function endOf(text: string, start: number, isOfThese: Uint8Array): number {
+  let at = start
+  while (at < text.length && isOfThese[text.charCodeAt(at)] === 1) at++
+  return at
+}
+
+const colonCode = 58
+/** RFC 9110 section 5.6.2. A table, since a regular expression takes five times as long. */
+const isTokenCode = codesOf(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/)
+/** RFC 9110 section 5.5: no control character but the tab. */
+const isValueCode = codesOf(/[\t -~\x80-\xff]/)
+
+function codesOf(characters: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, code) => (characters.test(String.fromCharCode(code)) ? 1 : 0))
 }
 
 /** Without the spaces and tabs around it: `trim` takes other characters, too. */
 function trimmed(text: string, start: number, end: number): string {
-  let [from, to] = [start, end]
+  let from = start
+  let to = end
   while (from < to && isSpace(text.charCodeAt(from))) from++
   while (from < to && isSpace(text.charCodeAt(to - 1))) to--
   return text.slice(from, to)
