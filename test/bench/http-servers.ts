@@ -39,7 +39,7 @@ async function serve(name: HttpServerName, directory: string): Promise<void> {
   process.send?.(Number(new URL(url).port))
 }
 
-/** The servers take turns, so that what else the machine does falls on both; the medians of the rounds are shown. */
+/** The servers take turns, so that what else the machine does falls on both; the medians of the rounds are shown, without the first, which warms up. */
 async function compare(): Promise<void> {
   using directory = temporaryDirectory('bench')
   const { authority, token } = loadLocalCredentials(directory.path, Date.now())
@@ -52,13 +52,9 @@ async function compare(): Promise<void> {
   for (const [name, one] of Object.entries(cases)) {
     const measured: number[][] = servers.map(() => [])
     for (let round = 0; round <= rounds; round++) {
-      for (const [i, server] of servers.entries()) {
-        const us = await cpuUs(server, targets[i] as Target, one)
-        // The first round warms up.
-        if (round > 0) measured[i]?.push(us)
-      }
+      for (const [i, server] of servers.entries()) measured[i]?.push(await cpuUs(server, targets[i] as Target, one))
     }
-    console.log(`${name.padEnd(12)}${cells(measured.map((all) => median(all).toFixed(1)))}`)
+    console.log(`${name.padEnd(12)}${cells(measured.map(([_, ...settled]) => median(settled).toFixed(1)))}`)
   }
   for (const server of servers) server.kill()
 }
