@@ -37,6 +37,8 @@ export async function watchGenerations(target: Target, collection: string): Prom
 
   const path = `${collection}?watch=1&resourceVersion=${latest}`
   connection.stream(requestText(target, { method: 'GET', path }), (piece) => {
+    // A space says that the server is there.
+    if (piece.trim() === '') return
     const lines = piece.split('\n')
     for (const line of lines) if (line !== '') note(JSON.parse(line) as Watched)
     events += lines.length - 1
