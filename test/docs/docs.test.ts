@@ -9,7 +9,7 @@ const documents = [
   'README.md',
   'ARCHITECTURE.md',
   'CHANGELOG.md',
-  ...globSync('{docs/**,functions/reconcilers/*}/*.md'),
+  ...globSync('{docs,shared,functions,infra,test}/**/*.md'),
 ].filter((file) => existsSync(file))
 const sources = globSync('{examples,functions}/**/*.{ts,yaml}').map((file) => readFileSync(file, 'utf8'))
 

@@ -6,7 +6,9 @@ export function filesOf(names: Names): Readonly<Record<string, string>> {
   return {
     [`functions/reconcilers/${file}/kind.ts`]: kindFile(names),
     [`functions/reconcilers/${file}/reconciler.ts`]: reconcilerFile(names),
+    [`functions/reconcilers/${file}/README.md`]: readmeFile(names),
     [`test/reconcilers/${file}/${file}.test.ts`]: testFile(names),
+    [`test/reconcilers/${file}/README.md`]: testReadmeFile(names),
     [`examples/${file}.yaml`]: exampleFile(names),
   }
 }
@@ -46,6 +48,23 @@ export const ${variable}Reconciler: Controller = defineReconciler(${kind}, {
     return done({ status: { configMap } })
   },
 })
+`
+}
+
+function readmeFile({ kind, group, file }: Names): string {
+  return `# ${kind}
+
+What a ${kind} of \`${group}\` is, in a sentence.
+
+- The kind is in [kind.ts](kind.ts), the reconciler in [reconciler.ts](reconciler.ts).
+- [examples/${file}.yaml](../../../examples/${file}.yaml) is one that can be applied.
+`
+}
+
+function testReadmeFile({ kind, file }: Names): string {
+  return `# Tests of ${kind}
+
+The reconciler of [functions/reconcilers/${file}](../../../functions/reconcilers/${file}/README.md) on a virtual clock.
 `
 }
 
