@@ -22,6 +22,37 @@ export function frozen<Value>(value: Value): Value {
   return Object.freeze(value)
 }
 
+/** A copy of a JSON value that shares nothing with it. Fields that are `undefined` are left out. */
+export function copyJson<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyJson) as Value
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[name]
+    if (field !== undefined) copy[name] = copyJson(field)
+  }
+  return copy as Value
+}
+
+/**
+ * Freezes a value through and through, for many readers to share. False if it is not the value that its own JSON text gives
+ * back: it holds `undefined`, a number that is none, or an object with a text of its own.
+ */
+export function freezeJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
+  if (value === null || Object.isFrozen(value)) return true
+  const isJson = Array.isArray(value) ? value.every(freezeJson) : freezeFields(value as JsonObject)
+  if (isJson) Object.freeze(value)
+  return isJson
+}
+
+function freezeFields(fields: JsonObject): boolean {
+  if ('toJSON' in fields) return false
+  for (const name in fields) if (!freezeJson(fields[name])) return false
+  return true
+}
+
 function sameFields(a: JsonObject, b: JsonObject): boolean {
   for (const field in a) if (!equal(a[field], own(b, field))) return false
   for (const field in b) if (b[field] !== undefined && own(a, field) === undefined) return false

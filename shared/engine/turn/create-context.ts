@@ -1,7 +1,7 @@
 import { durationMs } from '../../model/duration.ts'
 import { hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { copyJson, isObject, type JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -79,7 +79,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       const key = keyIn(type, place(at))
       if (cached && seen.has(key)) return seen.get(key) as Read | undefined
       const found = await absentIfNotFound(resources.get(type, place(at)))
-      return seen.read(key, found && asRead(kind, found.object)) as Read | undefined
+      return seen.read(key, found && copyJson(asRead(kind, found.object))) as Read | undefined
     },
 
     list: async <Read>(
@@ -93,7 +93,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
         selector,
         ...(namespace === '' ? {} : { namespace }),
       })
-      return items.map((item) => asRead(kind, item.object) as unknown as Read)
+      return items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
     },
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
@@ -112,7 +112,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
 
     children: async <Read>(kind: Kind<Read, unknown>) => {
       const found = await childrenOf(object, await served(kind), engine)
-      return found.map((child) => asRead(kind, child) as unknown as Read)
+      return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
     },
 
     patch: async <Read>(
@@ -157,7 +157,8 @@ function createSeen() {
     has: (key: ObjectKey): boolean => objects.has(keyText(key)),
     get: (key: ObjectKey): unknown => objects.get(keyText(key)),
     read,
-    wrote: ({ stored: { object }, outcome }: Written): unknown => {
+    wrote: ({ stored, outcome }: Written): unknown => {
+      const object = copyJson(stored.object)
       outcomes.set(object, outcome)
       return read(keyOf(object), object)
     },
@@ -168,7 +169,8 @@ function createSeen() {
 /** What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there. */
 function writable({ kind }: ServedKind, { name }: Place, body: JsonObject): JsonObject {
   const foreign = foreignPart(body, '')
-  if (foreign === undefined) return body
+  // The author may go on changing it.
+  if (foreign === undefined) return copyJson(body)
   throw new TypeError(`${kind} ${name} cannot be written: ${foreign}`)
 }
 

@@ -1,6 +1,6 @@
 import { hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
-import { frozen, isObject } from '../../model/json.ts'
+import { copyJson, frozen, isObject, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { asRead } from './as-read.ts'
@@ -110,12 +110,22 @@ function cleaning({ cleanup }: Controller): Controller['reconcile'] {
   }
 }
 
-/** The verdict, or that what it says of the object cannot be stored: as JSON some of it would be lost, and nobody told. */
+/**
+ * The verdict, with a status that its author does not hold on to; or a failure that says which part of it cannot be stored,
+ * since JSON would lose that part without a word.
+ */
 function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status' | 'conditions'> = {}): Verdict {
   const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
-  if (foreign === undefined) return verdict
+  if (foreign === undefined) return withOwnStatus(verdict, status)
   const failure = 'message' in verdict ? `${verdict.message}; ` : ''
   return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}`))
+}
+
+function withOwnStatus(verdict: Verdict, status: JsonObject | undefined): Verdict {
+  if (status === undefined) return verdict
+  const own = copyJson(status)
+  if (verdict.kind === 'done' || verdict.kind === 'again') return { ...verdict, status: own }
+  return { ...verdict, report: { ...verdict.report, status: own } }
 }
 
 function isOutcome(value: unknown): value is Outcome {

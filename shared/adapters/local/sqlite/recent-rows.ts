@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../../../model/object-key.ts'
-import type { ObjectRow } from './sqlite-rows.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
 
 /** Where an object's row is found. */
 export interface RowPlace {
@@ -7,18 +7,25 @@ export interface RowPlace {
   readonly key: ObjectKey
 }
 
-/** A row as it was committed. */
-export interface CommittedRow extends ObjectRow {
+/** What the row of an object says without its state. */
+export interface NumberedRow {
   readonly id: number
   readonly uid: string
   readonly rv: number
   readonly owners: string | null
 }
 
+/** A row as it was committed, with its state: frozen, so that all readers share it. */
+export interface CommittedRow extends NumberedRow {
+  readonly stored: StoredObject
+  /** Of the state as text, in characters. */
+  readonly length: number
+}
+
 /**
  * The rows that were read or written lately, as they are on disk: an object that changed is read again at once, by its
- * reconciler and by the next writer. Whoever commits a write of a row tells. Holds between four and eight million
- * characters of documents, however many objects there are.
+ * reconciler and by the next writer, without being parsed. Rows are noted after their commit, and never before. It holds
+ * between four and eight million characters of documents, however many objects there are.
  */
 export interface RecentRows {
   find(place: RowPlace): CommittedRow | undefined
@@ -35,7 +42,7 @@ export function createRecentRows(): RecentRows {
 
   const put = (at: string, row: CommittedRow): void => {
     current.set(at, row)
-    characters += row.doc.length
+    characters += row.length
     if (characters <= generationCharacters) return
     previous = current
     current = new Map()
@@ -53,12 +60,12 @@ export function createRecentRows(): RecentRows {
     },
     note: (place, row) => {
       const at = textOf(place)
-      characters -= current.get(at)?.doc.length ?? 0
+      characters -= current.get(at)?.length ?? 0
       put(at, row)
     },
     forget: (place) => {
       const at = textOf(place)
-      characters -= current.get(at)?.doc.length ?? 0
+      characters -= current.get(at)?.length ?? 0
       current.delete(at)
       previous.delete(at)
     },

@@ -4,9 +4,9 @@ import { keyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
-import { createRecentRows, type CommittedRow, type RowPlace } from './recent-rows.ts'
+import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, stateColumns, storedOf, type ObjectRow } from './sqlite-rows.ts'
+import { columnsOf, lengthOf, sharedState, stateColumns, storedOf, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
@@ -34,8 +34,15 @@ export function createSqliteObjects(database: SqliteDatabase) {
   const read = ({ kindId, key }: RowPlace): NumberedRow | undefined =>
     select.get(kindId, key.namespace, key.name) as unknown as NumberedRow | undefined
 
-  const readState = ({ kindId, key }: RowPlace): CommittedRow | undefined =>
-    selectState.get(kindId, key.namespace, key.name) as unknown as CommittedRow | undefined
+  const readState = ({ kindId, key }: RowPlace): (NumberedRow & ObjectRow) | undefined =>
+    selectState.get(kindId, key.namespace, key.name) as unknown as (NumberedRow & ObjectRow) | undefined
+
+  const note = (place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject => {
+    const { id, uid, rv, owners } = row
+    const stored = sharedState(written, row)
+    recent.note(place, { id, uid, rv, owners, stored, length: lengthOf(row) })
+    return stored
+  }
 
   const setOwners = (id: number, before: string | null, after: string | null): void => {
     if (before === after) return
@@ -55,11 +62,10 @@ export function createSqliteObjects(database: SqliteDatabase) {
   return {
     get: (place: RowPlace): StoredObject | undefined => {
       const remembered = recent.find(place)
-      if (remembered !== undefined) return storedOf(remembered)
+      if (remembered !== undefined) return remembered.stored
       const row = readState(place)
       if (row === undefined) return undefined
-      recent.note(place, row)
-      return storedOf(row)
+      return note(place, row, storedOf(row))
     },
 
     /** Throws ALREADY_EXISTS. */
@@ -100,14 +106,11 @@ export function createSqliteObjects(database: SqliteDatabase) {
     },
 
     /** What a write of this row gave back is committed. */
-    written: recent.note,
+    written: note,
     /** The row is gone, and that is committed. */
     removed: recent.forget,
   }
 }
-
-/** What the rows of an object say without its state. */
-type NumberedRow = Omit<CommittedRow, keyof ObjectRow>
 
 function selectRow(database: SqliteDatabase, columns: string, withState = ''): StatementSync {
   return database.prepare(`
@@ -116,7 +119,7 @@ function selectRow(database: SqliteDatabase, columns: string, withState = ''): S
 }
 
 /** A row as a write leaves it; its state is written by the log of changes. */
-export interface WrittenRow extends CommittedRow {
+export interface WrittenRow extends NumberedRow, ObjectRow {
   /** The resourceVersion of the state before. */
   readonly supersedes?: number
 }

@@ -1,4 +1,5 @@
 import { OperatingError } from '../../../model/errors.ts'
+import { freezeJson } from '../../../model/json.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
 import { bytesMax, checkSize } from '../../../model/size-limit.ts'
 import { dueAtMs, type EngineState } from '../../../model/engine-state.ts'
@@ -56,6 +57,17 @@ export function storedOf({ engine, doc }: ObjectRow): StoredObject {
 const damaged = 'the database is damaged: an object in it cannot be read; put back a copy of the file'
 
 const atRest: EngineState = {}
+
+/**
+ * The state that was written as these columns, as a reader of them gets it: frozen, and parsed anew only if it holds what
+ * JSON does not.
+ */
+export function sharedState(stored: StoredObject, row: ObjectRow): StoredObject {
+  if (freezeJson(stored)) return stored
+  const parsed = storedOf(row)
+  freezeJson(parsed)
+  return parsed
+}
 
 export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
   return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }

@@ -44,7 +44,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
       },
       (done) => {
         if (work.type === 'removed') rows.removed(place)
-        else rows.written(place, done.row)
+        else rows.written(place, done.row, done.published.change.stored)
         changeLog.publish(done.published)
       },
     )

@@ -4,13 +4,14 @@ import {
   type CommittedRow,
   type RowPlace,
 } from '../../../../../shared/adapters/local/sqlite/recent-rows.ts'
+import { storedWidget } from '../../../../support/stored-object.ts'
 
 function placeOf(name: string): RowPlace {
   return { kindId: 1, key: { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name } }
 }
 
 function rowOf(rv: number, characters = 10): CommittedRow {
-  return { id: 1, uid: 'u', rv, owners: null, engine: null, doc: 'x'.repeat(characters) }
+  return { id: 1, uid: 'u', rv, owners: null, stored: storedWidget('w'), length: characters }
 }
 
 describe('recent rows', () => {
