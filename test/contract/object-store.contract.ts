@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hasCode } from '../../shared/model/errors.ts'
+import type { JsonObject } from '../../shared/model/json.ts'
 import { keyOf, keyText } from '../../shared/model/object-key.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { ListQuery, ObjectStore } from '../../shared/ports/object-store.ts'
@@ -132,11 +133,19 @@ export function objectStoreContract(
         expect(await store.get(keyOf(live.object))).toBeUndefined()
       })
 
-      it('gives each reader a value of its own', async () => {
-        const { object } = await store.create(storedWidget('a'))
-        const mine = await store.get(keyOf(object))
-        Object.assign(mine?.object.metadata ?? {}, { name: 'changed' })
-        expect((await store.get(keyOf(object)))?.object.metadata.name).toBe('a')
+      it('gives out states that no reader or writer can change for others', async () => {
+        const given = storedWidget('a')
+        const written = await store.create(given)
+        const read = await store.get(keyOf(given.object))
+        for (const one of [given, written, read]) Reflect.set(one?.object.metadata ?? {}, 'name', 'changed')
+        expect((await store.get({ ...widgetKind, namespace: 'default', name: 'a' }))?.object.metadata.name).toBe('a')
+      })
+
+      it('gives out states as their text says, whatever else the writer put there', async () => {
+        const spec = { kept: 1, absent: undefined } as unknown as JsonObject
+        const { object } = await store.create(withSpec(storedWidget('a'), spec))
+        const again = (await store.get(keyOf(object)))?.object.spec
+        expect(Object.keys(again ?? {})).toEqual(['kept'])
       })
     })
 

@@ -65,7 +65,7 @@ export async function watchWidgets(env: TestEnv): Promise<readonly Widget[]> {
   const seen: Widget[] = []
   const follow = async (): Promise<void> => {
     for await (const lines of body as AsyncIterable<string>)
-      for (const line of lines.split('\n').filter(Boolean))
+      for (const line of lines.split('\n').filter((text) => text.trim() !== ''))
         seen.push((JSON.parse(line) as { readonly object: Widget }).object)
   }
   void follow()

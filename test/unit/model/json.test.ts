@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { equal } from '../../../shared/model/json.ts'
+import { copyJson, equal, freezeJson } from '../../../shared/model/json.ts'
 
 describe('equal', () => {
   it.each<{ a: unknown; b: unknown; same: boolean; because: string }>([
@@ -12,5 +12,35 @@ describe('equal', () => {
     { a: [], b: {}, same: false, because: 'a list is no object' },
   ])('is $same for $a and $b: $because', ({ a, b, same }) => {
     expect(equal(a, b)).toBe(same)
+  })
+})
+
+describe('freezeJson', () => {
+  it.each([
+    [{ a: [1, { b: null }], c: 'x', d: true }, true],
+    [{ a: undefined }, false],
+    [{ a: [Number.NaN] }, false],
+    [{ a: new Date(0) }, false],
+    [{ a: () => {} }, false],
+  ])('of %j is %s: what its text gives back is what it is', (value, isJson) => {
+    expect(freezeJson(value)).toBe(isJson)
+    expect(Object.isFrozen(value)).toBe(isJson)
+  })
+
+  it('freezes through and through', () => {
+    const value = { a: [{ b: 1 }] }
+    freezeJson(value)
+    expect([value.a, value.a[0]].every(Object.isFrozen)).toBe(true)
+  })
+})
+
+describe('copyJson', () => {
+  it('shares nothing with its original, and leaves out what is undefined', () => {
+    const value = { a: [{ b: 1 }], c: undefined, d: null }
+    const copy = copyJson(value)
+    expect(copy).toEqual({ a: [{ b: 1 }], d: null })
+    expect('c' in copy).toBe(false)
+    expect(copy.a).not.toBe(value.a)
+    expect(copy.a[0]).not.toBe(value.a[0])
   })
 })
