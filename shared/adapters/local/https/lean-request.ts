@@ -51,7 +51,17 @@ function newController(connection: Connection, exchange: Exchange): AbortControl
 async function readBody(connection: Connection, exchange: Exchange, bytesMax: number): Promise<Uint8Array> {
   const { body } = exchange.head
   if (typeof body === 'number' && body > bytesMax) throw tooLarge(bytesMax)
-  const pieces: Buffer[] = []
+  try {
+    return await collectPieces(connection, exchange, bytesMax)
+  } finally {
+    // The client has no more to send: what follows takes the time that the handler needs.
+    if (connection.phase === 'busy' && connection.exchange === exchange) connection.dueSecond = Infinity
+  }
+}
+
+async function collectPieces(connection: Connection, exchange: Exchange, bytesMax: number): Promise<Uint8Array> {
+  const joined: Buffer[] = []
+  let pieces: Buffer[] = []
   for (let length = 0; !exchange.isWhole;) {
     const piece = takePiece(connection, exchange)
     if (piece === undefined) {
@@ -61,9 +71,17 @@ async function readBody(connection: Connection, exchange: Exchange, bytesMax: nu
     length += piece.length
     if (length > bytesMax) throw tooLarge(bytesMax)
     if (piece.length > 0) pieces.push(piece)
+    if (pieces.length === piecesMax) {
+      joined.push(Buffer.concat(pieces))
+      pieces = []
+    }
   }
-  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
+  if (joined.length === 0 && pieces.length === 1 && pieces[0] !== undefined) return pieces[0]
+  return Buffer.concat([...joined, ...pieces])
 }
+
+/** A buffer of one byte takes a hundred: a body of such chunks must not. */
+const piecesMax = 256
 
 function tooLarge(bytesMax: number): OperatingError {
   return new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)

@@ -43,6 +43,14 @@ describe.each(httpServerNames)('a connection to the %s server', (name) => {
     expect((await client.ended()).match(/(POST|GET) [^.]*\./g)).toEqual(['POST /a xyz.', 'GET /b .'])
   })
 
+  it('puts a body together that comes in very small chunks', async () => {
+    const letters = Array.from({ length: 900 }, (_, i) => String.fromCharCode(97 + (i % 26)))
+    const client = await connect(await serve(echo))
+    const chunks = letters.map((letter) => `1\r\n${letter}\r\n`).join('')
+    client.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
+    expect(await client.hears(/\.$/)).toContain(`POST / ${letters.join('')}.`)
+  })
+
   it('tells a client that asks for leave to send its body', async () => {
     const client = await connect(await serve(echo))
     client.write(`PUT /a HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
@@ -151,6 +159,19 @@ describe.each(httpServerNames)('a connection to the %s server', (name) => {
       const heard = await client.ended()
       // Node's own server answers a silence, too.
       expect(name === 'node' && what === 'nothing' ? '' : heard.toLowerCase()).toBe(answer.toLowerCase())
+    })
+
+    it('gives the handler all the time it needs, once the body is there', async () => {
+      const slow: HttpHandler = async (request) => {
+        await request.body(100)
+        await sleep(3_500)
+        return ok('done.')
+      }
+      const client = await connect(await serve(slow, { timing }))
+      client.write(`POST / HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\na`)
+      await sleep(100)
+      client.write('b')
+      expect(await client.hears(/done\./)).toMatch(/^HTTP\/1.1 200 /)
     })
 
     it('stays open for as long as it says to the client, and ends then', async () => {
