@@ -39,14 +39,21 @@ async function named(
   }
 }
 
-/** The same page by page, for who need not hold all of them at once. */
-export async function* selectedPages(options: SelectedOptions, services: Services): AsyncGenerator<ObjectList> {
-  let page = await selectedObjects({ ...options, limit: pageSize }, services)
-  yield page
-  while (page.continue !== undefined) {
-    page = await selectedObjects({ ...options, limit: pageSize, continue: page.continue }, services)
-    yield page
+/** The same page by page, for who need not hold all of them at once: the next page, or `undefined` after the last one. */
+export type Pages = () => Promise<ObjectList | undefined>
+
+/** Keeps no page that it has handed out. */
+export function selectedPages(options: SelectedOptions, services: Services): Pages {
+  let token: string | undefined
+  let isOver = false
+  return async () => {
+    if (isOver) return undefined
+    const rest = token === undefined ? options : { ...options, continue: token }
+    const page = await selectedObjects({ ...rest, limit: pageSize }, services)
+    token = page.continue
+    isOver = token === undefined
+    return page
   }
 }
 
-const pageSize = 500
+const pageSize = 200

@@ -14,8 +14,12 @@ import { tableOf, type TableShape } from './table/table.ts'
 export interface View {
   one(stored: StoredObject): string
   list(list: ObjectList): string
-  /** As part of a stream of objects of one kind: what the first has said about all is not said again. */
-  next(stored: StoredObject): string
+  /** As part of a stream of objects of one kind. */
+  event(stored: StoredObject, isFirst: boolean): string
+  /** Whether the first of a stream says what holds for all, as tables do with their columns. */
+  readonly introduces: boolean
+  /** Views of a kind with the same name say the same. */
+  readonly name: string
 }
 
 interface ViewOptions {
@@ -52,7 +56,7 @@ function objectView(kind: ServedKind): View {
   const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const list = (page: ObjectList): string =>
     `${head}${JSON.stringify(listMeta(page))},"items":[${page.items.map(one).join(',')}]}`
-  return { one, list, next: one }
+  return { name: 'objects', introduces: false, one, list, event: one }
 }
 
 function metadataView(apiVersion: string): View {
@@ -64,7 +68,7 @@ function metadataView(apiVersion: string): View {
       metadata: listMeta(page),
       items: page.items.map(({ object }) => partial(object, apiVersion)),
     })
-  return { one, list, next: one }
+  return { name: apiVersion, introduces: false, one, list, event: one }
 }
 
 interface TableOptions extends ViewOptions {
@@ -83,15 +87,12 @@ function tableView(options: TableOptions): View {
       columnDefinitions: columns,
       rows: rows.map((stored) => row(stored, options)),
     })
-  let told = false
   return {
+    name: `table ${options.apiVersion} ${options.include}`,
+    introduces: true,
     one: (stored) => table(rowsVersion(stored), [stored], columnDefinitions),
     list: (page) => table(listMeta(page), page.items, columnDefinitions),
-    next: (stored) => {
-      const columns = told ? null : columnDefinitions
-      told = true
-      return table(rowsVersion(stored), [stored], columns)
-    },
+    event: (stored, isFirst) => table(rowsVersion(stored), [stored], isFirst ? columnDefinitions : null),
   }
 }
 

@@ -5,7 +5,7 @@ import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { readDeleteOptions } from '../delete-options.ts'
 import { pageOptions } from '../list-options.ts'
 import { jsonText } from '../reply.ts'
-import { selectedObjects, selectedPages } from '../selected-objects.ts'
+import { selectedObjects, selectedPages, type Pages } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
 
@@ -22,7 +22,9 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
   const { kind } = call
   const items: StoredObject[] = []
   let answer: Omit<ObjectList, 'items'> = { resourceVersion: '' }
-  for await (const { items: found, ...list } of pagesOf(call, services)) {
+  const pages = pagesOf(call, services)
+  for (let page = await pages(); page !== undefined; page = await pages()) {
+    const { items: found, ...list } = page
     answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
     for (const { object } of found) {
       const { namespace = '', name, uid } = object.metadata
@@ -36,11 +38,17 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
 }
 
 /** The one page that is asked for, or all there are. */
-function pagesOf(call: Call, services: ApiServices): AsyncIterable<ObjectList> | readonly Promise<ObjectList>[] {
+function pagesOf(call: Call, services: ApiServices): Pages {
   const selected = { kind: call.kind, selection: selectionOf(call) }
   const page = pageOptions(call.request.query)
   const isWhole = page.limit === undefined && page.continue === undefined
-  return isWhole ? selectedPages(selected, services) : [selectedObjects({ ...selected, ...page }, services)]
+  if (isWhole) return selectedPages(selected, services)
+  let isOver = false
+  return async () => {
+    if (isOver) return undefined
+    isOver = true
+    return selectedObjects({ ...selected, ...page }, services)
+  }
 }
 
 /** Somebody else deleted it first, and perhaps made another of that name: both are as good as done. */

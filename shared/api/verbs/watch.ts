@@ -1,24 +1,30 @@
+import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { errorFields } from '../failure.ts'
 import { reachVersion } from '../fresh-version.ts'
-import { selectedPages, type SelectedOptions } from '../selected-objects.ts'
+import { text } from '../query.ts'
+import { selectedPages, type Pages, type SelectedOptions } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
-import { eventLines, type Stream } from '../watch/events.ts'
+import { createLiveKinds, type LiveChanges } from '../watch/live-changes.ts'
 import { changingMembership, fixedMembership, resumedMembership, type Membership } from '../watch/membership.ts'
 import { watchOptions, type WatchOptions } from '../watch/options.ts'
-import { followFeed } from '../watch/pending-batches.ts'
+import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
+import { bookmarkMs, dueMs, pieces, type Stream } from '../watch/stream.ts'
 
 /** `GET` of a collection with `watch`: what happens to it, line by line, until the client leaves or its time is over. */
 export function createWatch(services: ApiServices): VerbHandler {
   const slots = createWatchSlots(services.watchesMax ?? 1_000)
+  const liveOf = createLiveKinds(services)
   return async (call) => {
     const release = slots.take(call.request.signal)
     try {
-      return { status: 200, headers, body: releasing(eventLines(await open(call, services)), release) }
+      const options = watchOptions(call.request)
+      await reachVersion(options.notOlderThan, services, call.request.signal)
+      return { status: 200, headers, body: pieces(await open(call, { options, services, liveOf, release })) }
     } catch (error) {
       release()
       throw error
@@ -28,62 +34,118 @@ export function createWatch(services: ApiServices): VerbHandler {
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
-async function* releasing(lines: AsyncIterable<string>, release: () => void): AsyncGenerator<string> {
-  try {
-    yield* lines
-  } finally {
-    release()
-  }
+interface Opening {
+  readonly options: WatchOptions
+  readonly services: ApiServices
+  readonly liveOf: (kind: ServedKind) => LiveChanges
+  readonly release: () => void
 }
 
-async function open(call: Call, services: ApiServices): Promise<Stream> {
+async function open(call: Call, opening: Opening): Promise<Stream> {
+  const { services, options } = opening
+  const selected = { kind: call.kind, selection: selectionOf(call) }
+  const stream = createStream(call, opening, await startOf(selected, options, services))
+  const { live, signal } = stream
+  signal.addEventListener('abort', () => stream.cut(undefined), { once: true })
+  try {
+    await live.join(stream)
+    stream.past = await beginPast(stream, services.clock)
+  } catch (error) {
+    live.leave(stream)
+    throw error
+  }
+  if (signal.aborted) stream.cut(undefined)
+  return stream
+}
+
+function createStream(call: Call, { options, services, liveOf, release }: Opening, start: Start): Stream {
   const { clock, feed, logger } = services
   const { kind, request, info } = call
+  const { signal } = request
+  const live = liveOf(kind)
   const view = viewOf(call, clock)
-  const options = watchOptions(request)
-  await reachVersion(options.notOlderThan, services, request.signal)
-  const start = await startOf({ kind, selection: selectionOf(call) }, options, services)
-  const of = { group: kind.group, kind: kind.kind }
-  return {
+  const nowMs = clock.nowMs()
+  const stream: Stream = {
     kind,
     view,
     clock,
-    initial: start.initial,
-    initialEnd: options.marksInitialEnd ? start.after : undefined,
+    signal,
+    live,
     membership: start.membership,
-    changes: await followFeed(feed, { after: start.after, of, signal: request.signal }, clock),
+    sharedAs: start.isFixed ? sharedName(call, view.name) : undefined,
     bookmarks: options.bookmarks,
-    endsAtMs: options.timeoutMs === undefined ? Infinity : clock.nowMs() + options.timeoutMs,
+    marksInitialEnd: options.marksInitialEnd,
+    endsAtMs: options.timeoutMs === undefined ? Infinity : nowMs + options.timeoutMs,
+    follow: (after) =>
+      feed.follow({ after, of: { group: kind.group, kind: kind.kind }, signal })[Symbol.asyncIterator](),
     onFailure: (error) => logger.error('watch failed', { resource: info.resource, ...errorFields(error) }),
+    onEnd: () => {
+      live.leave(stream)
+      release()
+    },
+    wake: () => stream.resume?.(),
+    cut: (failure) => {
+      stream.isCut = true
+      stream.failure = failure
+      stream.rest = undefined
+      stream.at = undefined
+      stream.onEnd()
+      stream.resume?.()
+    },
+    initial: start.initial,
+    past: undefined,
+    at: undefined,
+    position: start.after,
+    overlap: new Map(),
+    hasSent: false,
+    rest: undefined,
+    dueAtMs: 0,
+    wroteAtMs: nowMs,
+    isTaken: true,
+    bookmarkAtMs: nowMs + bookmarkMs,
+    isCut: false,
+    failure: undefined,
+    resume: undefined,
   }
+  stream.dueAtMs = dueMs(stream)
+  return stream
 }
 
-interface Start extends Pick<Stream, 'initial' | 'membership'> {
+/** Who is told the same: a selection by name and namespace only, in one view. */
+function sharedName({ info, kind, request: { query } }: Call, view: string): string {
+  return JSON.stringify([view, kind.namespaced ? info.namespace : '', text(query, 'fieldSelector') ?? ''])
+}
+
+interface Start {
   readonly after: string
+  readonly initial: Stream['initial']
+  readonly membership: Membership
+  /** Whether an object neither enters nor leaves by a change. */
+  readonly isFixed: boolean
 }
 
 async function startOf(selected: SelectedOptions, options: WatchOptions, services: ApiServices): Promise<Start> {
-  if (options.tellsInitial) return startOfPresent(selected, services)
+  const isFixed = !selected.selection.isMutable
+  if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services)) }
   const after = options.after ?? (await services.feed.latest())
-  return { after, initial: [], membership: await membershipOf(selected, () => resumedMembership(selected, services)) }
+  const membership = isFixed ? fixedMembership(selected.selection) : await resumedMembership(selected, services)
+  return { isFixed, after, initial: undefined, membership }
 }
 
 /** From the objects there are: the first page tells where their changes begin. */
-async function startOfPresent(selected: SelectedOptions, services: ApiServices): Promise<Start> {
+async function startOfPresent(selected: SelectedOptions, services: ApiServices): Promise<Omit<Start, 'isFixed'>> {
+  const { selection } = selected
   const pages = selectedPages(selected, services)
-  const first = (await pages.next()).value as ObjectList
-  const membership = await membershipOf(selected, () => changingMembership(selected.selection))
+  const first = (await pages()) as ObjectList
+  const membership = selection.isMutable ? changingMembership(selection) : fixedMembership(selection)
   return { after: first.resourceVersion, initial: itemsOf(first, pages), membership }
 }
 
-function membershipOf(
-  { selection }: SelectedOptions,
-  changing: () => Membership | Promise<Membership>,
-): Membership | Promise<Membership> {
-  return selection.isMutable ? changing() : fixedMembership(selection)
-}
-
-async function* itemsOf(first: ObjectList, rest: AsyncIterable<ObjectList>): AsyncGenerator<readonly StoredObject[]> {
-  yield first.items
-  for await (const { items } of rest) yield items
+function itemsOf(first: ObjectList, rest: Pages): () => Promise<readonly StoredObject[] | undefined> {
+  let next: ObjectList | undefined = first
+  return async () => {
+    const page = next ?? (await rest())
+    next = undefined
+    return page?.items
+  }
 }

@@ -77,7 +77,8 @@ async function noteAll(
 ): Promise<bigint> {
   const whole: Selection = { namespace: selection.namespace, name: undefined, selector: undefined, isMutable: false }
   let highest = 0n
-  for await (const page of selectedPages({ kind, selection: whole }, services)) {
+  const pages = selectedPages({ kind, selection: whole }, services)
+  for (let page = await pages(); page !== undefined; page = await pages()) {
     highest = max(highest, BigInt(page.resourceVersion))
     for (const { object } of page.items) {
       highest = max(highest, BigInt(object.metadata.resourceVersion))

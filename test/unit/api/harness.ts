@@ -157,14 +157,19 @@ async function openWatch(api: HttpHandler, path: string, sent: Sent = {}): Promi
     throw new Error(`no watch: ${String(response.body)}`)
   const pieces = response.body[Symbol.asyncIterator]()
   const events: WatchEvent[] = []
+  const decoder = new TextDecoder()
+  let line = ''
 
   const piece = async (): Promise<string | undefined> => {
     const next = await pieces.next()
-    return next.done === true ? undefined : String(next.value)
+    if (next.done === true) return undefined
+    return typeof next.value === 'string' ? next.value : decoder.decode(next.value, { stream: true })
   }
   const more = async (): Promise<boolean> => {
     const text = await piece()
-    for (const line of (text ?? '').split('\n')) if (line.trim() !== '') events.push(JSON.parse(line) as WatchEvent)
+    const lines = (line + (text ?? '')).split('\n')
+    line = lines.pop() ?? ''
+    for (const one of lines) events.push(JSON.parse(one) as WatchEvent)
     return text !== undefined
   }
   return {

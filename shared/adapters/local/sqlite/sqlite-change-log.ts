@@ -113,7 +113,7 @@ interface ChangeRow extends ObjectRow, Pick<Change, 'type'> {
 
 const stretchLength = 1_000
 /** One state may be longer. */
-const stretchCharacters = 1_000_000
+const stretchCharacters = 250_000
 
 /** A stretch ends after so many numbers, or after the state with which it is long enough. */
 function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {

@@ -1,0 +1,195 @@
+import { apiVersionOf } from '../../model/object.ts'
+import { objectText } from '../../model/object-text.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+
+/**
+ * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that grows
+ * at its tail; each watcher holds the last segment it has read, and what all have read is garbage. A watcher that is
+ * too far behind loses its place, and reads the log by itself until it is up to date again.
+ */
+export interface LiveChanges {
+  /** Adds a watcher, which is woken from now on; its place is the present tail. Throws what the feed throws. */
+  join(watcher: Watcher): Promise<void>
+  /** The watcher, which is there already, is at the present tail. */
+  rejoin(watcher: Watcher): void
+  leave(watcher: Watcher): void
+}
+
+export interface Watcher {
+  /** The last segment it has read; `undefined` while it reads the log by itself. */
+  at: Segment | undefined
+  /** When it wants to be woken though nothing happened. */
+  dueAtMs: number
+  /** When it last gave its client something, and whether the client has taken it. */
+  wroteAtMs: number
+  isTaken: boolean
+  /** There is a new segment, or the time has come. */
+  wake(): void
+  /** The watch ends: the client does not read, or the feed has failed. */
+  cut(failure: unknown): void
+}
+
+/** A batch of changes that watchers share, with the texts that were made of it. */
+export interface Segment {
+  readonly changes: readonly Change[]
+  /** Everything up to here has been told. Moves on at the tail while nothing happens. */
+  resourceVersion: string
+  /** The characters of all segments up to this one. */
+  readonly total: number
+  /** By what a watcher wants to be told of the changes, and how. */
+  readonly texts: Map<string, Uint8Array | string>
+  next: Segment | undefined
+}
+
+/** So far a watcher may be behind the others, in characters of objects. */
+const lagMax = 4_000_000
+/** A client that takes nothing for so long is cut off. */
+const stallMs = 30_000
+/** What the delivery to a watcher costs, about: deliveries rest as long as they take, so that they have half of the processor at most. */
+const deliveryMs = 0.02
+
+/** One chain per kind that is watched. A kind whose definition has changed is another one. */
+export function createLiveKinds(services: Services): (kind: ServedKind) => LiveChanges {
+  const kinds = new WeakMap<ServedKind, LiveChanges>()
+  return (kind) => {
+    const live = kinds.get(kind) ?? createLiveChanges(kind, services)
+    kinds.set(kind, live)
+    return live
+  }
+}
+
+interface Services {
+  readonly feed: ChangeFeed
+  readonly clock: Clock
+}
+
+/** What there is while there are watchers. */
+interface Run {
+  readonly kind: ServedKind
+  readonly watchers: Set<Watcher>
+  readonly over: AbortController
+  tail: Segment
+  alarm: AbortController
+  alarmAtMs: number
+}
+
+function createLiveChanges(kind: ServedKind, services: Services): LiveChanges {
+  let running: Promise<Run> | undefined
+  let run: Run | undefined
+
+  const stop = (ended: Run): void => {
+    ended.over.abort('nobody watches')
+    ended.alarm.abort('nobody watches')
+    if (run !== ended) return
+    run = undefined
+    running = undefined
+  }
+
+  const start = async (): Promise<Run> => {
+    const started: Run = {
+      kind,
+      watchers: new Set(),
+      over: new AbortController(),
+      tail: segmentAt(await services.feed.latest()),
+      alarm: new AbortController(),
+      alarmAtMs: Infinity,
+    }
+    run = started
+    void followFeed(started, services).catch((error: unknown) => {
+      stop(started)
+      for (const watcher of started.watchers) watcher.cut(error)
+    })
+    void ring(started, services.clock)
+    return started
+  }
+
+  const join: LiveChanges['join'] = async (watcher) => {
+    running ??= start().catch((error: unknown) => {
+      running = undefined
+      throw error
+    })
+    const joined = await running
+    // The last of the others may have left since.
+    if (joined.over.signal.aborted) return join(watcher)
+    joined.watchers.add(watcher)
+    watcher.at = joined.tail
+    if (watcher.dueAtMs < joined.alarmAtMs) joined.alarm.abort('earlier')
+  }
+
+  return {
+    join,
+    rejoin: (watcher) => {
+      watcher.at = run?.tail
+    },
+    leave: (watcher) => {
+      if (run === undefined || !run.watchers.delete(watcher)) return
+      if (run.watchers.size === 0) stop(run)
+    },
+  }
+}
+
+async function followFeed(run: Run, { feed, clock }: Services): Promise<void> {
+  const { kind, over } = run
+  const of = { group: kind.group, kind: kind.kind }
+  for await (const batch of feed.follow({ after: run.tail.resourceVersion, of, signal: over.signal })) {
+    append(run, batch)
+    if (batch.changes.length === 0) continue
+    for (const watcher of run.watchers) watcher.wake()
+    const restMs = Math.floor(run.watchers.size * deliveryMs)
+    if (restMs > 0) await clock.sleep(restMs, over.signal)
+  }
+}
+
+function append(run: Run, { changes, resourceVersion }: ChangeBatch): void {
+  if (changes.length === 0) {
+    run.tail.resourceVersion = resourceVersion
+    return
+  }
+  const served = changes.map((change) => inVersion(run.kind, change))
+  const length = served.reduce((sum, { stored }) => sum + objectText(stored.object).length, 0)
+  const segment: Segment = { ...segmentAt(resourceVersion), changes: served, total: run.tail.total + length }
+  run.tail.next = segment
+  run.tail = segment
+  for (const watcher of run.watchers)
+    if (watcher.at !== undefined && segment.total - watcher.at.total > lagMax + length) watcher.at = undefined
+}
+
+/** An empty one, as the beginning of a chain. */
+function segmentAt(resourceVersion: string): Segment {
+  return { changes: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
+}
+
+/** The feed tells objects in the version they are stored in. */
+export function inVersion(kind: ServedKind, change: Change): Change {
+  if (kind.version === kind.storageVersion) return change
+  const { stored } = change
+  const object = { ...stored.object, apiVersion: apiVersionOf(kind.group, kind.version) }
+  return { ...change, stored: { ...stored, object } }
+}
+
+/** Wakes each watcher when it is due: one timer for all of them. Cuts off those whose clients do not read. */
+async function ring(run: Run, clock: Clock): Promise<void> {
+  const { watchers, over } = run
+  while (!over.signal.aborted) {
+    const nowMs = clock.nowMs()
+    for (const watcher of watchers) {
+      const { dueAtMs, isTaken, wroteAtMs } = watcher
+      if (!isTaken && nowMs - wroteAtMs >= stallMs) watcher.cut(undefined)
+      else if (dueAtMs <= nowMs) watcher.wake()
+    }
+    run.alarm = new AbortController()
+    run.alarmAtMs = nextDueMs(watchers, nowMs)
+    await clock.sleep(run.alarmAtMs - nowMs, run.alarm.signal)
+  }
+}
+
+const ringMaxMs = 10_000
+
+/** The next time at which somebody is due. Who is due now has been woken, and says anew when it has been heard. */
+function nextDueMs(watchers: ReadonlySet<Watcher>, nowMs: number): number {
+  let dueMs = nowMs + ringMaxMs
+  for (const { dueAtMs } of watchers) if (dueAtMs > nowMs && dueAtMs < dueMs) dueMs = dueAtMs
+  return dueMs
+}

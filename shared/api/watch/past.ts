@@ -1,0 +1,66 @@
+import { keyOf, keyText } from '../../model/object-key.ts'
+import type { Change, ChangeBatch } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { inPortions } from './in-portions.ts'
+import { inVersion } from './live-changes.ts'
+import type { Stream } from './stream.ts'
+import { pastChangesText } from './texts.ts'
+
+/** A walk through the log that is to end where the live changes begin. */
+export interface Past {
+  readonly changes: AsyncIterator<ChangeBatch>
+  /** The batch that has been asked for, and where the live changes stood then. */
+  asked: Asked | undefined
+}
+
+interface Asked {
+  readonly liveAt: string
+  readonly result: Promise<IteratorResult<ChangeBatch>>
+}
+
+/** A refusal that comes by then is the status of the response; a watch of a quiet kind begins so much later. */
+const soonMs = 5
+
+/** Asks for the first batch. Throws EXPIRED if the feed says soon that it does not reach back so far. */
+export async function beginPast(stream: Stream, clock: Clock): Promise<Past> {
+  const past: Past = { changes: stream.follow(stream.position), asked: undefined }
+  past.asked = ask(stream, past)
+  if (await inPortions(past.asked.result, clock)(soonMs)) await past.asked.result
+  return past
+}
+
+/**
+ * The place among the live changes is taken before the log is asked. So what is told by neither would have to come between
+ * two looks of which the second is later.
+ */
+function ask(stream: Stream, { changes }: Past): Asked {
+  stream.live.rejoin(stream)
+  const liveAt = stream.at?.resourceVersion ?? stream.position
+  return { liveAt, result: changes.next() }
+}
+
+/** The lines of the next batch of the log. With the one that reaches the live changes the watch goes live. */
+export async function readPast(stream: Stream, past: Past): Promise<string | undefined> {
+  const { liveAt, result } = past.asked ?? ask(stream, past)
+  past.asked = undefined
+  const { value, done } = await result
+  if (done === true || stream.signal.aborted) {
+    stream.isCut = true
+    return undefined
+  }
+  const changes = value.changes.map((change: Change) => inVersion(stream.kind, change))
+  noteOverlap(stream, changes, BigInt(liveAt))
+  stream.position = value.resourceVersion
+  if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {
+    stream.past = undefined
+    await past.changes.return?.()
+  } else stream.at = undefined
+  return pastChangesText(stream, changes)
+}
+
+function noteOverlap({ overlap }: Stream, changes: readonly Change[], liveAt: bigint): void {
+  for (const { stored } of changes) {
+    const version = BigInt(stored.object.metadata.resourceVersion)
+    if (version > liveAt) overlap.set(keyText(keyOf(stored.object)), version)
+  }
+}

@@ -1,0 +1,160 @@
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { ChangeBatch } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { expected, failureStatus, isOurs } from '../failure.ts'
+import type { View } from '../view.ts'
+import { bookmarkLine, eventLine } from './event-lines.ts'
+import type { LiveChanges, Watcher } from './live-changes.ts'
+import type { Membership } from './membership.ts'
+import { readPast, type Past } from './past.ts'
+import { initialText, segmentText } from './texts.ts'
+
+/** One watch: what it was asked for, and how far it is. */
+export interface Stream extends Watcher {
+  readonly kind: ServedKind
+  readonly view: View
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly live: LiveChanges
+  readonly membership: Membership
+  /** Watchers of the same name are told the same of each change; `undefined` if no other watcher is sure to be. */
+  readonly sharedAs: string | undefined
+  readonly bookmarks: boolean
+  /** Whether a bookmark says where the initial objects end. */
+  readonly marksInitialEnd: boolean
+  readonly endsAtMs: number
+  /** The changes after a resourceVersion, for this watcher alone. */
+  readonly follow: (after: string) => AsyncIterator<ChangeBatch>
+  /** Told of failures that are not the client's. */
+  readonly onFailure: (error: unknown) => void
+  /** Called when the watch is over, perhaps more than once. */
+  readonly onEnd: () => void
+
+  /** Hands out the pages of the objects that are told first; `undefined` when they have been told. */
+  initial: (() => Promise<readonly StoredObject[] | undefined>) | undefined
+  /** What it reads by itself; `undefined` while it is live. */
+  past: Past | undefined
+  /** Everything up to here has been told. */
+  position: string
+  /** What the log told though the live changes may tell it too: the version of each object. */
+  readonly overlap: Map<string, bigint>
+  /** Whether the client has been told of an object. */
+  hasSent: boolean
+  /** What is to be sent. */
+  rest: string | Uint8Array | undefined
+  bookmarkAtMs: number
+  isCut: boolean
+  failure: unknown
+  /** Ends the wait for something to tell. */
+  resume: (() => void) | undefined
+}
+
+/** Says nothing but that the server is there. */
+const sign = ' '
+const silenceMs = 10_000
+export const bookmarkMs = 60_000
+
+/**
+ * The lines of a watch, in pieces. A first space makes every gateway send the headers; a space in ten seconds of silence
+ * tells a client that the server is there (client-node gives up after thirty). JSON allows a space ahead of a value, and
+ * every client takes it, whereas the Python client from 34.1 on fails on an empty line. Nothing is read ahead of the client.
+ */
+export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Array> {
+  try {
+    stream.rest = sign
+    for (;;) {
+      while (stream.rest !== undefined) yield takePiece(stream, stream.rest)
+      stream.isTaken = true
+      if (isOver(stream)) break
+      stream.rest = dueText(stream) ?? (await nextText(stream))
+    }
+    if (stream.failure !== undefined) throw stream.failure
+    if (stream.bookmarks && !stream.isCut && !stream.signal.aborted) yield bookmark(stream, stream.position)
+  } catch (error) {
+    yield failureLine(stream, error)
+  } finally {
+    stream.onEnd()
+  }
+}
+
+function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {
+  return isCut || signal.aborted || clock.nowMs() >= endsAtMs
+}
+
+/** At most so much is handed to the server at a time: what a client costs that does not read. */
+const pieceMax = 16_384
+const encoder = new TextEncoder()
+
+/** The next piece of what is to be sent. A part of a long text is a copy, so that the whole is not kept for its sake. */
+function takePiece(stream: Stream, rest: string | Uint8Array): string | Uint8Array {
+  stream.isTaken = false
+  stream.wroteAtMs = stream.clock.nowMs()
+  stream.dueAtMs = dueMs(stream)
+  stream.rest = undefined
+  if (rest.length <= pieceMax) return rest
+  const bytes = typeof rest === 'string' ? encoder.encode(rest) : rest
+  stream.rest = bytes.subarray(pieceMax)
+  return bytes.slice(0, pieceMax)
+}
+
+/** What is told next; `undefined` when the wait for it is over, whatever ended it. */
+async function nextText(stream: Stream): Promise<string | Uint8Array | undefined> {
+  const { initial, past, at } = stream
+  if (initial !== undefined) return nextInitial(stream, initial)
+  if (past !== undefined) return readPast(stream, past)
+  if (at === undefined) {
+    // Too far behind the others: the log has what they had.
+    stream.past = { changes: stream.follow(stream.position), asked: undefined }
+    return undefined
+  }
+  if (at.next !== undefined) {
+    stream.at = at.next
+    return segmentText(stream, at.next)
+  }
+  await new Promise<void>((resolve) => {
+    stream.resume = resolve
+  })
+  // Empty batches move the end on.
+  stream.position = at.resourceVersion
+  return undefined
+}
+
+async function nextInitial(
+  stream: Stream,
+  nextPage: () => Promise<readonly StoredObject[] | undefined>,
+): Promise<string | undefined> {
+  const page = await nextPage()
+  if (page !== undefined) return page.length === 0 ? undefined : initialText(stream, page)
+  stream.initial = undefined
+  if (!stream.marksInitialEnd) return undefined
+  return bookmark(stream, stream.position, { 'k8s.io/initial-events-end': 'true' })
+}
+
+/** When it is to be woken though nothing happens. It never moves to an earlier time. */
+export function dueMs({ wroteAtMs, endsAtMs, bookmarks, bookmarkAtMs }: DueOptions): number {
+  return Math.min(wroteAtMs + silenceMs, endsAtMs, bookmarks ? bookmarkAtMs : Infinity)
+}
+
+type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmarkAtMs'>
+
+function dueText(stream: Stream): string | undefined {
+  const nowMs = stream.clock.nowMs()
+  if (stream.bookmarks && nowMs >= stream.bookmarkAtMs) {
+    stream.bookmarkAtMs = nowMs + bookmarkMs
+    return bookmark(stream, stream.position)
+  }
+  return nowMs - stream.wroteAtMs >= silenceMs ? sign : undefined
+}
+
+function bookmark(stream: Stream, resourceVersion: string, annotations: Record<string, string> = {}): string {
+  const { kind, view, hasSent } = stream
+  stream.hasSent = true
+  return bookmarkLine({ kind, view, resourceVersion, isFirst: !hasSent, annotations })
+}
+
+function failureLine({ onFailure }: Stream, error: unknown): string {
+  const told = expected(error)
+  if (isOurs(told)) onFailure(error)
+  return eventLine('ERROR', JSON.stringify(failureStatus(told)))
+}

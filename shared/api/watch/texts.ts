@@ -1,0 +1,88 @@
+import { keyOf, keyText } from '../../model/object-key.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import { eventLine } from './event-lines.ts'
+import type { Segment } from './live-changes.ts'
+import type { EventType } from './membership.ts'
+import type { Stream } from './stream.ts'
+
+/** What a watch says of objects and changes, and what of it all watchers of the same view share. */
+
+/** Longer texts are kept as bytes: they are made once, not by each connection. */
+const textMax = 16_384
+const encoder = new TextEncoder()
+
+export function initialText(stream: Stream, page: readonly StoredObject[]): string {
+  return page
+    .map((stored) => {
+      stream.membership.knows(stored.object)
+      return eventLine('ADDED', eventObject(stream, stored))
+    })
+    .join('')
+}
+
+/** Of changes that this watcher alone has read. */
+export function pastChangesText(stream: Stream, changes: readonly Change[]): string | undefined {
+  let lines = ''
+  for (const change of changes) {
+    const event = stream.membership.eventOf(change)
+    if (event !== undefined) lines += eventLine(event, eventObject(stream, change.stored))
+  }
+  return lines === '' ? undefined : lines
+}
+
+/** Of a segment, which is made once for all who are told the same. */
+export function segmentText(stream: Stream, segment: Segment): string | Uint8Array | undefined {
+  const { sharedAs, overlap, view } = stream
+  const isAlone = sharedAs === undefined || overlap.size > 0 || (view.introduces && !stream.hasSent)
+  const text = isAlone ? ownLines(stream, segment) : sharedLines(stream, segment, sharedAs)
+  if (BigInt(segment.resourceVersion) >= BigInt(stream.position)) overlap.clear()
+  stream.position = segment.resourceVersion
+  return text === '' ? undefined : text
+}
+
+function sharedLines(stream: Stream, segment: Segment, sharedAs: string): string | Uint8Array {
+  const known = segment.texts.get(sharedAs)
+  if (known !== undefined) return known
+  const lines = ownLines(stream, segment)
+  const text = lines.length > textMax ? encoder.encode(lines) : lines
+  segment.texts.set(sharedAs, text)
+  return text
+}
+
+function ownLines(stream: Stream, segment: Segment): string {
+  let lines = ''
+  for (const [i, change] of segment.changes.entries()) {
+    if (isTold(stream, change)) continue
+    const event = stream.membership.eventOf(change)
+    if (event !== undefined) lines += sharedLine(stream, segment, i, event)
+  }
+  return lines
+}
+
+/** Whether the log has told this state of the object, or a later one. */
+function isTold({ overlap }: Stream, { stored: { object } }: Change): boolean {
+  if (overlap.size === 0) return false
+  const told = overlap.get(keyText(keyOf(object)))
+  return told !== undefined && told >= BigInt(object.metadata.resourceVersion)
+}
+
+/** The line of one change, which those share who are told of different changes. */
+function sharedLine(stream: Stream, { changes, texts }: Segment, i: number, event: EventType): string {
+  const { stored } = changes[i] as Change
+  const { view, sharedAs } = stream
+  if (sharedAs !== undefined || (view.introduces && !stream.hasSent))
+    return eventLine(event, eventObject(stream, stored))
+  const name = `${i} ${event} ${view.name}`
+  const known = texts.get(name)
+  if (typeof known === 'string') return known
+  const line = eventLine(event, eventObject(stream, stored))
+  texts.set(name, line)
+  return line
+}
+
+function eventObject(stream: Stream, stored: StoredObject): string {
+  const { hasSent, view } = stream
+  stream.hasSent = true
+  return view.event(stored, !hasSent)
+}
