@@ -6,6 +6,7 @@ import { measureLoop } from './loop.ts'
 import { loopFigures, loopTable } from './loop-report.ts'
 import { measureRest, restTable } from './rest.ts'
 import { measureSchema, schemaTable } from './schema.ts'
+import { measureWatchers, watcherTable } from './watchers.ts'
 
 /**
  * `npm run bench`: how many changes per second converge, how long each takes and what it costs, beside what the same machine
@@ -15,6 +16,7 @@ import { measureSchema, schemaTable } from './schema.ts'
  *     npm run bench -- --engine [--json]      what the engine alone adds to each reconcile
  *     npm run bench -- --schema [--json]      what it costs to know that an object is as its schema wants it
  *     npm run bench -- --rest [N] [--json]    what N objects at rest cost the process, 1,000,000 if not said
+ *     npm run bench -- --watchers [N] [--json]  what N watchers cost while 100 changes a second are made, 1,000 if not said
  */
 const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', {
   allowPositionals: true,
@@ -22,6 +24,7 @@ const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', 
     engine: { type: 'boolean', default: false },
     schema: { type: 'boolean', default: false },
     rest: { type: 'boolean', default: false },
+    watchers: { type: 'boolean', default: false },
     reps: { type: 'string', default: '3' },
     clients: { type: 'string', default: '1,16,64' },
     peers: { type: 'boolean', default: false },
@@ -30,10 +33,12 @@ const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', 
 })
 
 const startMs = performance.now()
-if (values.engine || values.schema || values.rest) {
-  await measureAlone(
-    values.engine ? 'engine' : values.schema ? 'schema' : wholeNumber('--rest', positionals[0] ?? '1000000', 1),
-  )
+if (values.engine || values.schema || values.rest || values.watchers) {
+  const [count] = positionals
+  if (values.engine) report(await measureEngine(), engineTable)
+  else if (values.schema) report(measureSchema(), schemaTable)
+  else if (values.rest) report(await measureRest(wholeNumber('--rest', count ?? '1000000', 1)), restTable)
+  else report(await measureWatchers(wholeNumber('--watchers', count ?? '1000', 1), 100), watcherTable)
   process.exit(0)
 }
 
@@ -47,21 +52,10 @@ const seconds = Math.round((performance.now() - startMs) / 1000)
 if (values.json) console.log(JSON.stringify({ ...provenance(), figures, samples: result.samples }))
 else console.log(`${loopTable(figures)}\n\n${notes()}`)
 
-/** The engine alone, the check of a schema, or a process with so many objects at rest. */
-async function measureAlone(what: 'engine' | 'schema' | number): Promise<void> {
-  const [measured, table] = await figuresOf(what)
+function report<Figures>(measured: Figures, table: (figures: Figures) => string): void {
   if (values.json) return console.log(JSON.stringify({ ...provenance(), figures: measured }))
   const { commit, node, machine, command } = provenance()
-  console.log(`${table}\n\n${command} at ${commit}; node ${node}; ${machine}`)
-}
-
-async function figuresOf(what: 'engine' | 'schema' | number) {
-  if (what === 'engine') return measureEngine().then((all) => [all, engineTable(all)] as const)
-  if (what === 'schema') {
-    const all = measureSchema()
-    return [all, schemaTable(all)] as const
-  }
-  return measureRest(what).then((all) => [all, restTable(all)] as const)
+  console.log(`${table(measured)}\n\n${command} at ${commit}; node ${node}; ${machine}`)
 }
 
 function notes(): string {

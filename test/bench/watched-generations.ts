@@ -25,6 +25,7 @@ export async function watchGenerations(target: Target, collection: string): Prom
   const waiting = new Map<string, { readonly generation: number; resolve(): void }>()
   let events = 0
   let pieces = 0
+  let cutOff = ''
 
   const note = ({ object: { metadata, status } }: Watched): void => {
     const generation = status?.observedGeneration ?? 0
@@ -37,11 +38,10 @@ export async function watchGenerations(target: Target, collection: string): Prom
 
   const path = `${collection}?watch=1&resourceVersion=${latest}`
   connection.stream(requestText(target, { method: 'GET', path }), (piece) => {
-    // A space says that the server is there.
-    if (piece.trim() === '') return
-    const lines = piece.split('\n')
-    for (const line of lines) if (line !== '') note(JSON.parse(line) as Watched)
-    events += lines.length - 1
+    const lines = (cutOff + piece).split('\n')
+    cutOff = lines.pop() ?? ''
+    for (const line of lines) note(JSON.parse(line) as Watched)
+    events += lines.length
     pieces++
   })
 

@@ -21,7 +21,7 @@ describe.skipIf(newest === undefined)(
         const watch = await kubectl.start('get wd -l set=watched -w')
         await watch.says(/^NAME +SIZE +READY +AGE\nseen +1 +\d+s\n/)
         await kubectl.apply(widget('new', { labels: '{set: watched}', spec: '{size: 4}' }))
-        await watch.says(/\nnew +4 +0s\n/)
+        await watch.says(/\nnew +4 +\d+s\n/)
         await kubectl.ok(`patch wd seen --type=merge -p '{"spec":{"size":2}}'`)
         await watch.says(/\nseen +2 /)
         await setStatus('seen', ready('True'))

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, requestText, type Connection, type Target } from './connection.ts'
+import { cpuMs } from './process-cpu.ts'
+import { benchDirectory, startServer, type Server } from './processes.ts'
+
+/** Many watchers of one collection in which something changes all the time. */
+export interface WatcherFigures {
+  readonly name: string
+  readonly watchers: number
+  /** Asked for and made, per second. */
+  readonly changesPerSecond: number
+  /** Of those, how many each watcher was told per second. */
+  readonly eventsPerSecond: number
+  /** Of one core, with what the changes cost. */
+  readonly cpuShare: number
+  /** What a watcher costs at rest. */
+  readonly kbPerWatcher: number
+  readonly rssMb: { readonly before: number; readonly during: number; readonly after: number }
+}
+
+const seconds = 10
+const settleMs = 5_000
+const maps = '/api/v1/namespaces/default/configmaps'
+
+/** The control plane beside the least that a server of Node does for as many connections. */
+export async function measureWatchers(watchers: number, changesPerSecond: number): Promise<readonly WatcherFigures[]> {
+  const options = { watchers, changesPerSecond }
+  return [
+    await measureOne('same bytes to each connection', 'broadcast.ts', options),
+    await measureOne('Setpoint', 'control-plane.ts', options),
+  ]
+}
+
+interface Options {
+  readonly watchers: number
+  readonly changesPerSecond: number
+}
+
+async function measureOne(name: string, program: string, options: Options): Promise<WatcherFigures> {
+  using directory = benchDirectory()
+  const server = await startServer(new URL(program, import.meta.url), join(directory.path, 'data'))
+  try {
+    return { name, ...options, ...(await watchAll(server, options, program === 'control-plane.ts')) }
+  } finally {
+    await server.end()
+  }
+}
+
+async function watchAll(
+  { pid, ready }: Server,
+  { watchers, changesPerSecond }: Options,
+  isWritten: boolean,
+): Promise<Omit<WatcherFigures, 'name' | keyof Options>> {
+  const writer = await connect(ready)
+  if (isWritten) await change(writer, ready, changesPerSecond, 2)
+  await sleep(settleMs)
+  const before = residentMb(pid)
+  const told = { events: 0 }
+  const open = await openAll(ready, watchers, told)
+  await sleep(settleMs)
+  const atRest = residentMb(pid)
+  told.events = 0
+  const cpuBefore = cpuMs(pid)
+  const startMs = performance.now()
+  if (isWritten) await change(writer, ready, changesPerSecond, seconds)
+  else await sleep(seconds * 1_000)
+  const tookMs = performance.now() - startMs
+  const figures = {
+    eventsPerSecond: told.events / watchers / (tookMs / 1_000),
+    cpuShare: (cpuMs(pid) - cpuBefore) / tookMs,
+    kbPerWatcher: ((atRest - before) * 1_024) / watchers,
+  }
+  const during = residentMb(pid)
+  for (const connection of open) connection.close()
+  await sleep(settleMs)
+  writer.close()
+  return { ...figures, rssMb: { before, during, after: residentMb(pid) } }
+}
+
+async function openAll(target: Target, count: number, told: { events: number }): Promise<readonly Connection[]> {
+  const open: Connection[] = []
+  while (open.length < count) {
+    const some = await Promise.all(Array.from({ length: Math.min(50, count - open.length) }, () => connect(target)))
+    for (const connection of some)
+      connection.stream(requestText(target, { method: 'GET', path: `${maps}?watch=1` }), (piece) => {
+        for (let at = piece.indexOf('\n'); at >= 0; at = piece.indexOf('\n', at + 1)) told.events++
+      })
+    open.push(...some)
+  }
+  return open
+}
+
+/** Writes so many changes a second, evenly, to ten objects of 1 KB. */
+async function change(writer: Connection, target: Target, perSecond: number, forSeconds: number): Promise<void> {
+  const startMs = performance.now()
+  for (let i = 0; i < perSecond * forSeconds; i++) {
+    const name = `map-${i % 10}`
+    const body = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { number: String(i), text: 'x'.repeat(800) },
+    })
+    const send = async (method: string, path: string, type: string): Promise<number> =>
+      (await writer.send(requestText(target, { method, path, type, body }))).status
+    if ((await send('PATCH', `${maps}/${name}`, 'application/merge-patch+json')) === 404)
+      await send('POST', maps, 'application/json')
+    await sleep(startMs + ((i + 1) * 1_000) / perSecond - performance.now())
+  }
+}
+
+function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
+}
+
+function sleep(ms: number): Promise<void> {
+  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+export function watcherTable(figures: readonly WatcherFigures[]): string {
+  const head = '| | watchers | events/s each | of a core | µs an event | KB a watcher | RSS before · with · after, MB |'
+  const rows = figures.map(({ name, watchers, eventsPerSecond, cpuShare, kbPerWatcher, rssMb }) => {
+    const microseconds = (cpuShare * 1e6) / (eventsPerSecond * watchers)
+    const rss = [rssMb.before, rssMb.during, rssMb.after].map((mb) => mb.toFixed(0)).join(' · ')
+    return `| ${name} | ${watchers} | ${eventsPerSecond.toFixed(0)} | ${(cpuShare * 100).toFixed(0)} % | ${microseconds.toFixed(1)} | ${kbPerWatcher.toFixed(0)} | ${rss} |`
+  })
+  return [head, '|---|---|---|---|---|---|---|', ...rows].join('\n')
+}
