@@ -11,6 +11,11 @@ export function jsonText(status: number, body: string): HttpResponse {
   return { status, headers: jsonHeaders, body }
 }
 
+/** For JSON text that is made while it is sent. */
+export function jsonPieces(status: number, body: AsyncIterable<string>): HttpResponse {
+  return { status, headers: jsonHeaders, body }
+}
+
 export function plainText(status: number, body: string): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
 }

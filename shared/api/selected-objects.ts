@@ -44,16 +44,13 @@ export type Pages = () => Promise<ObjectList | undefined>
 
 /** Keeps no page that it has handed out. */
 export function selectedPages(options: SelectedOptions, services: Services): Pages {
-  let token: string | undefined
-  let isOver = false
-  return async () => {
-    if (isOver) return undefined
-    const rest = token === undefined ? options : { ...options, continue: token }
-    const page = await selectedObjects({ ...rest, limit: pageSize }, services)
-    token = page.continue
-    isOver = token === undefined
+  let next: SelectedOptions | undefined = { ...options, limit: pageSize }
+  const read = async (asked: SelectedOptions): Promise<ObjectList> => {
+    const page = await selectedObjects(asked, services)
+    next = page.continue === undefined ? undefined : { ...asked, continue: page.continue }
     return page
   }
+  return async () => (next === undefined ? undefined : read(next))
 }
 
 const pageSize = 200

@@ -14,12 +14,20 @@ import { tableOf, type TableShape } from './table/table.ts'
 export interface View {
   one(stored: StoredObject): string
   list(list: ObjectList): string
+  /** A list in its parts: what stands ahead of the items, each of them with commas between, and what stands behind. */
+  readonly parts: ListParts
   /** As part of a stream of objects of one kind. */
   event(stored: StoredObject, isFirst: boolean): string
   /** Whether the first of a stream says what holds for all, as tables do with their columns. */
   readonly introduces: boolean
   /** Views of a kind with the same name say the same. */
   readonly name: string
+}
+
+export interface ListParts {
+  opening(list: Omit<ObjectList, 'items'>): string
+  item(stored: StoredObject): string
+  readonly closing: string
 }
 
 interface ViewOptions {
@@ -54,21 +62,27 @@ function createView(options: ViewOptions): View {
 function objectView(kind: ServedKind): View {
   const one = (stored: StoredObject): string => objectText(present(stored))
   const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
-  const list = (page: ObjectList): string =>
-    `${head}${JSON.stringify(listMeta(page))},"items":[${page.items.map(one).join(',')}]}`
-  return { name: 'objects', introduces: false, one, list, event: one }
+  const parts: ListParts = {
+    opening: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
+    item: one,
+    closing: ']}',
+  }
+  return { name: 'objects', introduces: false, one, list: listOf(parts), parts, event: one }
+}
+
+function listOf({ opening, item, closing }: ListParts): View['list'] {
+  return (page) => `${opening(page)}${page.items.map(item).join(',')}${closing}`
 }
 
 function metadataView(apiVersion: string): View {
   const one = ({ object }: StoredObject): string => JSON.stringify(partial(object, apiVersion))
-  const list = (page: ObjectList): string =>
-    JSON.stringify({
-      kind: 'PartialObjectMetadataList',
-      apiVersion,
-      metadata: listMeta(page),
-      items: page.items.map(({ object }) => partial(object, apiVersion)),
-    })
-  return { name: apiVersion, introduces: false, one, list, event: one }
+  const head = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(apiVersion)},"metadata":`
+  const parts: ListParts = {
+    opening: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
+    item: one,
+    closing: ']}',
+  }
+  return { name: apiVersion, introduces: false, one, list: listOf(parts), parts, event: one }
 }
 
 interface TableOptions extends ViewOptions {
@@ -79,20 +93,23 @@ interface TableOptions extends ViewOptions {
 
 function tableView(options: TableOptions): View {
   const { columnDefinitions } = options.shape
-  const table = (metadata: JsonObject, rows: readonly StoredObject[], columns: readonly JsonObject[] | null): string =>
-    JSON.stringify({
-      kind: 'Table',
-      apiVersion: options.apiVersion,
-      metadata,
-      columnDefinitions: columns,
-      rows: rows.map((stored) => row(stored, options)),
-    })
+  const head = `{"kind":"Table","apiVersion":${JSON.stringify(options.apiVersion)},"metadata":`
+  const opening = (metadata: JsonObject, columns: readonly JsonObject[] | null): string =>
+    `${head}${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`
+  const parts: ListParts = {
+    opening: (list) => opening(listMeta(list), columnDefinitions),
+    item: (stored) => JSON.stringify(row(stored, options)),
+    closing: ']}',
+  }
+  const table = (stored: StoredObject, columns: readonly JsonObject[] | null): string =>
+    `${opening(rowsVersion(stored), columns)}${parts.item(stored)}${parts.closing}`
   return {
     name: `table ${options.apiVersion} ${options.include}`,
     introduces: true,
-    one: (stored) => table(rowsVersion(stored), [stored], columnDefinitions),
-    list: (page) => table(listMeta(page), page.items, columnDefinitions),
-    event: (stored, isFirst) => table(rowsVersion(stored), [stored], isFirst ? columnDefinitions : null),
+    parts,
+    list: listOf(parts),
+    one: (stored) => table(stored, columnDefinitions),
+    event: (stored, isFirst) => table(stored, isFirst ? columnDefinitions : null),
   }
 }
 
@@ -111,6 +128,6 @@ function rowsVersion({ object }: StoredObject): JsonObject {
   return { resourceVersion: object.metadata.resourceVersion }
 }
 
-function listMeta({ resourceVersion, continue: token }: ObjectList): JsonObject {
+function listMeta({ resourceVersion, continue: token }: Omit<ObjectList, 'items'>): JsonObject {
   return token === undefined ? { resourceVersion } : { resourceVersion, continue: token }
 }

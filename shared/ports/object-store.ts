@@ -43,9 +43,15 @@ export interface ListQuery {
   readonly limit?: number
   /** Only objects behind this one. */
   readonly after?: { readonly namespace: string; readonly name: string }
+  /** The resourceVersion of the page that this one goes on from. */
+  readonly asOf?: string
 }
 
 export interface ListPage {
+  /**
+   * Fewer than asked for, if they are large. Where writes are numbered one by one (SQLite), each is as it was at the
+   * resourceVersion of the first page, and what was removed since is left out; elsewhere each is as it is now.
+   */
   readonly items: readonly StoredObject[]
   /** A watch from here misses nothing that is not in `items`; it may repeat something that is. */
   readonly resourceVersion: string

@@ -20,25 +20,29 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
   let page = await store.list(query(kind, options, token))
   const version = token?.version ?? page.resourceVersion
   for (;;) {
-    const next = take(found, page, options)
-    if (next !== undefined) return { items: found, resourceVersion: version, continue: encode({ ...next, version }) }
+    const end = take(found, page, options)
+    if (end !== undefined) return { items: found, resourceVersion: version, continue: encode({ ...end, version }) }
     const last = page.items.at(-1)
     if (!page.more || last === undefined) return { items: found, resourceVersion: version }
-    page = await store.list(query(kind, options, placeOf(last)))
+    const next = { ...placeOf(last), version }
+    if (found.length > 0 && endsEarly(page, options))
+      return { items: found, resourceVersion: version, continue: encode(next) }
+    page = await store.list(query(kind, options, next))
   }
 }
 
-function query(
-  { group, kind }: ServedKind,
-  { namespace, limit }: ListOptions,
-  after?: { namespace: string; name: string },
-): ListQuery {
+/** The store ends a page early whose objects are large: so does the page that is made of it. */
+function endsEarly(page: ListPage, { limit = Infinity }: ListOptions): boolean {
+  return limit !== Infinity && page.items.length < limit
+}
+
+function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, after?: Token): ListQuery {
   return {
     group,
     kind,
     ...(namespace === undefined ? {} : { namespace }),
     ...(limit === undefined ? {} : { limit }),
-    ...(after === undefined ? {} : { after: { namespace: after.namespace, name: after.name } }),
+    ...(after === undefined ? {} : { after: { namespace: after.namespace, name: after.name }, asOf: after.version }),
   }
 }
 

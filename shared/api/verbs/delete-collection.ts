@@ -43,12 +43,8 @@ function pagesOf(call: Call, services: ApiServices): Pages {
   const page = pageOptions(call.request.query)
   const isWhole = page.limit === undefined && page.continue === undefined
   if (isWhole) return selectedPages(selected, services)
-  let isOver = false
-  return async () => {
-    if (isOver) return undefined
-    isOver = true
-    return selectedObjects({ ...selected, ...page }, services)
-  }
+  let pages = 1
+  return async () => (pages-- > 0 ? selectedObjects({ ...selected, ...page }, services) : undefined)
 }
 
 /** Somebody else deleted it first, and perhaps made another of that name: both are as good as done. */

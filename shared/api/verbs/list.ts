@@ -1,22 +1,44 @@
 import { OperatingError } from '../../model/errors.ts'
+import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { reachVersion } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
 import { text } from '../query.ts'
-import { jsonText } from '../reply.ts'
-import { selectedObjects } from '../selected-objects.ts'
+import { jsonPieces, jsonText } from '../reply.ts'
+import { selectedObjects, selectedPages, type Pages } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
-import { viewOf } from '../view.ts'
+import { viewOf, type ListParts } from '../view.ts'
 
-/** `GET` of a collection: whole, or in pages of `limit`. */
+/** `GET` of a collection: whole, or in pages of `limit`. A whole one that is long is sent while it is read. */
 export function createList(services: ApiServices): VerbHandler {
   return async (call) => {
     const view = viewOf(call, services.clock)
-    const page = { kind: call.kind, selection: selectionOf(call), ...pageOptions(call.request.query) }
+    const selected = { kind: call.kind, selection: selectionOf(call) }
+    const page = pageOptions(call.request.query)
     refuseExactVersion(call)
     await reachVersion(resourceVersion(call.request.query), services, call.request.signal)
-    return jsonText(200, view.list(await selectedObjects(page, services)))
+    if (page.limit !== undefined || page.continue !== undefined)
+      return jsonText(200, view.list(await selectedObjects({ ...selected, ...page }, services)))
+    const pages = selectedPages(selected, services)
+    const { continue: token, ...first } = (await pages()) as ObjectList
+    return token === undefined ? jsonText(200, view.list(first)) : jsonPieces(200, listPieces(view.parts, first, pages))
   }
+}
+
+/** The client takes each page before the next one is read. A failure on the way breaks the response off. */
+async function* listPieces(
+  { opening, item, closing }: ListParts,
+  { items, ...list }: ObjectList,
+  rest: Pages,
+): AsyncGenerator<string> {
+  yield opening(list)
+  let before = ''
+  for (let page: typeof items | undefined = items; page !== undefined; page = (await rest())?.items) {
+    if (page.length === 0) continue
+    yield before + page.map(item).join(',')
+    before = ','
+  }
+  yield closing
 }
 
 /** Lists tell the present, which satisfies every other way of asking for a version. */

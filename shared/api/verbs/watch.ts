@@ -46,7 +46,7 @@ async function open(call: Call, opening: Opening): Promise<Stream> {
   const selected = { kind: call.kind, selection: selectionOf(call) }
   const stream = createStream(call, opening, await startOf(selected, options, services))
   const { live, signal } = stream
-  signal.addEventListener('abort', () => stream.cut(undefined), { once: true })
+  signal.addEventListener('abort', () => stream.cut(), { once: true })
   try {
     await live.join(stream)
     stream.past = await beginPast(stream, services.clock)
@@ -54,7 +54,7 @@ async function open(call: Call, opening: Opening): Promise<Stream> {
     live.leave(stream)
     throw error
   }
-  if (signal.aborted) stream.cut(undefined)
+  if (signal.aborted) stream.cut()
   return stream
 }
 

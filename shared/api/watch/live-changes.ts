@@ -28,7 +28,7 @@ export interface Watcher {
   /** There is a new segment, or the time has come. */
   wake(): void
   /** The watch ends: the client does not read, or the feed has failed. */
-  cut(failure: unknown): void
+  cut(failure?: Error): void
 }
 
 /** A batch of changes that watchers share, with the texts that were made of it. */
@@ -99,7 +99,8 @@ function createLiveChanges(kind: ServedKind, services: Services): LiveChanges {
     run = started
     void followFeed(started, services).catch((error: unknown) => {
       stop(started)
-      for (const watcher of started.watchers) watcher.cut(error)
+      const failure = error instanceof Error ? error : new Error(String(error))
+      for (const watcher of started.watchers) watcher.cut(failure)
     })
     void ring(started, services.clock)
     return started
@@ -176,7 +177,7 @@ async function ring(run: Run, clock: Clock): Promise<void> {
     const nowMs = clock.nowMs()
     for (const watcher of watchers) {
       const { dueAtMs, isTaken, wroteAtMs } = watcher
-      if (!isTaken && nowMs - wroteAtMs >= stallMs) watcher.cut(undefined)
+      if (!isTaken && nowMs - wroteAtMs >= stallMs) watcher.cut()
       else if (dueAtMs <= nowMs) watcher.wake()
     }
     run.alarm = new AbortController()

@@ -45,7 +45,7 @@ export interface Stream extends Watcher {
   rest: string | Uint8Array | undefined
   bookmarkAtMs: number
   isCut: boolean
-  failure: unknown
+  failure: Error | undefined
   /** Ends the wait for something to tell. */
   resume: (() => void) | undefined
 }

@@ -105,7 +105,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
     services,
     store,
     errors,
-    send: async (line, sent) => reply(await api(request(line, sent))),
+    send: async (line, sent) => reply(await whole(await api(request(line, sent)))),
     watch: async (path, sent) => openWatch(api, path, sent),
     close: () => database.close(),
   }
@@ -142,6 +142,14 @@ export function request(
     },
     signal: signal ?? new AbortController().signal,
   }
+}
+
+/** The response with all pieces of its body. */
+async function whole(response: HttpResponse): Promise<HttpResponse> {
+  if (typeof response.body === 'string' || response.body instanceof Uint8Array) return response
+  let body = ''
+  for await (const piece of response.body as AsyncIterable<string>) body += piece
+  return { ...response, body }
 }
 
 function reply({ status, headers, body }: HttpResponse): Reply {

@@ -85,10 +85,7 @@ function readLog(reader: Reader): ChangeBatch {
 function refuseLost(changeLog: SqliteChangeLog, position: number): void {
   const horizon = changeLog.horizon()
   if (position >= horizon && position <= changeLog.latest()) return
-  throw new OperatingError(
-    'EXPIRED',
-    `resource version ${position} is not within ${horizon} to ${changeLog.latest()}`,
-  )
+  throw new OperatingError('EXPIRED', `resource version ${position} is not within ${horizon} to ${changeLog.latest()}`)
 }
 
 /** Stands for a kind that has no objects. */

@@ -1,9 +1,9 @@
 import type { StoredObject } from '../../../model/stored-object.ts'
-import type { ListQuery, ObjectStore } from '../../../ports/object-store.ts'
+import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { SqliteKinds } from './sqlite-kinds.ts'
-import { storedOf, type ObjectRow } from './sqlite-rows.ts'
+import { lengthOf, storedOf, type ObjectRow } from './sqlite-rows.ts'
 
 interface SqliteListOptions {
   readonly database: SqliteDatabase
@@ -16,53 +16,111 @@ interface Place {
   readonly name: string
 }
 
-type PlacedRow = ObjectRow & Place
+type PlacedRow = StateRow & Place
+
+/** A state in the log of changes. */
+interface StateRow extends ObjectRow {
+  readonly rv: number
+  readonly supersedes: number | null
+}
 
 /** Bounds the pause that one list can cause: some five milliseconds. */
 const rowsPerTurn = 500
+const charactersPerTurn = 1_000_000
+/** A page that is asked for with a limit ends with the object that makes it so long. */
+const charactersPerPage = 2_000_000
 
-/** Lists by walking the index of names. The resourceVersion is that of the first look, so nothing later is missed by a watch from there. */
+/**
+ * Lists by walking the index of names, in the states of the first look: a state that is newer is traced back in the log of
+ * changes. So a watch from the resourceVersion of the list tells of an object what comes behind what the list said.
+ */
 export function createSqliteList({ database, changeLog, kinds }: SqliteListOptions): ObjectStore['list'] {
-  const select = selectRows(database)
+  const readRows = createReadRows(database)
 
   return async (query) => {
     const resourceVersion = String(changeLog.latest())
+    const asOf = Number(query.asOf ?? resourceVersion)
     const kindId = kinds.find(query)
     const items: StoredObject[] = []
     if (kindId === undefined) return { items, resourceVersion, more: false }
-    const { limit = Infinity } = query
-    let after = query.after ?? start
+    const { limit = Infinity, after = start } = query
+    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, characters: 0, more: true }
+    const isFull = (): boolean =>
+      items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
-      const wanted = Math.min(limit - items.length, rowsPerTurn)
-      const rows = database.readNow(() => select(kindId, { ...query, after }, wanted + 1))
-      for (const row of rows.slice(0, wanted)) items.push(storedOf(row))
-      const more = rows.length > wanted
-      if (!more || items.length >= limit) return { items, resourceVersion, more }
-      after = rows[wanted - 1] ?? after
+      const rows = database.readNow(() => readRows(walk, Math.min(limit - items.length, rowsPerTurn)))
+      for (const row of rows) items.push(storedOf(row))
+      if (!walk.more || isFull()) return { items, resourceVersion, more: walk.more }
       await nextTurn()
     }
+  }
+}
+
+/** How far a list is. */
+interface Walk {
+  readonly kindId: number
+  readonly namespace: string | undefined
+  readonly asOf: number
+  after: Place
+  characters: number
+  /** Rows follow. */
+  more: boolean
+}
+
+/** Reads the next rows, so many at most, as they were then. */
+function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) => readonly ObjectRow[] {
+  const select = selectRows(database)
+  const trace = createTrace(database)
+  return (walk, wanted) => {
+    const rows: ObjectRow[] = []
+    const end = walk.characters + charactersPerTurn
+    let count = 0
+    for (const row of select(walk, wanted + 1)) {
+      if (count === wanted || walk.characters >= end) return rows
+      count++
+      walk.after = { namespace: row.namespace, name: row.name }
+      const then = trace(row, walk.asOf)
+      walk.characters += lengthOf(row)
+      if (then !== undefined) rows.push(then)
+    }
+    walk.more = false
+    return rows
   }
 }
 
 /** Before everything: no name is empty. */
 const start: Place = { namespace: '', name: '' }
 
-function selectRows(
-  database: SqliteDatabase,
-): (kindId: number, query: ListQuery & { readonly after: Place }, count: number) => PlacedRow[] {
+function selectRows(database: SqliteDatabase): (walk: Walk, count: number) => Iterable<PlacedRow> {
   const columns = `
-    SELECT o.namespace, o.name, c.engine, c.doc
+    SELECT o.namespace, o.name, c.rv, c.supersedes, c.engine, c.doc
     FROM objects o CROSS JOIN heads h ON h.id = o.id CROSS JOIN changes c ON c.rv = h.rv WHERE o.kind = ?`
   const everywhere = database.prepare(
     `${columns} AND (o.namespace, o.name) > (?, ?) ORDER BY o.namespace, o.name LIMIT ?`,
   )
   const inNamespace = database.prepare(`${columns} AND o.namespace = ? AND o.name > ? ORDER BY o.name LIMIT ?`)
-  return (kindId, { namespace, after }, count) => {
+  return ({ kindId, namespace, after }, count) => {
     if (namespace === undefined)
-      return everywhere.all(kindId, after.namespace, after.name, count) as unknown as PlacedRow[]
+      return everywhere.iterate(kindId, after.namespace, after.name, count) as unknown as Iterable<PlacedRow>
     if (after.namespace > namespace) return []
     const name = after.namespace === namespace ? after.name : ''
-    return inNamespace.all(kindId, namespace, name, count) as unknown as PlacedRow[]
+    return inNamespace.iterate(kindId, namespace, name, count) as unknown as Iterable<PlacedRow>
+  }
+}
+
+/** The more often an object was written since, the less its state of then is worth the search. */
+const stepsMax = 1_000
+
+/** What a row was at a resourceVersion; `undefined` if it was not there yet, and the row as it is if that is forgotten. */
+function createTrace(database: SqliteDatabase): (row: StateRow, asOf: number) => StateRow | undefined {
+  const select = database.prepare('SELECT rv, supersedes, engine, doc FROM changes WHERE rv = ?')
+  return (row, asOf) => {
+    let then: StateRow | undefined = row
+    for (let steps = 0; then !== undefined && then.rv > asOf; steps++) {
+      if (then.supersedes === null || steps >= stepsMax) return then.supersedes === null ? undefined : row
+      then = select.get(then.supersedes) as unknown as StateRow | undefined
+    }
+    return then ?? row
   }
 }
 
