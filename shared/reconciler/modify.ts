@@ -1,6 +1,7 @@
 import { hasCode } from '../model/errors.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
+import { onNewest } from '../model/on-newest.ts'
 import type { At, Context } from './context.ts'
 import type { Kind } from './kind.ts'
 
@@ -22,20 +23,17 @@ export async function modify<Read extends { readonly metadata: Readonly<ObjectMe
   ctx: Pick<Context, 'get' | 'patch'>,
   { kind, at, change, subresource }: Modification<Read>,
 ): Promise<Read | undefined> {
-  for (let tries = 1; ; tries++) {
+  return onNewest(async () => {
     const object = await ctx.get(kind, at)
     const patch = object === undefined ? undefined : change(object)
     if (object === undefined || patch === undefined) return object
-    try {
-      return await ctx.patch(kind, at, onVersion(patch, object), subresource && { subresource })
-    } catch (error) {
-      if (hasCode(error, 'NOT_FOUND')) return undefined
-      if (!hasCode(error, 'VERSION_CONFLICT') || tries === triesMax) throw error
-    }
-  }
+    return ctx.patch(kind, at, onVersion(patch, object), subresource && { subresource }).catch(absentIfGone)
+  })
 }
 
-const triesMax = 10
+function absentIfGone(error: unknown): undefined {
+  if (!hasCode(error, 'NOT_FOUND')) throw error
+}
 
 function onVersion(patch: JsonObject, { metadata }: { readonly metadata: Readonly<ObjectMeta> }): JsonObject {
   const { resourceVersion } = metadata

@@ -1,5 +1,6 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
+import { onNewest } from '../model/on-newest.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -48,9 +49,6 @@ export interface ConditionalWritesOptions {
   readonly surroundings: (kind: ServedKind) => Promise<Surroundings>
 }
 
-/** What nobody names a version for is tried so often; then the conflict is told. */
-const triesMax = 10
-
 export function createConditionalWrites({ store, surroundings }: ConditionalWritesOptions): ConditionalWrites {
   const find: ConditionalWrites['find'] = async (kind, at) => {
     const stored = await store.get(keyIn(kind, at))
@@ -73,20 +71,17 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     return { ...stored, object: { ...stored.object, metadata: metadata as ObjectMeta } }
   }
 
-  /** Makes `attempt` of the newest version, again if another write came between. */
-  async function onNewest<Result>(
-    kind: ServedKind,
-    at: Place,
+  /** Makes `attempt` of the newest version, again if another write came between and `mayRetry`. */
+  async function attemptOnNewest<Result>(
+    { kind, at, mayRetry }: { readonly kind: ServedKind; readonly at: Place; readonly mayRetry: boolean },
     attempt: (before: StoredObject) => Promise<Result>,
-    tries = triesMax,
   ): Promise<Result> {
-    const before = await find(kind, at)
+    const isConflict = (error: unknown): boolean => mayRetry && hasCode(error, 'VERSION_CONFLICT')
+    let before: StoredObject | undefined
     try {
-      return await attempt(before)
+      return await onNewest(async () => attempt((before = await find(kind, at))), isConflict)
     } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
-      if (hasCode(error, 'VERSION_CONFLICT') && tries > 1) return onNewest(kind, at, attempt, tries - 1)
-      throw worded(kind, before, error)
+      throw before === undefined ? error : worded(kind, before, error)
     }
   }
 
@@ -107,18 +102,13 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
   }
 
   const change: ConditionalWrites['change'] = (kind, at, plan) =>
-    onNewest(
-      kind,
-      at,
-      async (found) => {
-        const before = { ...found, object: withDefaults(kind, found.object) }
-        return commit(kind, before, plan.next(before), plan)
-      },
-      plan.namesVersion ? 1 : triesMax,
-    )
+    attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, async (found) => {
+      const before = { ...found, object: withDefaults(kind, found.object) }
+      return commit(kind, before, plan.next(before), plan)
+    })
 
   const erase: ConditionalWrites['erase'] = (kind, at, { marked, dryRun, by }) =>
-    onNewest(kind, at, async (before) => {
+    attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
       const next = withAcceptedChange(kind, before, { ...before, object: marked(before.object) }, by)
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
@@ -132,7 +122,7 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
 }
 
 /** The store's own words say nothing of kinds. */
-function worded(kind: ServedKind, before: StoredObject, error: Error): Error {
+function worded(kind: ServedKind, before: StoredObject, error: unknown): unknown {
   if (hasCode(error, 'NOT_FOUND')) return notFound(kind, before.object.metadata.name)
   return hasCode(error, 'VERSION_CONFLICT') && error.details.name === undefined
     ? conflict(kind, before.object.metadata)

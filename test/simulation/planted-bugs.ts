@@ -40,60 +40,60 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message is hidden after its turn has ended',
     file: commit,
-    find: '    await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))',
+    find: '  await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))',
     replace:
-      '    const hidden = clock.sleep(1_500).then(() => turn.hold(Math.max(0, how.untilMs - clock.nowMs())))\n    hidden.catch(() => {})',
+      '  const hidden = clock.sleep(1_500).then(() => turn.hold(Math.max(0, how.untilMs - clock.nowMs())))\n  hidden.catch(() => {})',
   },
   {
     bug: 'a hold is recorded whatever has changed meanwhile',
     file: commit,
-    find: '!release.isWakeable || isOvertaken(begun, live)) return next',
-    replace: '!release.isWakeable) return next',
+    find: '!how.isWakeable || isOvertaken(begun, live)) return next',
+    replace: '!how.isWakeable) return next',
   },
   {
     bug: 'a message whose hold could not be recorded is not let go',
     file: commit,
-    find: '    if (!isRecorded) return turn.hold(0)\n',
+    find: '  if (!isRecorded) return turn.hold(0)\n',
     replace: '',
   },
   {
     bug: 'a failure is left to the visibility timeout of its batch',
     file: commit,
-    find: '    await release(ending.turn, ending.release, await end(ending))',
+    find: '  await release(ending, await writeAndReport(ending, ports), ports)',
     replace:
-      "    const written = await end(ending)\n    if (ending.event !== undefined) throw new Error('failed')\n    await release(ending.turn, ending.release, written)",
+      "  const written = await writeAndReport(ending, ports)\n  if (ending.event !== undefined) throw new Error('failed')\n  await release(ending, written, ports)",
   },
   {
     bug: 'the message is acknowledged before the status is written',
     file: commit,
-    find: '    await release(ending.turn, ending.release, await end(ending))',
+    find: '  await release(ending, await writeAndReport(ending, ports), ports)',
     replace:
-      "    if (ending.release.kind === 'hold') return void (await release(ending.turn, ending.release, await end(ending)))\n    await ending.turn.settle()\n    await end(ending)",
+      "  if (ending.release.kind === 'hold') return void (await release(ending, await writeAndReport(ending, ports), ports))\n  await ending.turn.settle()\n  await writeAndReport(ending, ports)",
   },
   {
     bug: 'the message is acknowledged before the run',
     file: reconcileKey,
-    find: '    const startMs = clock.nowMs()\n',
-    replace: '    await turn.settle()\n    const startMs = clock.nowMs()\n',
+    find: '  const startMs = engine.clock.nowMs()\n',
+    replace: '  await turn.settle()\n  const startMs = engine.clock.nowMs()\n',
   },
   {
     bug: 'a status is written over whatever was written meanwhile',
     file: commit,
-    find: '        live = await store.get(keyOf(begun.object))',
+    find: '(ending.live ?? begun) : await store.get(keyOf(begun.object))',
     replace:
-      '        const newest = await store.get(keyOf(begun.object))\n        live = newest && { ...begun, object: { ...begun.object, metadata: { ...begun.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } }',
+      '(ending.live ?? begun) : await store.get(keyOf(begun.object)).then((newest) => newest && { ...begun, object: { ...begun.object, metadata: { ...begun.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } })',
   },
   {
     bug: 'a turn whose function goes on is settled at once',
     file: commit,
-    find: '    void overrun.then(() => released()).catch(',
-    replace: '    void overrun.catch(() => {})\n    await released().catch(',
+    find: '  void overrun.then(() => end()).catch(',
+    replace: '  void overrun.catch(() => {})\n  await end().catch(',
   },
   {
     bug: 'a turn whose function goes on is tried again if that cannot be written',
     file: commit,
-    find: '      logUnended(turn, error)\n      released = () => turn.hold(0)',
-    replace: '      throw error',
+    find: '    logUnended(turn, error, ports)\n    end = () => turn.hold(0)',
+    replace: '    throw error',
   },
   {
     bug: 'what did not change is written all the same',
@@ -165,9 +165,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a run is given what its process knew of the object a moment ago',
     file: reconcileKey,
-    find: '    const begun = await begin(stored)\n',
+    find: '  const begun = await begin(loop, stored)\n',
     replace:
-      '    const known = ((globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap())\n    const mine = known.get(store) ?? new Map<string, StoredObject>()\n    known.set(store, mine)\n    const old = mine.get(stored.object.metadata.uid)\n    mine.set(stored.object.metadata.uid, stored)\n    if (old?.object.metadata.generation === stored.object.metadata.generation && isHeldBy(controller.finalizer, old.object) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return over(run({ ...basis, stored: old }, signal))\n    const begun = await begin(stored)\n',
+      '  const known = ((globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap())\n  const mine = known.get(engine.store) ?? new Map<string, StoredObject>()\n  known.set(engine.store, mine)\n  const old = mine.get(stored.object.metadata.uid)\n  mine.set(stored.object.metadata.uid, stored)\n  if (old?.object.metadata.generation === stored.object.metadata.generation && isHeldBy(controller.finalizer, old.object) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return over(run(loop, { ...basis, stored: old }, signal))\n  const begun = await begin(loop, stored)\n',
   },
   {
     bug: 'a timer runs its object ahead of its time',

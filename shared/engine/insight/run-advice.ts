@@ -22,7 +22,9 @@ const habit = 10
 const requeuesMax = 10_000
 
 /** Looks at runs that have ended for what their author should know. Remembers only objects that ask for runs one after the other. */
-export function createRunAdvice(controller: Controller, advise: Advise): (run: AdvisedRun) => void {
+export type AdviseOnRun = (run: AdvisedRun) => void
+
+export function createRunAdvice(controller: Controller, advise: Advise): AdviseOnRun {
   const { timeoutMs, owns, references, maps } = controller
   const canBeWoken = owns.length + references.length + maps.length > 0
   const requeues = new Map<string, number>()

@@ -1,6 +1,6 @@
-import { hasCode } from '../../model/errors.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../model/object-key.ts'
+import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import { touches } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
@@ -108,7 +108,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     const work = async (): Promise<void> => {
       for (const child of children) {
         if (signal.aborted) throw givenUp()
-        await onNewest(child, settleAsChild).catch((error: unknown) => failures.push(error))
+        await actOnNewest(child, settleAsChild).catch((error: unknown) => failures.push(error))
       }
     }
     await Promise.all(Array.from({ length: looksAtOnce }, work))
@@ -117,27 +117,22 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
 
   /** Gives back the owners that it has kept waiting, and does so no more. */
   async function look(key: ObjectKey, signal: AbortSignal): Promise<readonly ObjectKey[]> {
-    const released = await onNewest(key, async (object) => {
+    const released = await actOnNewest(key, async (object) => {
       await settleAsOwner(object, signal)
       return settleAsChild(object)
     })
     return released ?? []
   }
 
-  /** Once more if anything came between: what is deleted or let go is what was seen. */
-  async function onNewest<Result>(
+  /** Again if anything came between: what is deleted or released is what was seen. */
+  function actOnNewest<Result>(
     key: ObjectKey,
     act: (object: ApiObject) => Promise<Result>,
-    tries = triesMax,
   ): Promise<Result | undefined> {
-    const stored = await store.get(key)
-    if (stored === undefined) return undefined
-    try {
-      return await act(stored.object)
-    } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === 1) throw error
-      return onNewest(key, act, tries - 1)
-    }
+    return onNewest(async () => {
+      const stored = await store.get(key)
+      return stored && act(stored.object)
+    }, isOvertakenWrite)
   }
 
   async function settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
@@ -233,7 +228,6 @@ function isAwaited(child: ApiObject, owner: ApiObject): boolean {
   )
 }
 
-const triesMax = 10
 /** Of the children of one owner: DynamoDB has them in one partition, which takes a thousand writes a second. */
 const looksAtOnce = 20
 /** One will do if all of them block. */

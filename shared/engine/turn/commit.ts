@@ -1,10 +1,11 @@
 import { hasCode } from '../../model/errors.ts'
 import { keyOf } from '../../model/object-key.ts'
+import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
-import type { EventRecorder, RecordedEvent } from '../insight/event-recorder.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import type { EventRecorder, RecordedEvent } from '../insight/event-recorder.ts'
 import type { Turn } from '../state/turn.ts'
 import { isOvertaken, writeOf, type Release } from '../state/writes.ts'
 
@@ -28,8 +29,15 @@ export interface Ending {
   readonly overrun?: Promise<unknown> | undefined
 }
 
+export interface CommitPorts {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly logger: Logger
+}
+
 /**
- * Ends turns: writes what changed, and only then releases the messages. Nothing is written if nothing changed. After a
+ * Ends a turn: writes what changed, and only then releases the messages. Nothing is written if nothing changed. After a
  * conflict the write is made again from the newest state.
  *
  * Hold and wake: a short wait is one write and then a hidden message. The write carries status, wait and the message's handle;
@@ -38,103 +46,90 @@ export interface Ending {
  * that comes before the message is hidden makes the handle stale, and hiding it does nothing. No order of events leaves a
  * change waiting. The write comes first: the next run sees the status, however short the wait. (docs/decisions/0009)
  */
-export type Commit = (ending: Ending) => Promise<void>
-
-export interface CommitOptions {
-  readonly store: ObjectStore
-  readonly clock: Clock
-  readonly events: EventRecorder
-  readonly logger: Logger
+export async function commit(ending: Ending, ports: CommitPorts): Promise<void> {
+  if (ending.overrun !== undefined) return commitAfter(ending.overrun, ending, ports)
+  await release(ending, await writeAndReport(ending, ports), ports)
 }
 
-export function createCommit({ store, clock, events, logger }: CommitOptions): Commit {
-  /** The state as it is written. Undefined if the object is gone, or another one has its name. */
-  async function write(ending: Ending, showsStatus: boolean): Promise<StoredObject | undefined> {
-    const { begun } = ending
-    let live: StoredObject | undefined = ending.live ?? begun
-    for (let tries = 1; live?.object.metadata.uid === begun.object.metadata.uid; tries++) {
-      const next = withHandle(ending.next(live, showsStatus), live, ending)
-      try {
-        return await writeOnce(live, next, ending.release)
-      } catch (error) {
-        if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND') || tries === triesMax) throw error
-        live = await store.get(keyOf(begun.object))
-      }
-    }
-    return undefined
+/**
+ * A turn whose function goes on after its time holds the key until the function ends. If its end cannot be written, the
+ * turn comes again then. Its slot is free until then.
+ */
+async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: CommitPorts): Promise<void> {
+  const { turn } = ending
+  let end = (): Promise<void> => turn.settle()
+  try {
+    await writeAndReport(ending, ports)
+  } catch (error) {
+    logUnended(turn, error, ports)
+    end = () => turn.hold(0)
   }
+  void overrun.then(() => end()).catch((error: unknown) => logUnended(turn, error, ports))
+}
 
-  async function writeOnce(live: StoredObject, next: StoredObject, how: Release): Promise<StoredObject> {
-    const choice = writeOf(live, next)
-    switch (choice.kind) {
-      case 'none':
-        return live
-      case 'remove':
-        return store.remove(next)
-      case 'replace': {
-        const isTimer = how.kind === 'settleWithTimer'
-        return store.replace(next, isTimer ? [...choice.touched, 'timer'] : choice.touched)
-      }
-    }
-  }
+function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown, { logger }: CommitPorts): void {
+  const about = { kind, namespace, name, error: String(error) }
+  logger.error('turn not ended; it comes again after its visibility timeout', about)
+}
 
-  /** An object that is full has no room for conditions. The engine's own fields say why it waits. */
-  async function writeFitting(ending: Ending): Promise<StoredObject | undefined> {
-    try {
-      return await write(ending, ending.showsStatus)
-    } catch (error) {
-      if (!hasCode(error, 'TOO_LARGE') || !ending.showsStatus || ending.isStatusVital) throw error
-      return write(ending, false)
-    }
-  }
+async function release(
+  { turn, release: how }: Ending,
+  written: StoredObject | undefined,
+  { clock }: CommitPorts,
+): Promise<void> {
+  if (how.kind !== 'hold') return turn.settle()
+  const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
+  // Nothing could end the hold: the turn comes again at once.
+  if (!isRecorded) return turn.hold(0)
+  await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))
+  if (how.isWakeable && (await turn.isWanted())) await turn.hold(0)
+}
 
-  async function release(turn: Turn, how: Release, written: StoredObject | undefined): Promise<void> {
-    if (how.kind !== 'hold') return turn.settle()
-    const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
-    // Nothing could end the hold: the turn comes again at once.
-    if (!isRecorded) return turn.hold(0)
-    await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))
-    if (how.isWakeable && (await turn.isWanted())) await turn.hold(0)
-  }
+async function writeAndReport(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
+  const written = await writeFitting(ending, ports)
+  if (ending.event !== undefined) await ports.events.record(ending.begun.object, ending.event)
+  return written
+}
 
-  async function end(ending: Ending): Promise<StoredObject | undefined> {
-    const written = await writeFitting(ending)
-    if (ending.event !== undefined) await events.record(ending.begun.object, ending.event)
-    return written
-  }
-
-  /**
-   * A turn whose function goes on after its time holds the key until the function ends. If its end cannot be written, the
-   * turn comes again then. Its slot is free until then.
-   */
-  async function endAfter(overrun: Promise<unknown>, ending: Ending): Promise<void> {
-    const { turn } = ending
-    let released = (): Promise<void> => turn.settle()
-    try {
-      await end(ending)
-    } catch (error) {
-      logUnended(turn, error)
-      released = () => turn.hold(0)
-    }
-    void overrun.then(() => released()).catch((error: unknown) => logUnended(turn, error))
-  }
-
-  function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown): void {
-    const about = { kind, namespace, name, error: String(error) }
-    logger.error('turn not ended; it comes again after its visibility timeout', about)
-  }
-
-  return async (ending) => {
-    if (ending.overrun !== undefined) return endAfter(ending.overrun, ending)
-    await release(ending.turn, ending.release, await end(ending))
+/** An object that is full has no room for conditions. The engine's own fields say why it waits. */
+async function writeFitting(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
+  try {
+    return await write(ending, ending.showsStatus, ports)
+  } catch (error) {
+    if (!hasCode(error, 'TOO_LARGE') || !ending.showsStatus || ending.isStatusVital) throw error
+    return write(ending, false, ports)
   }
 }
 
-const triesMax = 10
+/** The state as it is written. Undefined if the object is gone, or another one has its name. */
+function write(ending: Ending, showsStatus: boolean, { store }: CommitPorts): Promise<StoredObject | undefined> {
+  const { begun } = ending
+  return onNewest(async (tries) => {
+    const live = tries === 1 ? (ending.live ?? begun) : await store.get(keyOf(begun.object))
+    if (live?.object.metadata.uid !== begun.object.metadata.uid) return
+    return writeOnce(live, withHandle(ending.next(live, showsStatus), live, ending), { store, release: ending.release })
+  }, isOvertakenWrite)
+}
+
+async function writeOnce(
+  live: StoredObject,
+  next: StoredObject,
+  { store, release: { kind } }: Pick<CommitPorts, 'store'> & Pick<Ending, 'release'>,
+): Promise<StoredObject> {
+  const choice = writeOf(live, next)
+  switch (choice.kind) {
+    case 'none':
+      return live
+    case 'remove':
+      return store.remove(next)
+    case 'replace':
+      return store.replace(next, kind === 'settleWithTimer' ? [...choice.touched, 'timer'] : choice.touched)
+  }
+}
 
 /** The state with the handle of its wait, if a change could end it and none has come yet. */
-function withHandle(next: StoredObject, live: StoredObject, { turn, begun, release }: Ending): StoredObject {
-  if (release.kind !== 'hold' || !release.isWakeable || isOvertaken(begun, live)) return next
-  const hold = { handle: turn.handle, untilMs: release.untilMs, receives: turn.receiveCount }
+function withHandle(next: StoredObject, live: StoredObject, { turn, begun, release: how }: Ending): StoredObject {
+  if (how.kind !== 'hold' || !how.isWakeable || isOvertaken(begun, live)) return next
+  const hold = { handle: turn.handle, untilMs: how.untilMs, receives: turn.receiveCount }
   return { object: next.object, engine: { ...next.engine, hold } }
 }

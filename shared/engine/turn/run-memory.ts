@@ -1,6 +1,7 @@
-import { hasCode, OperatingError } from '../../model/errors.ts'
+import { OperatingError } from '../../model/errors.ts'
 import { equal } from '../../model/json.ts'
 import { keyOf } from '../../model/object-key.ts'
+import { onNewest } from '../../model/on-newest.ts'
 import type { EngineState } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -9,7 +10,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 export interface RunMemory {
   /** The newest state of the object that this run knows. */
   live(): StoredObject
-  /** Durable once it resolves. Throws NOT_FOUND if the object is gone. */
+  /** Durable once it resolves. Throws NOT_FOUND if the object is gone, VERSION_CONFLICT if others write it without end. */
   remember(change: (engine: EngineState) => EngineState): Promise<void>
 }
 
@@ -22,17 +23,12 @@ export function createRunMemory(store: ObjectStore, stored: StoredObject): RunMe
     throw new OperatingError('NOT_FOUND', 'the object that is reconciled is gone')
   }
 
-  const remember: RunMemory['remember'] = async (change) => {
-    const engine = change(live.engine)
-    if (equal(engine, live.engine)) return
-    try {
-      live = await store.replace({ ...live, engine }, ['engine'])
-    } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT', 'NOT_FOUND')) throw error
-      live = await newest()
-      return remember(change)
-    }
-  }
+  const remember: RunMemory['remember'] = (change) =>
+    onNewest(async (tries) => {
+      if (tries > 1) live = await newest()
+      const engine = change(live.engine)
+      if (!equal(engine, live.engine)) live = await store.replace({ ...live, engine }, ['engine'])
+    })
 
   return { live: () => live, remember }
 }

@@ -1,4 +1,5 @@
 import { hasCode } from '../../model/errors.ts'
+import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import type { StoredObject, Touched } from '../../model/stored-object.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -20,17 +21,15 @@ export async function writeNewest<Stored extends StoredObject | undefined>(
   next: (before: StoredObject | undefined) => Stored,
   touched: (before: StoredObject, after: StoredObject) => Touched,
 ): Promise<Newest<Stored | StoredObject>> {
-  for (let tries = 1; ; tries++) {
+  return onNewest(async () => {
     const before = await store.get(key)
     const after = next(before)
     if (after === undefined || after === before) return { stored: after, isWritten: false }
-    try {
-      const stored = await (before === undefined ? store.create(after) : store.replace(after, touched(before, after)))
-      return { stored, isWritten: true }
-    } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT', 'ALREADY_EXISTS', 'NOT_FOUND') || tries === triesMax) throw error
-    }
-  }
+    const stored = await (before === undefined ? store.create(after) : store.replace(after, touched(before, after)))
+    return { stored, isWritten: true }
+  }, isOvertaken)
 }
 
-const triesMax = 10
+function isOvertaken(error: unknown): boolean {
+  return isOvertakenWrite(error) || hasCode(error, 'ALREADY_EXISTS')
+}
