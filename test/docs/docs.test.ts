@@ -11,7 +11,7 @@ const documents = [
   'CHANGELOG.md',
   ...globSync('{docs,shared,functions,infra,test}/**/*.md'),
 ].filter((file) => existsSync(file))
-const sources = globSync('{examples,functions}/**/*.{ts,yaml}').map((file) => readFileSync(file, 'utf8'))
+const sources = globSync('{examples,functions,shared}/**/*.{ts,yaml}').map((file) => readFileSync(file, 'utf8'))
 
 function blocks(document: string, language: string): readonly string[] {
   const text = readFileSync(document, 'utf8')
