@@ -2,6 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
+import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
+import { eventually } from '../support/eventually.ts'
+import { feedSource, heldOf } from '../support/feed-informer.ts'
+import { createInformer, staleness } from '../support/informer.ts'
 import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored-object.ts'
 
 /** An empty store with its feed, and how to let them go. */
@@ -170,6 +174,28 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       if (opened.settled === undefined) expect(names).toHaveLength(300)
     })
 
+    it('keeps the caches of clients right, however often they are cut off', { timeout: 120_000 }, async () => {
+      const random = createSeededRandom(11)
+      const isExact = opened.settled === undefined
+      const informers = Array.from({ length: 5 }, (_, i) => {
+        const cuts = random.fork(`informer ${i}`)
+        // Where a look reaches back, who is cut off again within what is repeated gets no further.
+        const cutAfter = (): number => (isExact ? 1 : 100) + Math.floor(cuts.next() * 6)
+        return createInformer({ source: feedSource(opened, widgetKind), cutAfter, isExact, pause: () => later(1) })
+      })
+      const running = Promise.all(informers.map((informer) => informer.run(stop.signal)))
+      const live = new Map<string, StoredObject>()
+      for (let write = 0; write < (isExact ? 240 : 150); write++) {
+        await writeSomething(store, live, random)
+        await later(random.next() * 4)
+      }
+      const there = (await store.list(widgetKind)).items.map(heldOf)
+      await eventually(async () => expect(staleness(informers, there)).toEqual([]), 60_000)
+      expect(informers.every(({ counts }) => counts.resumes > 0)).toBe(true)
+      stop.abort()
+      await running
+    })
+
     it('misses nothing that is not in a list when it is followed from there', async () => {
       const writing = Promise.all(
         Array.from({ length: 200 }, (_, i) => later(i % 5).then(() => store.create(storedWidget(`w${i}`)))),
@@ -276,6 +302,21 @@ function lastStates(writes: readonly StoredObject[]): readonly StoredObject[] {
   return writes.filter(
     ({ object }, i) => !writes.slice(i + 1).some((next) => next.object.metadata.uid === object.metadata.uid),
   )
+}
+
+/** Creates, changes or removes one of ten objects. */
+async function writeSomething(
+  store: ObjectStore,
+  live: Map<string, StoredObject>,
+  random: SeededRandom,
+): Promise<void> {
+  const name = `w${Math.floor(random.next() * 10)}`
+  const before = live.get(name)
+  if (before === undefined) live.set(name, await store.create(storedWidget(name, { uid: `${name} ${random.next()}` })))
+  else if (random.next() < 0.3) {
+    live.delete(name)
+    await store.remove(before)
+  } else live.set(name, await store.replace(withSpec(before, { size: random.next() }), ['spec']))
 }
 
 async function toldUntil(read: Reader, last: StoredObject | undefined): Promise<readonly Change[]> {
