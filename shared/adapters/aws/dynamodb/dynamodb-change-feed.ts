@@ -23,6 +23,11 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
  * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index of changes again and
  * again for what is new, and reads those objects strongly. Numbers are taken from clocks, so that a write may be seen after one that
  * has a higher number: every look reaches back a while, and tells what it has not told.
+ *
+ * A reader is told the states of an object in their order, not all of them, and the last one for sure. A version that it was
+ * told, of a change, a batch or a list, lies ahead of changes still to come by the look-back at most, if a write is visible
+ * within two seconds and clocks agree so far. Followed from there, the feed misses nothing, and repeats the newest states
+ * of what was written in those two seconds: a client that is cut off again within the repeats gets no further.
  */
 export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): ChangeFeed {
   const { clock, pollMs = 1_000, lookBackMs = 2_000 } = options
@@ -38,14 +43,21 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
   }
 
-  /** Reads what entries of the index are about, and notes it as told. */
-  const changesOf = async (entries: readonly Item[], { told, low }: Progress): Promise<readonly Change[]> => {
+  /**
+   * Reads what entries of the index are about, and notes it as told. A state that is newer than the rest of the look would
+   * be followed from past what is told after it: it is left to the next look, which finds it at its own place.
+   */
+  const changesOf = async (
+    entries: readonly Item[],
+    { told, low }: Progress,
+    newest: number,
+  ): Promise<readonly Change[]> => {
     const items = await read('read what changed', keysOf(entries))
     const changes: Change[] = []
     for (const item of items.toSorted(byVersion)) {
       const since = told.get(place(item)) ?? low
       // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
-      if (versionIn(item) <= since) continue
+      if (versionIn(item) <= since || versionIn(item) > newest) continue
       changes.push(changeSince(item, since))
       told.set(place(item), versionIn(item))
     }
@@ -61,11 +73,12 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
       do {
         const batch = entries.slice(0, entriesMax)
         entries = entries.slice(entriesMax)
-        const changes = await changesOf(batch, progress)
+        const isLast = entries.length === 0
+        const end = versionIn(batch.at(-1) ?? {})
+        const changes = await changesOf(batch, progress, isLast ? versionAt(nowMs + aheadMsMax) : end)
         if (changes.length === 0 && nowMs - quietSinceMs < quietMsMax) continue
         quietSinceMs = nowMs
-        const upTo = entries.length === 0 ? versionAt(nowMs) : versionIn(batch.at(-1) ?? {})
-        yield { changes, resourceVersion: String(upTo) }
+        yield { changes, resourceVersion: String(isLast ? versionAt(nowMs) : end) }
       } while (entries.length > 0 && !signal.aborted)
       // Within one reader nothing is told twice, so that it can look back further for what is late.
       progress.low = Math.max(progress.low, versionAt(nowMs - lookBackMs - lateMs))
@@ -86,6 +99,8 @@ const lateMs = 8_000
 const quietMsMax = 5_000
 /** Of a batch: a reader that comes from far back keeps no more objects in memory. */
 const entriesMax = 500
+/** How much later than its look a state may be that is told with it: a part of the look-back. */
+const aheadMsMax = 500
 
 /** How far a reader is. */
 interface Progress {
