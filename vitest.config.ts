@@ -1,15 +1,41 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests that start processes or servers, or wait for real time: they mostly wait, so that many run at once, each file in a process of its own. */
+const system = [
+  'test/{acceptance-table,aws,chaos,demo,e2e,kubectl,wire}/**/*.test.ts',
+  'test/reconcilers/{backup,new,postgres}/**/*.test.ts',
+  'test/infra/{package,shipped}.test.ts',
+  'test/types/compiling.test.ts',
+]
+
 /** Benches, chaos and the long form of the simulator are programs of their own: none of them is part of `npm test`. */
 export default defineConfig({
   test: {
-    include: ['{test,examples}/**/*.test.ts'],
     // `it.only` left in a file would silence all others.
     allowOnly: false,
-    // A hung test fails; one that is slow on two shared cores does not.
-    testTimeout: 30_000,
-    expect: { poll: { timeout: 10_000 } },
+    // A hung test fails; one that is slow on a loaded machine does not.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     restoreMocks: true,
     unstubGlobals: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: ['{test,examples}/**/*.test.ts'],
+          exclude: system,
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'system', include: system, pool: 'forks', maxWorkers: 6, sequence: { groupOrder: 0 } },
+      },
+    ],
   },
 })

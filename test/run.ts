@@ -1,12 +1,19 @@
 /**
- * `npm test`: types, lint, format, dead code, then every test. All of it runs, whatever fails on the way; the last line is
- * `N passed, N failed, N skipped`, where a failed check, a file that did not load, an error outside a test and a skip
+ * `npm test`: every test, and beside them types, lint, format and dead code. All of it runs, whatever fails on the way; the last line is
+ * `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a test and a skip
  * without a reason count as failed. Exits 1 if anything failed.
+ *
+ * `npm run test:long` (`--long`) leaves nothing out: tests that the short form skips for what they cost, and five times the seeds and
+ * the runs of properties (test/support/strength.ts).
  *
  * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`.
  */
-import { spawnSync } from 'node:child_process'
-import { delimiter } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { startVitest } from 'vitest/node'
 import { testRunOf, type EndedTest, type TestRun } from './support/test-run.ts'
@@ -21,20 +28,28 @@ const checks = [
   ['dead code', 'knip'],
 ] as const
 
-/** Whether the check holds. What it finds goes to the terminal. */
-function check([name, command, ...args]: readonly [string, string, ...string[]]): boolean {
+/** Whether the check holds. What it finds goes to the terminal when it has ended. */
+async function check([name, command, ...args]: readonly [string, string, ...string[]]): Promise<boolean> {
   const startMs = performance.now()
   const PATH = `${root}node_modules/.bin${delimiter}${process.env['PATH'] ?? ''}`
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, PATH } })
-  const holds = status === 0
-  console.log(
-    `${holds ? 'ok    ' : 'FAILED'} ${name} ${seconds(startMs)}${error === undefined ? '' : `: ${error.message}`}`,
-  )
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PATH } })
+  const ended = once(child, 'close').catch((error: unknown) => [error])
+  const [found, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  const holds = code === 0
+  console.log(`${found}${complaints}${holds ? 'ok    ' : 'FAILED'} ${name} ${seconds(startMs)}`)
+  if (code instanceof Error) console.log(code.message)
   return holds
 }
 
 function seconds(startMs: number): string {
   return `${((performance.now() - startMs) / 1000).toFixed(1)} s`
+}
+
+/** How many of them fail, one after the other: the tests take the rest of the machine. */
+async function runChecks(): Promise<number> {
+  let failed = 0
+  for (const one of checks) if (!(await check(one))) failed++
+  return failed
 }
 
 async function runTests(filters: readonly string[]): Promise<TestRun> {
@@ -47,23 +62,39 @@ async function runTests(filters: readonly string[]): Promise<TestRun> {
   return ended
 }
 
-const filters = process.argv.slice(2)
-if (filters.some((filter) => filter.startsWith('-'))) {
-  console.log('usage: npm test -- [path …]')
-  process.exit(filters.includes('--help') ? 0 : 1)
-}
-const failedChecks = filters.length > 0 ? 0 : checks.filter((one) => !check(one)).length
-const { tests, troubles } = await runTests(filters).catch((error: unknown): TestRun => {
+function brokenRun(error: unknown): TestRun {
   console.error(error)
   return { tests: [], troubles: [String(error)] }
-})
+}
 
-const inState = (wanted: EndedTest['state']): readonly EndedTest[] => tests.filter(({ state }) => state === wanted)
-const skipped = inState('skipped')
-for (const trouble of troubles) console.log(`FAILED ${trouble}`)
-for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason ?? 'without a reason'))
-  console.log(`skipped: ${some[0]?.fullName}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
-const withoutReason = skipped.filter(({ reason }) => reason === undefined).length
-const failed = failedChecks + troubles.length + inState('failed').length + withoutReason
-console.log(`${inState('passed').length} passed, ${failed} failed, ${skipped.length} skipped`)
+/** The last lines, and how many failures there are in all. */
+function report({ tests, troubles }: TestRun, failedChecks: number): number {
+  const inState = (wanted: EndedTest['state']): readonly EndedTest[] => tests.filter(({ state }) => state === wanted)
+  const skipped = inState('skipped')
+  for (const trouble of troubles) console.log(`FAILED ${trouble}`)
+  for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason ?? 'without a reason'))
+    console.log(`skipped: ${some[0]?.fullName}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
+  const withoutReason = skipped.filter(({ reason }) => reason === undefined).length
+  const failed = failedChecks + troubles.length + inState('failed').length + withoutReason
+  console.log(`${inState('passed').length} passed, ${failed} failed, ${skipped.length} skipped`)
+  return failed
+}
+
+const args = process.argv.slice(2)
+const isLong = args.includes('--long')
+const filters = args.filter((arg) => arg !== '--long')
+if (filters.some((filter) => filter.startsWith('-'))) {
+  console.log('usage: npm test -- [--long] [path …]')
+  process.exit(filters.includes('--help') ? 0 : 1)
+}
+if (isLong) process.env['SETPOINT_TESTS'] = 'long'
+// Programs that tests start load the same modules over and over: Node keeps them compiled here.
+const compiled = mkdtempSync(join(tmpdir(), 'setpoint-compiled-'))
+process.env['NODE_COMPILE_CACHE'] ??= compiled
+const [failedChecks, ended] = await Promise.all([
+  filters.length > 0 ? 0 : runChecks(),
+  runTests(filters).catch(brokenRun),
+])
+rmSync(compiled, { recursive: true, force: true })
+const failed = report(ended, failedChecks)
 process.exit(failed === 0 ? 0 : 1)

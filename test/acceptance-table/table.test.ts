@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runProgram } from '../support/program.ts'
+import { longOnly } from '../support/strength.ts'
 import { allNumbers } from './rows.ts'
 
 /** The program itself, with failures planted in what it runs. */
@@ -13,7 +14,7 @@ const include = (name: string): readonly string[] => [
   `test/acceptance-table/planted/{all-numbers,${name}}.planted.ts`,
 ]
 
-describe('npm run acceptance', { timeout: 120_000 }, () => {
+describe('npm run acceptance', () => {
   it('ends with 0 when every number is shown and nothing failed, and says what each number rests on', async () => {
     const { code, stdout } = await table(...include('nothing-else'), '--tests')
     expect(stdout).toContain(`${allNumbers.length} of ${allNumbers.length}\n`)
@@ -57,4 +58,10 @@ describe('npm run acceptance', { timeout: 120_000 }, () => {
     expect(stdout).not.toContain('D19 passes on a dead engine')
     expect(code).toBe(1)
   })
+})
+
+it('on a dead engine no number of the acceptance document is shown', { ...longOnly, timeout: 600_000 }, async () => {
+  const { code, stdout } = await table('--dead-engine')
+  expect(stdout).toMatch(/^\d+ of \d+ tests pass on a dead engine\n$/m)
+  expect([stdout.match(/.*(passes on a dead engine|does not pass without|has no test).*/g), code]).toEqual([null, 0])
 })

@@ -17,6 +17,7 @@ const advice = (): readonly unknown[] =>
 describe('advice', () => {
   it('A12 is given when the same error comes five times, and not when errors differ', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         widgets(
           (runs = []),
@@ -29,6 +30,7 @@ describe('advice', () => {
     expect(advice()).toEqual(['RepeatedError'])
     await env.close()
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         widgets(
           (runs = []),
@@ -45,6 +47,7 @@ describe('advice', () => {
   it('A28 is given for polling what the controller could watch', async () => {
     const notReady = waiting('ChildNotReady', 'the child is not ready')
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [widgets((runs = []), () => again('5s', { ready: notReady }), { owns: [ConfigMap] })],
     })
     await create()
@@ -56,6 +59,7 @@ describe('advice', () => {
 
   it('A28 is not given for polling what is outside', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [widgets((runs = []), () => again('5s', { ready: waiting('Creating', 'the vendor is at it') }))],
     })
     await create()
@@ -65,7 +69,10 @@ describe('advice', () => {
   })
 
   it('A30 is given for running on though all is as declared, once an hour', async () => {
-    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => again('10s', { ready: true }))] })
+    env = await createTestEnv({
+      tickMs: 60_000,
+      reconcilers: [widgets((runs = []), () => again('10s', { ready: true }))],
+    })
     await create()
     await env.advance('30m')
     expect(advice()).toEqual(['SteadyRequeue'])
@@ -101,7 +108,7 @@ describe('advice', () => {
   })
 
   it('B17 is given for a hot loop', async () => {
-    env = await createTestEnv({ reconcilers: [widgets((runs = []), () => again(0))] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [widgets((runs = []), () => again(0))] })
     await create()
     await env.settle()
     expect(advice()).toContain('HotLoop')
@@ -111,6 +118,7 @@ describe('advice', () => {
 describe('idempotency', () => {
   it('A20 ten runs on the same spec write nothing after the first', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         widgets((runs = []), async (widget, ctx) => {
           await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { size: String(widget.spec.size) } })
@@ -137,6 +145,7 @@ describe('idempotency', () => {
 describe('conflicts', () => {
   it('D21 a status written while another writes is written again, and nobody hears of it', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         widgets(
           (runs = []),
@@ -157,6 +166,7 @@ describe('conflicts', () => {
 
   it('D5 fields of another writer are kept, and the same field is taken with what was declared', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         widgets(
           (runs = []),

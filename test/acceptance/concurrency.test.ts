@@ -9,6 +9,7 @@ import { testEngine } from '../../shared/testing/test-engine.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { failing, timesOf, Widget, widgets, type RunRecord } from './support/widgets.ts'
+import { share } from '../support/strength.ts'
 
 /** One key, one run; many keys, many runs; and who goes first. */
 
@@ -255,10 +256,10 @@ describe('urgency', () => {
       if (i % 2 === 1) await env.advance('100ms')
     }
     const behind = runs.slice(before).filter(({ name, size }) => Number(name.slice(1)) >= 50 && size === 1)
-    const share = behind.length / (runs.length - before)
+    const shareBehind = behind.length / (runs.length - before)
     expect(new Set(behind.map(({ name }) => name)).size).toBeGreaterThanOrEqual(45)
-    expect(share).toBeGreaterThan(0.03)
-    expect(share).toBeLessThan(0.15)
+    expect(shareBehind).toBeGreaterThan(0.03)
+    expect(shareBehind).toBeLessThan(0.15)
   })
 })
 
@@ -351,8 +352,8 @@ describe('many keys', () => {
   })
 })
 
-describe('a change that concerns ten thousand objects', () => {
-  it('D26 wakes them over time, behind the edits of users, and warns', { timeout: 60_000 }, async () => {
+describe('a change that concerns many objects', () => {
+  it('D26 wakes them over time, behind the edits of users, and warns', async () => {
     // Most of those it names are not there: that costs them nothing but a look.
     const count = 2_000
     const all = () => Array.from({ length: 10_000 }, (_, i) => ({ name: `w${i}` }))
@@ -401,7 +402,7 @@ describe('a change that concerns ten thousand objects', () => {
     'D26 keeps the edits of users under 50 ms of queue wait meanwhile (p99): $because',
     { timeout: 120_000 },
     async ({ concurrency, runMs, everyMs }) => {
-      const count = 10_000
+      const count = share(10_000)
       let isTaking = false
       env = await createTestEnv({
         tickMs: 1_000,

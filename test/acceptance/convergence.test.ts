@@ -5,6 +5,7 @@ import { OperatingError } from '../../shared/model/errors.ts'
 import type { Fault } from '../../shared/testing/faults.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget, widgets, type RunRecord } from './support/widgets.ts'
+import { share } from '../support/strength.ts'
 
 /**
  * Whatever happens in whatever order, once it stops happening everything comes to what was last asked for: edits, hands in
@@ -56,7 +57,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
 describe('whatever happens', () => {
-  it('everything comes to what was last asked for', { timeout: 60_000 }, async () => {
+  it('everything comes to what was last asked for', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), fc.nat(), async (steps, seed) => {
         const fails = { left: 0 }
@@ -89,7 +90,7 @@ describe('whatever happens', () => {
         }
         await env.close()
       }),
-      { numRuns: 100 },
+      { numRuns: share(100) },
     )
   })
 })

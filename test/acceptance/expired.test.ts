@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { ConfigMap } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget, widgets, type RunRecord } from './support/widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 /** A1: when the feed does not reach back to where the relay was, everything is looked at, a little at a time. */
 
@@ -28,7 +29,7 @@ const sends = (): number => env.calls.filter(({ call }) => call === 'queue:widge
 
 it(
   'A1 a relay that lost its place wakes all objects over several ticks, and users go ahead',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     await startBehindTheFeed()
     await env.crash()
@@ -44,7 +45,7 @@ it(
   },
 )
 
-it('A1 and begins again if the process ends before all are', { timeout: 60_000 }, async () => {
+it('A1 and begins again if the process ends before all are', longOnly, async () => {
   await startBehindTheFeed()
   await env.crash()
   await env.settle()
@@ -54,7 +55,7 @@ it('A1 and begins again if the process ends before all are', { timeout: 60_000 }
   expect(new Set(runs.slice(before).map(({ name }) => name)).size).toBe(count)
 })
 
-it('A1 and has found its place when all are', { timeout: 60_000 }, async () => {
+it('A1 and has found its place when all are', longOnly, async () => {
   await startBehindTheFeed()
   await env.crash()
   await env.advance('1m')

@@ -172,7 +172,7 @@ describe('a rate limit', () => {
 })
 
 describe('the interval', () => {
-  it('J46 between two runs is ten hours at most, however the last one ended', { timeout: 120_000 }, async () => {
+  it('J46 between two runs is ten hours at most, however the last one ended', async () => {
     const ends: readonly (() => Promise<Outcome<Status>>)[] = [
       async () => done(),
       async () => again('30h'),

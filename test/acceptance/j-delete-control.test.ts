@@ -30,7 +30,7 @@ const noting =
 
 async function start(cleanup: Run, reconcile: Run = async () => done()): Promise<void> {
   const reconciler = defineReconciler(Widget, { owns: [Part], reconcile, cleanup })
-  env = await createTestEnv({ kinds: [Part], reconcilers: [reconciler] })
+  env = await createTestEnv({ tickMs: 60_000, kinds: [Part], reconcilers: [reconciler] })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
   await env.settle()
 }
@@ -122,6 +122,7 @@ describe('the finalizer', () => {
       return noting(runs)(widget, ctx)
     }
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [defineReconciler(Widget, { debounce: '2s', reconcile, cleanup: async () => done() })],
     })
     const versions = await watchWidgets(env)
@@ -139,6 +140,7 @@ describe('the finalizer', () => {
     for (const fault of ['crash', 'unknown'] as const) {
       const runs: string[] = []
       env = await createTestEnv({
+        tickMs: 60_000,
         reconcilers: [defineReconciler(Widget, { reconcile: noting(runs), cleanup: async () => done() })],
       })
       const error = new Error('the answer is lost')
@@ -174,6 +176,7 @@ describe('the finalizer', () => {
 
   it('J20 controllers of built-in kinds have a name that the API takes, too', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [defineReconciler(ConfigMap, { reconcile: async () => done(), cleanup: async () => done() })],
     })
     await env.apply(ConfigMap, { metadata: { name: 'c' }, data: {} })
@@ -191,7 +194,7 @@ describe('the finalizer', () => {
         return done()
       },
     })
-    env = await createTestEnv({ reconcilers: [reconciler] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [reconciler] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
     await env.settle()
     await env.crash([])
@@ -225,6 +228,7 @@ describe('the finalizer', () => {
 describe('ownership', () => {
   it('J23 without cleanup, the children go with their owner', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       kinds: [Part],
       reconcilers: [
         defineReconciler(Widget, {

@@ -10,6 +10,7 @@ describe('the flow', () => {
   it('J1 a trigger during a run starts no second one at once, and one more when it has ended', async () => {
     const runs: { readonly size: number; readonly fromMs: number; readonly toMs: number }[] = []
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         defineReconciler(Widget, {
           reconcile: async (widget, ctx) => {
@@ -43,6 +44,7 @@ describe('the flow', () => {
     const startsMs: number[] = []
     let endedMs = 0
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         defineReconciler(Widget, {
           reconcile: async (_, ctx) => {
@@ -83,7 +85,7 @@ describe('the phases', () => {
 
   it('J3 an object that is not being deleted is reconciled, and never cleaned up', async () => {
     const phases: string[] = []
-    env = await createTestEnv({ reconcilers: [recording(phases, true)] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [recording(phases, true)] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
     await env.settle()
     await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
@@ -93,7 +95,7 @@ describe('the phases', () => {
 
   it('J4 an object that is marked for deletion is cleaned up, and never reconciled', async () => {
     const phases: string[] = []
-    env = await createTestEnv({ reconcilers: [recording(phases, true)] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [recording(phases, true)] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
     await env.settle()
     await env.delete(Widget, 'w')
@@ -105,7 +107,7 @@ describe('the phases', () => {
 
   it('J5 without cleanup there is never a finalizer, deletion is immediate, and nothing runs for it', async () => {
     const phases: string[] = []
-    env = await createTestEnv({ reconcilers: [recording(phases, false)] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [recording(phases, false)] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
     await env.settle()
     expect((await env.get(Widget, 'w'))?.metadata).not.toHaveProperty('finalizers')
@@ -116,7 +118,7 @@ describe('the phases', () => {
 
   it("J5 nor does anything run while somebody else's finalizer holds a deleted object", async () => {
     const phases: string[] = []
-    env = await createTestEnv({ reconcilers: [recording(phases, false)] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [recording(phases, false)] })
     await env.applyManifest({
       apiVersion: 'test.setpoint.dev/v1',
       kind: 'Widget',

@@ -13,6 +13,7 @@ import { OperatingError } from '../../shared/model/errors.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Listener, listeners } from '../../examples/ports/ports.ts'
 import { Widget } from './support/primary.ts'
+import { share } from '../support/strength.ts'
 
 /**
  * PrimaryUpdateAndCacheUtils, in our words: reads are strong and nothing is cached, so what a run has stored is what the next
@@ -232,7 +233,7 @@ describe('an allocated value', () => {
         expect(held.size).toBe(names.length)
         await env.close()
       }),
-      { numRuns: 25, examples: [[changeToldWithALaterState]] },
+      { numRuns: share(25), examples: [[changeToldWithALaterState]] },
     )
     env = await createTestEnv()
   })

@@ -15,7 +15,7 @@ afterEach(() => env.close())
 type Run = (widget: Widget, ctx: Context) => Promise<Outcome<StatusOf<Widget>>>
 
 async function start(reconcile: Run): Promise<void> {
-  env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
+  env = await createTestEnv({ tickMs: 60_000, reconcilers: [defineReconciler(Widget, { reconcile })] })
 }
 
 const create = (size = 1) => env.apply(Widget, { metadata: { name: 'w' }, spec: { size } })
@@ -272,6 +272,7 @@ describe('the finalizer and a patch without it', () => {
 
   it.each(patches)('J13 $by in a run leaves the finalizer', async ({ patch }) => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         defineReconciler(Widget, {
           reconcile: async (_, ctx) => {
@@ -289,6 +290,7 @@ describe('the finalizer and a patch without it', () => {
 
   it('J13 applying the manifest again leaves the finalizer', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [defineReconciler(Widget, { reconcile: async () => done(), cleanup: async () => done() })],
     })
     await create(1)

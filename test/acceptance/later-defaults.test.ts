@@ -30,7 +30,10 @@ it('a reconciler finds the defaults of its kind in objects that are older than t
       },
     }),
   ]
-  await using env = await createTestEnv({ reconcilers: [defineReconciler(Zone, { reconcile: async () => done() })] })
+  await using env = await createTestEnv({
+    tickMs: 60_000,
+    reconcilers: [defineReconciler(Zone, { reconcile: async () => done() })],
+  })
   await env.apply(Zone, { metadata: { name: 'z' }, spec: { domain: 'example.dev' } })
   await env.settle()
 
@@ -50,7 +53,7 @@ it('what became invalid meanwhile may stay, beside a default that was added with
     spec: z.object({ domain: z.string(), contact: z.string(), ttl: z.number().int().default(300) }),
   })
   const idle = (kind: typeof Zone): Controller => defineReconciler(kind, { reconcile: async () => done() })
-  await using env = await createTestEnv({ reconcilers: [idle(Zone)] })
+  await using env = await createTestEnv({ tickMs: 60_000, reconcilers: [idle(Zone)] })
   await env.apply(Zone, { metadata: { name: 'z' }, spec: { domain: 'example.dev' } })
   await env.crash([idle(Stricter)])
   const annotated = await env.patch(Zone, 'z', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } })

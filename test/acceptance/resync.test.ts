@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { again, done } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { failing, timesOf, Widget, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 /** Every object runs at least once per period, and after a restart no object runs that is not due. */
 
@@ -107,7 +108,7 @@ describe('after a long downtime', () => {
     expect(new Set(runs.map(({ name }) => name)).size).toBe(100)
   })
 
-  it('many come a little at a time, and all of them', { timeout: 60_000 }, async () => {
+  it('many come a little at a time, and all of them', longOnly, async () => {
     await comeBack(5_000)
     expect(runs.length).toBeGreaterThan(900)
     expect(runs.length).toBeLessThan(2_000)
@@ -118,7 +119,7 @@ describe('after a long downtime', () => {
     expect(runs.length).toBeLessThan(5_100)
   })
 
-  it('the next slice waits for the one before', { timeout: 60_000 }, async () => {
+  it('the next slice waits for the one before', async () => {
     await comeBack(3_000, async (_, ctx) => {
       await ctx.sleep('1s')
       return done()
@@ -165,7 +166,7 @@ describe('a restart', () => {
 
   it(
     'with a new controller looks at many objects a little at a time, and begins anew if it dies on the way',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       env = await createTestEnv({ tickMs: 1_000, kinds: [Widget] })
       for (let i = 0; i < 3_000; i += 1_000)

@@ -18,7 +18,7 @@ const definitionName = 'widgets.test.setpoint.dev'
 let env: TestEnv
 let runs: RunRecord[]
 beforeEach(async () => {
-  env = await createTestEnv({ reconcilers: [widgets((runs = []))] })
+  env = await createTestEnv({ tickMs: 60_000, reconcilers: [widgets((runs = []))] })
   await env.apply(Namespace, { metadata: { name: 'n' } })
   await env.apply(Widget, { metadata: { name: 'w', namespace: 'n' }, spec: {} })
   await env.settle()

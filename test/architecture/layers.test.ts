@@ -122,7 +122,7 @@ describe('the linter', () => {
         .filter(({ rule }) => rule === importRule)
         .map(placeOf),
     )
-  }, 60_000)
+  })
   afterAll(scratch.remove)
 
   it('reports every import that the table forbids', () => {

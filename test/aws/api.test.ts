@@ -141,7 +141,7 @@ describe('a watch', () => {
     const told: string[] = []
     stream.on('data', (piece: Buffer) => told.push(piece.toString()))
     await send({ httpMethod: 'POST', path: maps, ...json({ metadata: { name: 'a' } }) })
-    await expect.poll(() => told.join(''), { timeout: 8_000 }).toContain('"ADDED"')
+    await expect.poll(() => told.join('')).toContain('"ADDED"')
     stream.destroy()
   })
 
@@ -150,7 +150,7 @@ describe('a watch', () => {
     const { stream, ended } = await watch({}, 5_000)
     await text(stream)
     await ended
-    expect(Date.now() - startMs).toBeLessThan(4_500)
+    expect(Date.now() - startMs).toBeLessThan(5_000)
   })
 
   it('of who comes again by itself is short, since it is paid for while it is open', async () => {

@@ -9,7 +9,7 @@ let plane: WholePath
 afterEach(() => plane[Symbol.asyncDispose]())
 
 async function arrive(name: string, heading: number): Promise<void> {
-  await expect.poll(async () => (await headings(plane))[name], { timeout: 10_000 }).toBe(heading)
+  await expect.poll(async () => (await headings(plane))[name]).toBe(heading)
 }
 
 /** By the engine's functions, once the environments are warm, and by the API for the write alone. */
@@ -129,7 +129,7 @@ describe('in what a run ends', () => {
       skewMs: (_, name) => (name === 'resync' ? tickAheadMs : 0),
     })
     for (const name of names) await launch(plane, name, { heading: 1 })
-    await expect.poll(() => runs, { timeout: 10_000 }).toBe(names.length)
+    await expect.poll(() => runs).toBe(names.length)
     await pause(500)
   }
 
@@ -142,7 +142,7 @@ describe('in what a run ends', () => {
       Object.fromEntries([...plane.requests].filter(([text]) => !/(api|resync) Query/.test(text)))
     plane.requests.clear()
     await work()
-    await expect.poll(asked, { timeout: 10_000 }).toEqual(expected)
+    await expect.poll(asked).toEqual(expected)
     await pause(200)
     expect(asked()).toEqual(expected)
   }
@@ -166,7 +166,7 @@ describe('in what a run ends', () => {
     // Behind the third there is the most time to count in.
     const three = async (): Promise<void> => {
       await steer(plane, 'w', 2)
-      await expect.poll(() => runs, { timeout: 10_000 }).toBe(1 + 3)
+      await expect.poll(() => runs).toBe(1 + 3)
     }
     await expectRequests(three, {
       ...changed,

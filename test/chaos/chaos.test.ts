@@ -2,19 +2,23 @@ import { expect, it } from 'vitest'
 import { runChaos } from './chaos.ts'
 import { runDatabaseChaos } from './databases.ts'
 import { canFillDisk } from './shaken.ts'
+import { isLong, longOnly, share } from '../support/strength.ts'
 
-/** `npm run chaos` is the long form. */
-it('loses nothing acknowledged, and runs nothing twice at once, when it is killed during 200 applies', async () => {
+/** `npm run chaos` goes on for longer. */
+const rounds = isLong ? 8 : 1
+const applies = share(200)
+
+it(`loses nothing acknowledged, and runs nothing twice at once, when it is killed during ${applies} applies`, async () => {
   const seed = Date.now() % 1_000_000
-  console.log(`npm run chaos -- --seed ${seed} --rounds 8`)
-  const { faults, ...counts } = await runChaos({ seed, rounds: 8, appliesMin: 200 })
+  console.log(`npm run chaos -- --seed ${seed} --rounds ${rounds}`)
+  const { faults, ...counts } = await runChaos({ seed, rounds, appliesMin: applies })
   console.log(JSON.stringify(counts))
   expect(faults).toEqual([])
-  expect(counts.applies).toBeGreaterThanOrEqual(200)
-  expect(counts.cutOff).toBeGreaterThan(0)
-}, 180_000)
+  expect(counts.applies).toBeGreaterThanOrEqual(applies)
+  if (isLong) expect(counts.cutOff).toBeGreaterThan(0)
+})
 
-it('loses nothing acknowledged when its disk is full for a while and its clock jumps', async ({ skip }) => {
+it('loses nothing acknowledged when its disk is full for a while and its clock jumps', longOnly, async ({ skip }) => {
   if (!canFillDisk()) skip('prlimit is not installed')
   const seed = Date.now() % 1_000_000
   console.log(`npm run chaos -- --seed ${seed} --rounds 6 --troubles 'full disk,clock jump'`)
@@ -27,13 +31,17 @@ it('loses nothing acknowledged when its disk is full for a while and its clock j
   console.log(JSON.stringify(counts))
   expect(faults).toEqual([])
   if ((counts.done['full disk'] ?? 0) > 0) expect(counts.refused).toBeGreaterThan(0)
-}, 180_000)
+})
 
-it('keeps databases and what is in them when it is killed while they are made and changed, now and then with their server', async () => {
-  const seed = Date.now() % 1_000_000
-  console.log(`npm run chaos -- --seed ${seed} --rounds 8 --databases`)
-  const { faults, ...counts } = await runDatabaseChaos(seed, 8)
-  console.log(JSON.stringify(counts))
-  expect(faults).toEqual([])
-  expect(counts.rows).toBeGreaterThan(0)
-}, 180_000)
+it(
+  'keeps databases and what is in them when it is killed while they are made and changed, now and then with their server',
+  longOnly,
+  async () => {
+    const seed = Date.now() % 1_000_000
+    console.log(`npm run chaos -- --seed ${seed} --rounds 8 --databases`)
+    const { faults, ...counts } = await runDatabaseChaos(seed, 8)
+    console.log(JSON.stringify(counts))
+    expect(faults).toEqual([])
+    expect(counts.rows).toBeGreaterThan(0)
+  },
+)

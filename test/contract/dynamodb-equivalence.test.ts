@@ -10,6 +10,7 @@ import { startDynalite } from '../support/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
 import { openSqlite } from '../support/sqlite.ts'
 import { storedWidget, withMetadata, withSpec } from '../support/stored-object.ts'
+import { share } from '../support/strength.ts'
 
 /**
  * The same operations, in any order, give the same on both engines: the same objects, lists, index answers and errors; and whoever
@@ -64,7 +65,7 @@ const act = fc.oneof(
 type Act = typeof act extends fc.Arbitrary<infer One> ? One : never
 
 describe('SQLite and DynamoDB', () => {
-  it('give the same answers to the same operations', { timeout: 120_000 }, async () => {
+  it('give the same answers to the same operations', async () => {
     let answers = 0
     await fc.assert(
       fc.asyncProperty(fc.array(act, { maxLength: 40, size: 'max' }), async (acts) => {
@@ -80,9 +81,9 @@ describe('SQLite and DynamoDB', () => {
         expect(await lastTold(dynamodb, start[1])).toEqual(await lastTold(sqlite, start[0]))
         sqlite.close()
       }),
-      { numRuns: 40 },
+      { numRuns: share(40) },
     )
-    expect(answers).toBeGreaterThan(300)
+    expect(answers).toBeGreaterThan(share(300))
   })
 })
 

@@ -8,6 +8,7 @@ import type { ListQuery, ObjectStore } from '../../shared/ports/object-store.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget, versionOf, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
 import type { Differences } from './work-queue.contract.ts'
+import { share } from '../support/strength.ts'
 
 /** An empty store, and how to let it go. */
 export interface OpenStore {
@@ -184,7 +185,8 @@ export function objectStoreContract(
         expect(await store.get(keyOf(second.object))).toEqual(second)
       })
 
-      it('lets one of 64 writers of a version win, until all have written', async () => {
+      const writersAtOnce = share(64)
+      it(`lets one of ${writersAtOnce} writers of a version win, until all have written`, async () => {
         const { object } = await store.create(withSpec(storedWidget('a'), { writers: [] }))
         const versions = new Set<string>()
         let conflicts = 0
@@ -201,10 +203,10 @@ export function objectStoreContract(
             }
           }
         }
-        await Promise.all(Array.from({ length: 64 }, (_, i) => write(i)))
+        await Promise.all(Array.from({ length: writersAtOnce }, (_, i) => write(i)))
         const writers = writersOf(await store.get(keyOf(object)))
-        expect(writers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_, i) => i))
-        expect(versions.size).toBe(64)
+        expect(writers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: writersAtOnce }, (_, i) => i))
+        expect(versions.size).toBe(writersAtOnce)
         expect(conflicts).toBeGreaterThan(0)
       })
 
@@ -397,7 +399,7 @@ export function objectStoreContract(
             [...model.values()].toSorted((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1)),
           )
         }),
-        { numRuns: 30 },
+        { numRuns: share(30) },
       )
     })
   })

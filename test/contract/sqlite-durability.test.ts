@@ -11,6 +11,7 @@ import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { openSqlite, temporaryFile } from '../support/sqlite.ts'
 import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored-object.ts'
+import { share } from '../support/strength.ts'
 
 let file: string
 let remove: () => void
@@ -21,10 +22,10 @@ beforeEach(() => {
 afterEach(() => remove())
 
 describe('a process that is killed', () => {
-  const rounds = 20
+  const rounds = share(20)
   const random = createSeededRandom(7)
 
-  it(`has kept every write it acknowledged, ${rounds} times over`, { timeout: 120_000 }, async () => {
+  it(`has kept every write it acknowledged, ${rounds} times over`, async () => {
     let acknowledged = 0
     for (let round = 0; round < rounds; round++) {
       const acks = await killedWriter(round, 20 + random.next() * 60)

@@ -5,6 +5,7 @@ import type { Delivery, WakeUp } from '../../shared/ports/work-queue.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { workQueueContract } from './work-queue.contract.ts'
+import { share } from '../support/strength.ts'
 
 const visibilityMs = 30_000
 const random = createSeededRandom(1)
@@ -345,7 +346,7 @@ describe('the queue in this process', () => {
         await clock.advance(2 * visibilityMs)
         expect((await receiveNames()).toSorted()).toEqual(model.owed())
       }),
-      { numRuns: 300 },
+      { numRuns: share(300) },
     )
   })
 })

@@ -19,13 +19,13 @@ beforeAll(async () => {
   chmodSync(directory.path, 0o755)
   plane = await startControlPlane({ dataDirectory })
   client = openApiClient(plane.kubeconfig)
-}, 30_000)
+})
 afterAll(async () => {
   client?.[Symbol.dispose]()
   await plane?.[Symbol.asyncDispose]()
   await endServers(dataDirectory)
   directory[Symbol.dispose]()
-}, 30_000)
+})
 
 async function apply(manifest: Manifest): Promise<void> {
   const options = { body: manifest, contentType: 'application/apply-patch+yaml' }
@@ -57,10 +57,10 @@ const restore = (dump: string, url: string) =>
   })
 
 /** Each test goes on from where the one before it ended. */
-describe('backups of a real database', { timeout: 60_000 }, () => {
+describe('backups of a real database', () => {
   it('examples/backup.yaml makes a dump at once, and a CronJob for the others', async () => {
     for (const manifest of manifests) await apply(manifest)
-    for (const manifest of manifests) await eventually(() => isTrue(manifest, 'Ready'), 20_000)
+    for (const manifest of manifests) await eventually(() => isTrue(manifest, 'Ready'))
     await isTrue(job('ledger-now'), 'Complete')
     const { status } = await get(job('ledger-now'))
     expect(existsSync(join(dataDirectory, 'backups', status.dumps[0].name))).toBe(true)
@@ -77,10 +77,10 @@ describe('backups of a real database', { timeout: 60_000 }, () => {
     await query(from, 'CREATE TABLE entry (id int PRIMARY KEY, text text)')
     await query(from, `INSERT INTO entry SELECT n, repeat('x', n) FROM generate_series(1, 1000) n`)
     await apply(job('full'))
-    await eventually(() => isTrue(job('full'), 'Complete'), 20_000)
+    await eventually(() => isTrue(job('full'), 'Complete'))
     const [dump] = (await get(job('full'))).status.dumps
     await apply(database('copy'))
-    await eventually(() => isTrue(database('copy'), 'Ready'), 20_000)
+    await eventually(() => isTrue(database('copy'), 'Ready'))
     const to = await urlOf('copy')
     const restored = await restore(join(dataDirectory, 'backups', dump.name), to)
     expect(restored).toMatchObject({
@@ -116,10 +116,10 @@ describe('backups of a real database', { timeout: 60_000 }, () => {
     expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toHaveLength(2)
     plane = await startControlPlane({ dataDirectory, port: Number(new URL(plane.url).port) })
     client = openApiClient(plane.kubeconfig)
-    await eventually(() => isTrue(job('killed'), 'Complete'), 30_000)
+    await eventually(() => isTrue(job('killed'), 'Complete'))
     const [dump] = (await get(job('killed'))).status.dumps
     await apply(database('after'))
-    await eventually(() => isTrue(database('after'), 'Ready'), 20_000)
+    await eventually(() => isTrue(database('after'), 'Ready'))
     expect(await restore(join(dataDirectory, 'backups', dump.name), await urlOf('after'))).toMatchObject({ code: 0 })
     expect(await query(await urlOf('after'), 'SELECT count(*)::int FROM entry')).toEqual([150_000])
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])

@@ -20,7 +20,7 @@ const full = {
 
 describe.skipIf(!canMount)(
   'a disk that is full',
-  { timeout: 60_000, meta: { skipped: 'only root may mount one' } },
+  { timeout: 120_000, meta: { skipped: 'only root may mount one' } },
   () => {
     it('is told as such, costs nothing that was acknowledged, and once there is room again all goes on by itself', async () => {
       using disk = smallDisk(4_096)

@@ -25,7 +25,7 @@ beforeAll(async () => {
   fake = await startProgram(process.execPath, [join(root, 'test/reconcilers/konnect/fake-konnect.ts'), '--port', '0'])
   konnectUrl = (await fake.says(/ready at (\S+)\n/))[1] ?? ''
   await start()
-}, 60_000)
+})
 afterAll(async () => {
   client[Symbol.dispose]()
   await plane[Symbol.asyncDispose]()
@@ -59,7 +59,7 @@ const isProgrammed = async (path: string): Promise<void> => {
   expect(status.conditions).toContainEqual(expect.objectContaining({ type: 'Programmed', status: 'True' }))
 }
 
-describe('the example', { timeout: 60_000 }, () => {
+describe('the example', () => {
   it('is made in Konnect, whatever the order, and each object is Programmed', async () => {
     for (const manifest of manifests.toReversed()) {
       const given = manifest as Manifest & { readonly spec: object }
@@ -74,7 +74,7 @@ describe('the example', { timeout: 60_000 }, () => {
       'konnectroutes/orders',
       'konnectconsumers/warehouse',
     ])
-      await eventually(() => isProgrammed(path), 20_000)
+      await eventually(() => isProgrammed(path))
     for (const collection of ['control-planes', 'services', 'routes', 'consumers'])
       expect(await entities(collection)).toHaveLength(1)
   })
@@ -101,6 +101,6 @@ describe('the example', { timeout: 60_000 }, () => {
       for (const collection of ['control-planes', 'services', 'routes', 'consumers'])
         expect(await entities(collection)).toEqual([])
       for (const manifest of manifests) expect((await client.send(`GET ${pathOf(manifest)}`)).status).toBe(404)
-    }, 30_000)
+    })
   })
 })

@@ -1,5 +1,4 @@
 import { chmodSync, existsSync, globSync, readdirSync, statSync } from 'node:fs'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +7,9 @@ import { root, startControlPlane, type ControlPlaneProcess } from '../support/co
 import { eventually } from '../support/eventually.ts'
 import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts'
 import { endServers, isAlive, query, serverPid } from '../support/postgres-servers.ts'
+import { longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { underLoad } from '../support/under-load.ts'
 
 const [newest] = await findKubectls()
 const examples = join(root, 'examples')
@@ -55,7 +56,7 @@ async function requestReconcile(path: string): Promise<string> {
 /** Asks for a reconcile and waits until it has run. */
 async function reconcile(path: string): Promise<void> {
   const token = await requestReconcile(path)
-  await eventually(async () => expect((await get(path)).status.lastHandledReconcileAt).toBe(token), 20_000)
+  await eventually(async () => expect((await get(path)).status.lastHandledReconcileAt).toBe(token))
 }
 
 async function secretField(name: string, field: string): Promise<string> {
@@ -97,7 +98,7 @@ function inSeconds(ms: number): string {
 }
 
 /** Each test goes on from where the one before it ended. */
-describe('a database by kubectl apply', { timeout: 60_000 }, () => {
+describe('a database by kubectl apply', () => {
   beforeAll(async () => {
     // The account that the servers run as must be able to get there.
     chmodSync(directory.path, 0o755)
@@ -105,23 +106,21 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     client = openApiClient(plane.kubeconfig)
     if (newest !== undefined)
       kubectl = createKubectl(newest, { kubeconfig: plane.kubeconfig, cacheDirectory: join(directory.path, 'cache') })
-  }, 30_000)
+  })
   afterAll(async () => {
     client?.[Symbol.dispose]()
     await plane?.[Symbol.asyncDispose]()
     await endServers(dataDirectory)
     directory[Symbol.dispose]()
-  }, 30_000)
+  })
 
   it('answers SELECT 1 through its Secret within ten seconds', async () => {
-    // By issue 2, on a machine of its own; where others compute, too, it takes as much longer as they take away.
-    const limitMs = 10_000 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism())
     const startMs = performance.now()
     await apply(orders)
-    await canLogIn(limitMs)
+    await canLogIn(100_000)
     const tookMs = performance.now() - startMs
-    console.log(`SELECT 1 through the Secret's URL ${inSeconds(tookMs)} after the apply; at most ${inSeconds(limitMs)}`)
-    expect(tookMs).toBeLessThan(limitMs)
+    console.log(`SELECT 1 through the Secret's URL ${inSeconds(tookMs)} after the apply`)
+    expect(tookMs).toBeLessThan(underLoad(10_000))
   })
 
   it('is as it was declared', async () => {
@@ -137,7 +136,7 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
   it('tells what was done, and why it is ready', async (context) => {
     context.skip(kubectl === undefined, 'no kubectl: what it shows cannot be seen')
     if (kubectl === undefined) return
-    expect(await kubectl.ok('wait --for=condition=Ready postgresdatabase/orders --timeout=10s')).toContain('met')
+    expect(await kubectl.ok('wait --for=condition=Ready postgresdatabase/orders --timeout=60s')).toContain('met')
     expect(await kubectl.ok('get pgdb')).toMatch(/^orders +main +orders +orders-connection +True +Reconciled +\d+s$/m)
     expect(await kubectl.ok('describe pgdb orders')).toMatch(
       /^ +Normal +Changed +\S+ +postgresdatabase +created role "orders"$/m,
@@ -155,15 +154,17 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     expect(await query(await url(), 'SELECT extname FROM pg_extension ORDER BY 1')).toEqual(['pg_trgm', 'plpgsql'])
   })
 
-  it.skipIf(process.env['SETPOINT_LONG_TESTS'] === undefined)(
-    'is put back within its resync period',
-    { timeout: 120_000, meta: { skipped: 'waits a minute for the resync: SETPOINT_LONG_TESTS=1 npm test' } },
+  it(
+    'is put back within its resync period, a minute, though nobody asks for it',
+    { ...longOnly, timeout: 300_000 },
     async () => {
       await dropByHand()
       const startMs = performance.now()
-      await canLogIn(75_000)
-      console.log(`back ${inSeconds(performance.now() - startMs)} after it was dropped`)
-      expect(performance.now() - startMs).toBeLessThan(75_000)
+      await canLogIn(200_000)
+      const tookMs = performance.now() - startMs
+      console.log(`back ${inSeconds(tookMs)} after it was dropped`)
+      // A minute until its turn; the rest is for what the turn itself takes on a machine under load.
+      expect(tookMs).toBeLessThan(60_000 + underLoad(5_000))
     },
   )
 
@@ -200,7 +201,7 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     process.kill(pid, 'SIGKILL')
     await eventually(async () => expect(isAlive(pid)).toBe(false))
     await reconcile(cluster)
-    await canLogIn(20_000)
+    await canLogIn()
     expect(serverPid(dataDirectory, 'default_main')).not.toBe(pid)
   })
 
@@ -211,10 +212,10 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     await dropByHand()
     process.kill(serverPid(dataDirectory, 'default_main') as number, 'SIGKILL')
     await requestReconcile(database)
-    await eventually(async () => expect(await startedAt()).not.toBe(before), 40_000)
+    await eventually(async () => expect(await startedAt()).not.toBe(before))
     const backMs = performance.now()
     await eventually(() => expectReady(database))
-    expect(performance.now() - backMs).toBeLessThan(3_000)
+    expect(performance.now() - backMs).toBeLessThan(underLoad(3_000))
     await canLogIn()
     await annotate(cluster, { 'setpoint.dev/resync': null })
   })
@@ -251,7 +252,7 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     await eventually(async () => {
       expect(await superuserUrl()).not.toBe(before)
       expect(await databases()).toEqual(['orders', 'postgres'])
-    }, 20_000)
+    })
     await reconcile(database)
     await canLogIn()
   })
@@ -285,7 +286,7 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
 
   it('goes when it is deleted, with its role and its Secret', async () => {
     if (kubectl === undefined) await client.send(`DELETE ${database}`)
-    else await kubectl.ok('delete postgresdatabase orders --timeout=20s')
+    else await kubectl.ok('delete postgresdatabase orders --timeout=60s')
     await eventually(async () => expect((await client.send(`GET ${database}`)).status).toBe(404))
     expect(await databases()).toEqual(['postgres'])
     expect(await roles()).toEqual(['postgres'])
@@ -305,10 +306,10 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     await eventually(async () => {
       for (const path of [cluster, database, `${secrets}/orders-connection`, `${secrets}/main-superuser`])
         expect((await client.send(`GET ${path}`)).status).toBe(404)
-    }, 20_000)
+    })
     await eventually(async () => expect(isAlive(pid)).toBe(false))
     await apply(orders)
-    await canLogIn(20_000)
+    await canLogIn()
     expect(await query(await url(), 'SELECT count(*)::int FROM retained')).toEqual([0])
   })
 
@@ -323,7 +324,7 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     await eventually(async () => {
       for (const path of [cluster, database, `${secrets}/main-superuser`, `${secrets}/orders-connection`])
         expect((await client.send(`GET ${path}`)).status).toBe(404)
-    }, 20_000)
+    })
     await eventually(async () => expect(isAlive(pid)).toBe(false))
     expect(existsSync(join(dataDirectory, 'postgres', 'default_main'))).toBe(false)
   })
@@ -340,14 +341,14 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
     await canLogIn(30_000)
     await eventually(() => expectReady(database))
     for (const manifest of readManifests(orders)) await client.send(`DELETE ${pathOf(manifest)}`)
-    await eventually(async () => expect((await client.send(`GET ${cluster}`)).status).toBe(404), 20_000)
+    await eventually(async () => expect((await client.send(`GET ${cluster}`)).status).toBe(404))
     expect(readdirSync(join(dataDirectory, 'postgres'))).toEqual([])
   })
 
   // That of Konnect needs one: test/e2e/konnect.test.ts applies it.
   const apart = new Set(['orders.yaml', 'konnect.yaml'])
   const others = globSync('**/*.yaml', { cwd: examples }).filter((name) => !apart.has(name))
-  it('is one example of all, which become ready and go', { timeout: 60_000 + 60_000 * others.length }, async () => {
+  it('is one example of all, which become ready and go', { timeout: 120_000 + 60_000 * others.length }, async () => {
     for (const name of others) await expectExampleWorks(join(examples, name))
     expect(statSync(orders).isFile()).toBe(true)
   })
@@ -355,10 +356,10 @@ describe('a database by kubectl apply', { timeout: 60_000 }, () => {
   async function expectExampleWorks(file: string): Promise<void> {
     const manifests = readManifests(file)
     await apply(file)
-    for (const manifest of manifests.filter(isReconciled)) await eventually(() => expectReady(pathOf(manifest)), 30_000)
+    for (const manifest of manifests.filter(isReconciled)) await eventually(() => expectReady(pathOf(manifest)))
     for (const manifest of manifests) await client.send(`DELETE ${pathOf(manifest)}`)
     for (const manifest of manifests)
-      await eventually(async () => expect((await client.send(`GET ${pathOf(manifest)}`)).status).toBe(404), 30_000)
+      await eventually(async () => expect((await client.send(`GET ${pathOf(manifest)}`)).status).toBe(404))
   }
 
   function isReconciled({ apiVersion }: Manifest): boolean {

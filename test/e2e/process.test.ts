@@ -27,6 +27,8 @@ import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/program.ts'
 import { canMount, smallDisk } from '../support/small-disk.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { underLoad } from '../support/under-load.ts'
+import { isLong } from '../support/strength.ts'
 
 const map = (name: string) => ({ metadata: { name }, data: { a: '1' } })
 const maps = '/api/v1/namespaces/default/configmaps'
@@ -36,10 +38,10 @@ const slowProgram = join(root, 'test/e2e/slow-control-plane.ts')
 const gadget = { apiVersion: 'test.setpoint.dev/v1', kind: 'Gadget', metadata: { name: 'slow' }, spec: {} }
 const gadgets = '/apis/test.setpoint.dev/v1/namespaces/default/gadgets'
 
-/** How long a control plane may take to be ready: issue 2 says one second; the rest is for a machine that others use, too. */
-const startMsMax = 5_000
+/** How long a control plane may take to be ready on a machine of its own. */
+const startMsMax = 1_000
 
-describe('the process behind npm start', { timeout: 60_000 }, () => {
+describe('the process behind npm start', () => {
   const directory = temporaryDirectory('process')
   afterAll(() => directory[Symbol.dispose]())
   const fresh = (name: string): string => join(directory.path, name)
@@ -51,7 +53,7 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     const tookMs = performance.now() - startMs
     const [, ownSeconds] = /\((\d+\.\d\d) s\)/.exec(plane.process.stdout) ?? []
     console.log(`first start: ready after ${Math.round(tookMs)} ms, by its own clock ${ownSeconds} s`)
-    expect(tookMs).toBeLessThan(startMsMax)
+    expect(tookMs).toBeLessThan(underLoad(startMsMax))
     expect(plane.process.stdout).toMatch(/^setpoint is ready at https:\/\/127\.0\.0\.1:\d+ /)
     expect(plane.process.stdout).toContain(`export KUBECONFIG=${join(dataDirectory, 'kubeconfig')}\n`)
     expect(plane.process.stdout.match(/^ {2}kubectl .*$/gm)).toHaveLength(3)
@@ -135,7 +137,7 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     const startMs = performance.now()
     await using _ = await startControlPlane({ dataDirectory, port: Number(new URL(before.url).port) })
     console.log(`start over kept data: ready after ${Math.round(performance.now() - startMs)} ms`)
-    expect(performance.now() - startMs).toBeLessThan(startMsMax)
+    expect(performance.now() - startMs).toBeLessThan(underLoad(startMsMax))
     using again = openApiClient(before.kubeconfig)
     expect((await again.send(`GET ${maps}/kept`)).body).toEqual(created.body)
   })
@@ -161,45 +163,50 @@ describe('the process behind npm start', { timeout: 60_000 }, () => {
     expect(plane.process.stderr).toBe('')
   })
 
-  describe.each(httpServerNames)('with the server %s, when told to stop', { concurrent: true }, (name) => {
-    const env = { SETPOINT_HTTP: name }
-    it.each([
-      { signal: 'SIGTERM', because: 'a supervisor says so' },
-      { signal: 'SIGINT', because: 'somebody pressed Ctrl-C' },
-      { signal: 'SIGHUP', because: 'the terminal was closed' },
-      { signal: 'SIGINT', again: 'SIGINT', because: 'the terminal and npm both pass Ctrl-C on' },
-      { signal: 'SIGTERM', again: 'SIGHUP', because: 'a supervisor is in a hurry' },
-    ] as const)('ends with 0 within ten seconds on $signal $again, whatever runs', async ({ signal, again }) => {
-      const dataDirectory = fresh(`slow-${name}-${signal}-${again}`)
-      await using plane = await startControlPlane({ program: slowProgram, dataDirectory, env })
-      using client = openApiClient(plane.kubeconfig)
-      expect(await client.send(`POST ${gadgets}`, { body: gadget })).toMatchObject({ status: 201 })
-      await plane.process.says(/reconcile of slow begins/)
-      await client.watch(maps)
-      await sendHalf(plane)
-      const startMs = performance.now()
-      const ended = plane.stop(signal)
-      if (again !== undefined) setTimeout(() => void plane.stop(again), 100)
-      expect(await ended).toMatchObject({ code: 0 })
-      const tookMs = performance.now() - startMs
-      console.log(
-        `stopped by ${signal} while a reconcile, a watch and half a request were open: ${Math.round(tookMs)} ms`,
-      )
-      expect(tookMs).toBeLessThan(10_000)
-    })
+  describe.each(isLong ? httpServerNames : httpServerNames.slice(0, 1))(
+    'with the server %s, when told to stop',
+    { concurrent: true },
+    (name) => {
+      const env = { SETPOINT_HTTP: name }
+      it.each([
+        { signal: 'SIGTERM', because: 'a supervisor says so' },
+        { signal: 'SIGINT', because: 'somebody pressed Ctrl-C' },
+        { signal: 'SIGHUP', because: 'the terminal was closed' },
+        { signal: 'SIGINT', again: 'SIGINT', because: 'the terminal and npm both pass Ctrl-C on' },
+        { signal: 'SIGTERM', again: 'SIGHUP', because: 'a supervisor is in a hurry' },
+      ] as const)('ends with 0 within ten seconds on $signal $again, whatever runs', async ({ signal, again }) => {
+        const dataDirectory = fresh(`slow-${name}-${signal}-${again}`)
+        await using plane = await startControlPlane({ program: slowProgram, dataDirectory, env })
+        using client = openApiClient(plane.kubeconfig)
+        expect(await client.send(`POST ${gadgets}`, { body: gadget })).toMatchObject({ status: 201 })
+        await plane.process.says(/reconcile of slow begins/)
+        await client.watch(maps)
+        await sendHalf(plane)
+        const startMs = performance.now()
+        const ended = plane.stop(signal)
+        if (again !== undefined) setTimeout(() => void plane.stop(again), 100)
+        expect(await ended).toMatchObject({ code: 0 })
+        const tookMs = performance.now() - startMs
+        console.log(
+          `stopped by ${signal} while a reconcile, a watch and half a request were open: ${Math.round(tookMs)} ms`,
+        )
+        expect(tookMs).toBeLessThan(underLoad(10_000))
+      })
 
-    it('takes no new requests, and finishes those it has', async () => {
-      await using plane = await startControlPlane({ dataDirectory: fresh(`finishing-${name}`), env })
-      using client = openApiClient(plane.kubeconfig)
-      await client.send(`GET ${maps}`)
-      const writes = Array.from({ length: 20 }, (_, i) => client.send(`POST ${maps}`, { body: map(`m${i}`) }))
-      const ended = plane.stop()
-      const results = await Promise.allSettled(writes)
-      expect(await ended).toMatchObject({ code: 0 })
-      for (const result of results) if (result.status === 'fulfilled') expect([201, 503]).toContain(result.value.status)
-      await expect(client.send(`GET ${maps}`)).rejects.toThrow(/ECONNREFUSED|socket hang up/)
-    })
-  })
+      it('takes no new requests, and finishes those it has', async () => {
+        await using plane = await startControlPlane({ dataDirectory: fresh(`finishing-${name}`), env })
+        using client = openApiClient(plane.kubeconfig)
+        await client.send(`GET ${maps}`)
+        const writes = Array.from({ length: 20 }, (_, i) => client.send(`POST ${maps}`, { body: map(`m${i}`) }))
+        const ended = plane.stop()
+        const results = await Promise.allSettled(writes)
+        expect(await ended).toMatchObject({ code: 0 })
+        for (const result of results)
+          if (result.status === 'fulfilled') expect([201, 503]).toContain(result.value.status)
+        await expect(client.send(`GET ${maps}`)).rejects.toThrow(/ECONNREFUSED|socket hang up/)
+      })
+    },
+  )
 
   describe('when told to stop', { concurrent: true }, () => {
     it('ends with 0 at the very moment when it is ready, and when it is about to be', async () => {

@@ -27,7 +27,7 @@ function allowed(template: Template): Readonly<Record<string, readonly string[]>
   return Object.fromEntries(policies.filter(([, actions]) => actions.length > 0))
 }
 
-describe('the bucket for dumps', { timeout: 90_000 }, () => {
+describe('the bucket for dumps', () => {
   it('outlives the stack, is nobody else’s, and clears away uploads that nobody ends', () => {
     const template = Template.fromStack(synthesized())
     expectResource(template, 'AWS::S3::Bucket', { DeletionPolicy: 'Retain' })

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { longOnly } from '../support/strength.ts'
 
 /** `infra/app.ts` as `cdk synth` runs it. */
 const directories = [temporaryDirectory('synth'), temporaryDirectory('synth')] as const
 afterAll(() => {
   for (const one of directories) one[Symbol.dispose]()
-}, 60_000)
+})
 
 async function synthesize(outdir: string): Promise<string> {
   const context = JSON.stringify({ admins: 'arn:aws:iam::123456789012:role/Admin', stage: 'test' })
@@ -21,7 +22,7 @@ async function synthesize(outdir: string): Promise<string> {
 }
 
 describe('the stack of the project', { timeout: 180_000 }, () => {
-  it('is the same when it is synthesized again, code and all, and nothing is looked up', async () => {
+  it('is the same when it is synthesized again, code and all, and nothing is looked up', longOnly, async () => {
     const first = await synthesize(directories[0].path)
     expect(await synthesize(directories[1].path)).toBe(first)
     const assets = directories.map(({ path }) => readdirSync(path).filter((name) => name.startsWith('asset.')))

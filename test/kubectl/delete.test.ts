@@ -9,7 +9,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'kubectl delete',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
   () => {
     const { kubectl } = widgetSession(newest)
 
@@ -87,7 +87,7 @@ describe.skipIf(newest === undefined)(
       it('is waited for by kubectl wait', async () => {
         await kubectl.apply(held('awaited'))
         await kubectl.ok('delete wd awaited --wait=false')
-        const waiting = await kubectl.start('wait --for=delete wd/awaited --timeout=20s')
+        const waiting = await kubectl.start('wait --for=delete wd/awaited --timeout=60s')
         const isOver = notedEnd(waiting)
         // Takes about as long as the other one takes to begin.
         await kubectl.ok('get wd awaited')
@@ -112,14 +112,14 @@ describe.skipIf(newest === undefined)(
       it('takes what it owns with it, after a while', async () => {
         await family('background')
         await kubectl.ok('delete wd background')
-        await kubectl.ok('wait --for=delete wd/background-child --timeout=10s')
+        await kubectl.ok('wait --for=delete wd/background-child --timeout=60s')
         expect(await names('wd background-child')).toBe('')
       })
 
       it('deletes what it owns first when in the foreground', async () => {
         await family('foreground', true)
         const deleting = await kubectl.start('delete wd foreground --cascade=foreground')
-        await kubectl.ok("wait --for=jsonpath='{.metadata.deletionTimestamp}' wd/foreground-child --timeout=10s")
+        await kubectl.ok("wait --for=jsonpath='{.metadata.deletionTimestamp}' wd/foreground-child --timeout=60s")
         expect((await kubectl.json('get wd foreground')).metadata.finalizers).toEqual(['foregroundDeletion'])
         await kubectl.ok(`patch wd foreground-child --type=merge -p '{"metadata":{"finalizers":null}}'`)
         expect(await deleting.ended).toMatchObject({ code: 0 })
@@ -139,7 +139,7 @@ describe.skipIf(newest === undefined)(
         const owner =
           '{apiVersion: test.setpoint.dev/v1, kind: Widget, name: never, uid: 6d4f2b6e-0000-4000-8000-000000000000}'
         await kubectl.apply(widget('stray').replace('metadata:', `metadata:\n  ownerReferences: [${owner}]`))
-        await kubectl.ok('wait --for=delete wd/stray --timeout=10s')
+        await kubectl.ok('wait --for=delete wd/stray --timeout=60s')
         expect(await names('wd stray')).toBe('')
       })
     })
@@ -156,7 +156,7 @@ describe.skipIf(newest === undefined)(
         manifests(widget('inside', { namespace: 'doomed' }), widget('inside-too', { namespace: 'doomed' })),
       )
       await kubectl.ok('create cm -n doomed map --from-literal=a=1')
-      await kubectl.ok('delete ns doomed --timeout=15s')
+      await kubectl.ok('delete ns doomed --timeout=60s')
       expect(await names('ns doomed')).toBe('')
       expect(await names('wd,cm -n doomed')).toBe('')
       expect(await kubectl.ok('create ns doomed')).toContain('created')
@@ -172,13 +172,13 @@ describe.skipIf(newest === undefined)(
         ),
       )
       await kubectl.ok('delete ns leaving --wait=false')
-      await kubectl.ok("wait --for=jsonpath='{.metadata.deletionTimestamp}' wd/clings -n leaving --timeout=10s")
+      await kubectl.ok("wait --for=jsonpath='{.metadata.deletionTimestamp}' wd/clings -n leaving --timeout=60s")
       expect(await kubectl.ok('get ns leaving')).toMatch(/^leaving +Terminating/m)
       expect(await kubectl.fails('create cm -n leaving late --from-literal=a=1')).toContain(
         'unable to create new content in namespace leaving because it is being terminated',
       )
       await kubectl.ok(`patch wd clings -n leaving --type=merge -p '{"metadata":{"finalizers":null}}'`)
-      await kubectl.ok('wait --for=delete ns/leaving --timeout=15s')
+      await kubectl.ok('wait --for=delete ns/leaving --timeout=60s')
       expect(await names('ns leaving')).toBe('')
     })
 
@@ -191,7 +191,7 @@ describe.skipIf(newest === undefined)(
       await kubectl.apply(definition)
       await kubectl.ok('wait --for=condition=Established crd/trinkets.test.setpoint.dev')
       await kubectl.apply(trinket)
-      await kubectl.ok('delete crd trinkets.test.setpoint.dev --timeout=15s')
+      await kubectl.ok('delete crd trinkets.test.setpoint.dev --timeout=60s')
       expect(await kubectl.fails('get trinkets')).toMatch(
         /doesn't have a resource type|could not find the requested resource/,
       )

@@ -7,7 +7,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'kubectl reads',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
   () => {
     const { kubectl } = widgetSession(newest)
     beforeAll(async () => {
@@ -20,7 +20,7 @@ describe.skipIf(newest === undefined)(
           widget('far', { spec: '{size: 9}', namespace: 'other' }),
         ),
       )
-    }, 60_000)
+    })
 
     const lines = async (line: string): Promise<readonly string[]> => (await kubectl.ok(line)).trimEnd().split('\n')
 

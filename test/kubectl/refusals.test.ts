@@ -9,7 +9,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'what kubectl says when it is refused',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
   () => {
     const { kubectl, kubeconfig, directory } = widgetSession(newest)
 
@@ -173,7 +173,7 @@ describe.skipIf(newest === undefined)(
           /"Widget(List)?" is already in use/,
         )
         expect(await kubectl.fails('get widgetz')).toContain(`the server doesn't have a resource type "widgetz"`)
-        await kubectl.ok('delete crd widgetz.test.setpoint.dev --timeout=10s')
+        await kubectl.ok('delete crd widgetz.test.setpoint.dev --timeout=60s')
         expect(await kubectl.ok('get widgets -o name')).toContain('widget.test.setpoint.dev/kept')
       })
     })

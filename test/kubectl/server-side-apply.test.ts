@@ -7,7 +7,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'kubectl apply --server-side',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
   () => {
     const { kubectl } = widgetSession(newest)
 

@@ -7,7 +7,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'kubectl waits',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 60_000 },
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
   () => {
     const { kubectl } = widgetSession(newest)
 
@@ -67,13 +67,13 @@ describe.skipIf(newest === undefined)(
       it('that holds already', async () => {
         await kubectl.apply(widget('is'))
         await setStatus('is', ready('True'))
-        expect(await kubectl.ok('wait --for=condition=Ready wd/is --timeout=5s')).toContain('is condition met')
+        expect(await kubectl.ok('wait --for=condition=Ready wd/is --timeout=60s')).toContain('is condition met')
       })
 
       it('that comes', async () => {
         await kubectl.apply(widget('becomes'))
         await setStatus('becomes', ready('False'))
-        const waiting = kubectl.run('wait --for=condition=Ready wd/becomes --timeout=20s')
+        const waiting = kubectl.run('wait --for=condition=Ready wd/becomes --timeout=60s')
         await expect(kubectl.ok('wait --for=condition=Ready=false wd/becomes')).resolves.toContain('condition met')
         await setStatus('becomes', ready('True'))
         expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
@@ -92,7 +92,7 @@ describe.skipIf(newest === undefined)(
         await kubectl.apply(
           manifests(widget('all-a', { labels: '{set: all}' }), widget('all-b', { labels: '{set: all}' })),
         )
-        const waiting = kubectl.run('wait --for=condition=Ready wd -l set=all --timeout=20s')
+        const waiting = kubectl.run('wait --for=condition=Ready wd -l set=all --timeout=60s')
         await setStatus('all-b', ready('True'))
         await setStatus('all-a', ready('True'))
         expect((await waiting).stdout.match(/condition met/g)).toHaveLength(2)
@@ -102,7 +102,7 @@ describe.skipIf(newest === undefined)(
     describe('for a value', () => {
       it('that comes', async () => {
         await kubectl.apply(widget('valued'))
-        const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}'=Done wd/valued --timeout=20s")
+        const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}'=Done wd/valued --timeout=60s")
         await setStatus('valued', '{"phase":"Begun"}')
         await setStatus('valued', '{"phase":"Done"}')
         expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
@@ -110,30 +110,30 @@ describe.skipIf(newest === undefined)(
 
       it('of any kind', async () => {
         await kubectl.apply(widget('any'))
-        const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}' wd/any --timeout=20s")
+        const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}' wd/any --timeout=60s")
         await setStatus('any', '{"phase":"Something"}')
         expect(await waiting).toMatchObject({ code: 0 })
       })
     })
 
     it('for an object to be there', async () => {
-      const waiting = kubectl.run('wait --for=create wd/expected --timeout=20s')
+      const waiting = kubectl.run('wait --for=create wd/expected --timeout=60s')
       await kubectl.apply(widget('expected'))
       expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
     })
 
     it('for an object to be gone, also if it is so already', async () => {
       await kubectl.apply(widget('leaving'))
-      const waiting = kubectl.run('wait --for=delete wd/leaving --timeout=20s')
+      const waiting = kubectl.run('wait --for=delete wd/leaving --timeout=60s')
       await kubectl.ok('delete wd leaving')
       expect(await waiting).toMatchObject({ code: 0 })
-      expect(await kubectl.run('wait --for=delete wd/leaving --timeout=5s')).toMatchObject({ code: 0 })
+      expect(await kubectl.run('wait --for=delete wd/leaving --timeout=60s')).toMatchObject({ code: 0 })
     })
 
     it('by the list that a watch begins with, as kubectl from 1.35 on does', async () => {
       await kubectl.apply(widget('streamed'))
       const env = { KUBE_FEATURE_WatchListClient: 'true' }
-      const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}'=Done wd/streamed --timeout=20s", { env })
+      const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}'=Done wd/streamed --timeout=60s", { env })
       await setStatus('streamed', '{"phase":"Done"}')
       expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
     })

@@ -24,7 +24,7 @@ export interface Program extends AsyncDisposable {
   readonly stdout: string
   readonly stderr: string
   readonly ended: Promise<Ended>
-  /** Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (30 s), with what it did say. */
+  /** Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (100 s), with what it did say. */
   says(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>
   /** Closes what it speaks into: nobody hears it any more. */
   turnAway(): void
@@ -76,7 +76,7 @@ export async function startProgram(
       return said.stderr
     },
     ended,
-    says: (pattern, timeoutMs = 30_000) => untilMatch({ pattern, timeoutMs, said, heard, ended }),
+    says: (pattern, timeoutMs = 100_000) => untilMatch({ pattern, timeoutMs, said, heard, ended }),
     turnAway: () => {
       for (const stream of [child.stdout, child.stderr]) stream.destroy()
     },

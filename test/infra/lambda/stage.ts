@@ -12,7 +12,14 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startFunction, streamedReply, type FunctionProcess } from './function-process.ts'
 import { settle } from './mappings.ts'
 import { passedTo, recordCalls, type Answering, type AwsCall } from './recording-proxy.ts'
-import { functionNames, resolve, synthesize, type FunctionName, type QueueName } from './synthesized-code.ts'
+import {
+  functionNames,
+  resolve,
+  synthesize,
+  type FunctionName,
+  type QueueName,
+  type Synthesized,
+} from './synthesized-code.ts'
 
 /**
  * What `cdk synth` produced, run: every bundle in a process of its own with the variables that the template gives it, dynalite and
@@ -34,8 +41,7 @@ export interface Stage extends AsyncDisposable {
 
 export async function openStage(client: readonly string[], props: Partial<ControlPlaneProps> = {}): Promise<Stage> {
   await using opening = new AsyncDisposableStack()
-  const directory = opening.use(temporaryDirectory('stage'))
-  const synthesized = synthesize(directory.path, props)
+  const synthesized = bundle(props)
   const dynalite = await startDynalite('objects')
   const fauxqs = opening.use(await startFauxqs())
   const sqs = sqsClient(fauxqs.endpoint)
@@ -146,3 +152,13 @@ export function proxyEvent(httpMethod: string, target: string, body?: object): o
     isBase64Encoded: body !== undefined,
   }
 }
+
+/** Bundling takes seconds: stages with the same properties share their code, which nothing writes into. It goes with this process. */
+function bundle(props: Partial<ControlPlaneProps>): Synthesized {
+  const text = JSON.stringify(props)
+  const made = bundled.get(text) ?? synthesize(temporaryDirectory('stage').path, props)
+  bundled.set(text, made)
+  return made
+}
+
+const bundled = new Map<string, Synthesized>()

@@ -26,7 +26,7 @@ let databases = 0
 beforeAll(async () => {
   bench = await openWorkbench()
   admin = await bringUp(bench.server('main'))
-}, 60_000)
+})
 afterAll(() => bench[Symbol.asyncDispose]())
 
 async function connected<T>(endpoint: Endpoint, use: (client: Client) => Promise<T>): Promise<T> {
@@ -108,7 +108,7 @@ const views = {
   enum: `SELECT enum_range(NULL::shop.mood)::text`,
 }
 
-describe('a dump', { timeout: 60_000 }, () => {
+describe('a dump', () => {
   it('restored by somebody else into a fresh database is the same database', async () => {
     const from = await freshDatabase(richSchema)
     const to = await freshDatabase()
@@ -236,7 +236,7 @@ describe('a dump that fails', () => {
   })
 })
 
-describe('what a dump cannot hold', { timeout: 60_000 }, () => {
+describe('what a dump cannot hold', () => {
   it.each([
     ['CREATE TYPE a AS (x int); CREATE TABLE t OF a', 'table public.t'],
     ['CREATE TABLE p (a int); CREATE TABLE c () INHERITS (p)', 'table public.c'],
@@ -283,7 +283,7 @@ describe('what a dump cannot hold', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a restore', { timeout: 60_000 }, () => {
+describe('a restore', () => {
   it('takes a damaged dump for what it is, and leaves nothing of it', async () => {
     const dumped = await dump(await freshDatabase(`CREATE TABLE t (a text); INSERT INTO t VALUES ('precious')`))
     const text = gunzipSync(dumped).toString()

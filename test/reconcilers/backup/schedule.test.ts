@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseSchedule } from '../../../functions/reconcilers/backup/schedule.ts'
+import { share } from '../../support/strength.ts'
 
 const at = (text: string): number => Date.parse(text)
 const times = (schedule: string, zone: string | undefined, from: string, count: number): readonly string[] => {
@@ -128,7 +129,7 @@ describe('a schedule', () => {
           expect(parsed.latest(start, end)?.atMs).toBe(due.at(-1))
         },
       ),
-      { numRuns: 60 },
+      { numRuns: share(60) },
     )
   })
 })

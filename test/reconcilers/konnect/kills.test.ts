@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KonnectControlPlane, KonnectService, seen, startKonnectEnv, type KonnectEnv } from './konnect-env.ts'
+import { isLong } from '../../support/strength.ts'
 
 /**
  * The process is killed between every two calls: before and after each HTTP request, and at each write of the store, in a life
@@ -73,11 +74,14 @@ async function converged({ env, konnect }: KonnectEnv): Promise<void> {
   expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' })
 }
 
-describe('a process that is killed', { timeout: 120_000 }, () => {
+/** The short form kills at every fifth call. */
+const stride = isLong ? 1 : 5
+
+describe('a process that is killed', () => {
   it('at any HTTP request, before it is sent or after it was answered, makes no second entity and leaves none', async () => {
     const { requests } = await live(() => {})
     expect(requests).toBeGreaterThan(20)
-    for (let request = 1; request <= requests; request++)
+    for (let request = 1; request <= requests; request += stride)
       for (const when of ['before', 'after'] as const) {
         const { requests: needed } = await live((world) => world.crashAt(request, when))
         expect(needed).toBeGreaterThanOrEqual(request)
@@ -87,7 +91,7 @@ describe('a process that is killed', { timeout: 120_000 }, () => {
   it('at any write of the store, nor', async () => {
     const { writes } = await live(() => {})
     expect(writes).toBeGreaterThan(20)
-    for (let write = 1; write <= writes; write++) {
+    for (let write = 1; write <= writes; write += stride) {
       let left = write
       const isIt = (args: readonly unknown[]): boolean => isKonnectWrite(args) && --left === 0
       await live(({ env }) => {

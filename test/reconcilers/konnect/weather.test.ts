@@ -11,6 +11,7 @@ import {
   startKonnectEnv,
   type KonnectEnv,
 } from './konnect-env.ts'
+import { share } from '../../support/strength.ts'
 
 /**
  * A tree of entities through bad weather: calls that are refused, limited, dropped or answered into nowhere, lists that lag, kills,
@@ -87,7 +88,7 @@ async function expectTree({ env, konnect }: KonnectEnv): Promise<void> {
   expect(service.status?.controlPlaneID).toBe(controlPlaneID)
 }
 
-it('a tree of entities survives bad weather, and goes without a trace', { timeout: 120_000 }, async () => {
+it('a tree of entities survives bad weather, and goes without a trace', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(happening, { minLength: 5, maxLength: 15 }),
@@ -110,6 +111,6 @@ it('a tree of entities survives bad weather, and goes without a trace', { timeou
         expect(await env.list(KonnectRoute)).toEqual([])
       },
     ),
-    { numRuns: 12, seed: 7, endOnFailure: false },
+    { numRuns: share(12), seed: 7, endOnFailure: false },
   )
 })

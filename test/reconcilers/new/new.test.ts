@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../../support/control-plane-process.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { longOnly } from '../../support/strength.ts'
 
 /** In a copy of the tree, where every check of `npm test` is run on what was written. */
 
@@ -34,8 +35,8 @@ const checks = [
   ['knip', '--no-progress'],
 ] as const
 
-describe('npm run new', { timeout: 120_000 }, () => {
-  it('writes reconcilers that pass every check of npm test as they are', async () => {
+describe('npm run new', () => {
+  it('writes reconcilers that pass every check of npm test as they are', longOnly, async () => {
     expect(await scaffold('example.dev/v1/DnsRecord')).toMatchObject({ code: 0, stderr: '' })
     expect(
       await scaffold('teams.example.dev/v1beta1/VeryLongNameOfAPolicyThatBreaksLinesOfCodeInManyPlacesHTTP'),

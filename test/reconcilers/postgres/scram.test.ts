@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isVerifierOf, scramVerifier } from '../../../functions/reconcilers/postgres/scram.ts'
+import { share } from '../../support/strength.ts'
 
 const password = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 40 })
 
@@ -12,7 +13,7 @@ describe('a verifier', () => {
         expect(await isVerifierOf(verifier, one)).toBe(true)
         expect(await isVerifierOf(verifier, other)).toBe(one === other)
       }),
-      { numRuns: 20 },
+      { numRuns: share(20) },
     )
   })
 

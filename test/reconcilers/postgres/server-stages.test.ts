@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = bench.server('shared')
   await initialise(server, superuser, deadline())
   await configure(server, {}, deadline())
-}, 30_000)
+})
 
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -112,7 +112,7 @@ describe('a server', () => {
     expect((await readdir(orphan.directory)).sort()).toEqual(
       ['applied.conf', 'data', 'pg_hba.conf', 'postgresql.conf', 'server.log'].sort(),
     )
-  }, 30_000)
+  })
 
   it('keeps what was committed when it is killed, and starts again', async () => {
     const endpoint = await bringUp(server)

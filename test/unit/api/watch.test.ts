@@ -4,6 +4,7 @@ import { createApi } from '../../../shared/api/api.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { ChangeBatch, ChangeFeed } from '../../../shared/ports/change-feed.ts'
 import { createWidgetHarness, request, widget, widgets, type Harness, type WatchEvent } from './harness.ts'
+import { share } from '../../support/strength.ts'
 
 let harness: Harness
 beforeEach(async () => {
@@ -192,7 +193,7 @@ describe('a watch with a selector', () => {
       const { body } = await harness.send(`GET ${widgets}?labelSelector=app%3Dx`)
       expect(client.known()).toEqual(body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name))
     }
-    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), run), { numRuns: 60 })
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), run), { numRuns: share(60) })
   })
 
   it('leaves other namespaces out, also in doubt', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { foreignPart } from '../../../shared/model/foreign-part.ts'
 import { equal } from '../../../shared/model/json.ts'
+import { share } from '../../support/strength.ts'
 
 const anything = fc.anything({
   maxDepth: 4,
@@ -22,7 +23,7 @@ it('a value without a foreign part comes back as it was', () => {
       fc.pre(foreignPart(value, '') === undefined)
       expect(equal(JSON.parse(JSON.stringify(value)), value)).toBe(true)
     }),
-    { numRuns: 2_000 },
+    { numRuns: share(2_000) },
   )
 })
 

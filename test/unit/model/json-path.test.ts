@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compileJsonPath } from '../../../shared/model/json-path.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import type { Json } from '../../../shared/model/json.ts'
+import { share } from '../../support/strength.ts'
 
 const object = {
   metadata: { name: 'demo', labels: { 'app.kubernetes.io/name': 'x', tier: 'front' } },
@@ -149,7 +150,7 @@ describe('a JSON path', () => {
           expect(leads(path)).toBeTypeOf('boolean')
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: share(5_000) },
     )
   })
 })

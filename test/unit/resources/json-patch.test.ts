@@ -3,6 +3,7 @@ import { applyPatch, type Operation } from 'rfc6902'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import { jsonPatch } from '../../../shared/resources/json-patch.ts'
+import { share } from '../../support/strength.ts'
 
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
 
@@ -139,7 +140,7 @@ describe('a JSON patch', () => {
         if (fits) expect(apply()).toEqual(other)
         else expect(apply).toThrow('does not fit')
       }),
-      { numRuns: 2_000 },
+      { numRuns: share(2_000) },
     )
   })
 })

@@ -8,6 +8,7 @@ import { mergeTypeOf } from '../../../../shared/model/apply/typed/merge-type.ts'
 import { merge } from '../../../../shared/model/apply/typed/merge.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import { applied, later, ownership, tryApply, update, widget, widgetSchema, withSpec } from './widget.ts'
+import { share } from '../../../support/strength.ts'
 
 const managers = ['alice', 'bob', 'carol'] as const
 type Name = (typeof managers)[number]
@@ -70,7 +71,7 @@ describe('after any applies without force', () => {
         expect(changes).toEqual({ written: noFields, removed: noFields })
       }
     }
-    fc.assert(fc.property(history, holds), { numRuns: 300 })
+    fc.assert(fc.property(history, holds), { numRuns: share(300) })
   })
 
   it('one more takes no field from another', () => {
@@ -83,7 +84,7 @@ describe('after any applies without force', () => {
       const { [manager]: _own, ...after } = ownership(result.object)
       expect(after).toEqual(before)
     }
-    fc.assert(fc.property(history, step, holds), { numRuns: 300 })
+    fc.assert(fc.property(history, step, holds), { numRuns: share(300) })
   })
 
   it('nothing is left when nobody wants anything any more', () => {
@@ -92,7 +93,7 @@ describe('after any applies without force', () => {
       const end = [...wants.keys()].reduce((live, manager) => applied(live, nothing, { manager }), object)
       expect(end).toEqual(nothing)
     }
-    fc.assert(fc.property(history, holds), { numRuns: 300 })
+    fc.assert(fc.property(history, holds), { numRuns: share(300) })
   })
 })
 
@@ -106,7 +107,7 @@ describe('whatever was written before', () => {
       const twice = tryApply(once, config, { manager, at: later })
       expect(twice).toEqual({ outcome: 'applied', object: once, changed: false })
     }
-    fc.assert(fc.property(writes, step, holds), { numRuns: 300 })
+    fc.assert(fc.property(writes, step, holds), { numRuns: share(300) })
   })
 
   it('an update that changes nothing leaves no trace', () => {
@@ -114,7 +115,7 @@ describe('whatever was written before', () => {
       const live = before.reduce<JsonObject>(write, applied(undefined, nothing))
       expect(update(live, structuredClone(live), { at: later })).toEqual({ object: live, changed: false })
     }
-    fc.assert(fc.property(writes, holds), { numRuns: 300 })
+    fc.assert(fc.property(writes, holds), { numRuns: share(300) })
   })
 
   function write(live: JsonObject, [{ manager, config }, isApply]: readonly [Step, boolean]): JsonObject {

@@ -8,6 +8,7 @@ import { isSettled } from '../../../../shared/model/schema/settled.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { interpretSchema, validate } from '../../../../shared/model/schema/validate.ts'
 import { schemaAndUpdate } from './schema-arbitrary.ts'
+import { share } from '../../../support/strength.ts'
 
 /**
  * The quick answers about values are held against the interpreters, which stay the truth: a yes is never wrong, and whatever fits
@@ -21,7 +22,7 @@ const keywords = {
   kubernetes: true,
 }
 
-it('finds the errors that the interpreter finds', { timeout: 60_000 }, () => {
+it('finds the errors that the interpreter finds', () => {
   const cases = { valid: 0, invalid: 0 }
   fc.assert(
     fc.property(schemaAndUpdate(keywords), ({ schema, value, old }) => {
@@ -33,12 +34,12 @@ it('finds the errors that the interpreter finds', { timeout: 60_000 }, () => {
         }
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: share(2_000) },
   )
   expect(Math.min(cases.valid, cases.invalid), 'cases of either kind').toBeGreaterThan(500)
 })
 
-it('says of nothing that it is settled which is not', { timeout: 60_000 }, () => {
+it('says of nothing that it is settled which is not', () => {
   const yes = { alone: 0, update: 0 }
   fc.assert(
     fc.property(fc.oneof(schemaAndUpdate(keywords), schemaAndUpdate({ defaults: true })), ({ schema, value, old }) => {
@@ -52,13 +53,13 @@ it('says of nothing that it is settled which is not', { timeout: 60_000 }, () =>
         expectEqual(interpretSchema(schema, next), [], { schema, next, before })
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: share(2_000) },
   )
   // Else the property would be about nothing.
   expect(Math.min(yes.alone, yes.update), 'quick answers of either kind').toBeGreaterThan(100)
 })
 
-it('knows what is settled', { timeout: 60_000 }, () => {
+it('knows what is settled', () => {
   let known = 0
   fc.assert(
     fc.property(schemaAndUpdate({ nullable: true, defaults: true }), ({ schema, value }) => {
@@ -69,7 +70,7 @@ it('knows what is settled', { timeout: 60_000 }, () => {
       known++
       expect(isSettled(schema, whole)).toBe(true)
     }),
-    { numRuns: 1_000, endOnFailure: true },
+    { numRuns: share(1_000), endOnFailure: true },
   )
   expect(known).toBeGreaterThan(100)
 })

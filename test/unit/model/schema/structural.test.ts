@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkStructural } from '../../../../shared/model/schema/structural.ts'
 import { schemaAndValue } from './schema-arbitrary.ts'
+import { share } from '../../../support/strength.ts'
 
 const text = { type: 'string' }
 const preserving = { 'x-kubernetes-preserve-unknown-fields': true }
@@ -359,7 +360,7 @@ describe('checkStructural', () => {
     })).schema
     fc.assert(
       fc.property(anything, (schema) => Array.isArray(checkStructural(schema))),
-      { numRuns: 1_000 },
+      { numRuns: share(1_000) },
     )
   })
 

@@ -16,6 +16,7 @@ import {
   type Notebook,
   type World,
 } from './far-side.ts'
+import { share } from '../../../support/strength.ts'
 
 /**
  * Random lives of one object and its entity: edits, time, what others do on the far side, calls that are refused, limited, lost,
@@ -132,7 +133,7 @@ describe('the life of an entity outside', () => {
         expect(life.world.entities).toEqual([])
         expect(life.world.most).toBe(1)
       }),
-      { numRuns: 400 },
+      { numRuns: share(400) },
     )
   })
 
@@ -148,7 +149,7 @@ describe('the life of an entity outside', () => {
         const isGone = await healed(life, true)
         if (isGone) expect(life.world.entities).toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: share(400) },
     )
   })
 

@@ -7,6 +7,7 @@ import { httpServerNames } from '../../../../../shared/adapters/local/https/http
 import { errorCatalogue, OperatingError } from '../../../../../shared/model/errors.ts'
 import type { HttpResponse } from '../../../../../shared/ports/http-handler.ts'
 import { ok, portOf, useServers } from './server-harness.ts'
+import { underLoad } from '../../../../support/under-load.ts'
 
 /** Real TLS on loopback, of both servers: what a handler is given, and what a client gets. */
 
@@ -211,7 +212,7 @@ describe.each(httpServerNames)('the %s server', (name) => {
       await once(silent, 'connect')
       const startMs = performance.now()
       await server.close(100)
-      expect(performance.now() - startMs).toBeLessThan(2_000)
+      expect(performance.now() - startMs).toBeLessThan(underLoad(2_000))
       silent.destroy()
     })
 

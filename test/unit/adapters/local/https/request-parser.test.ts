@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fieldValue } from '../../../../../shared/adapters/local/https/request-head.ts'
 import { defaultLimits } from '../../../../../shared/adapters/local/https/request-parser.ts'
 import { parsePieces } from './parser-harness.ts'
+import { share } from '../../../../support/strength.ts'
 
 /** What is a request, where it ends, and what is none. */
 
@@ -247,7 +248,7 @@ describe('a stream of bytes, however it is cut,', () => {
           expect(parsePieces(text.split(''), limits)).toEqual(whole)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: share(300) },
     )
   })
 })

@@ -1,0 +1,13 @@
+/**
+ * How much the tests try: `npm test` is the short form, `npm run test:long` the long one, which leaves nothing out. The variable is read here
+ * and nowhere else.
+ */
+export const isLong = process.env['SETPOINT_TESTS'] === 'long'
+
+/** Of what the long form does so often, or with so many: a fifth in the short form. */
+export function share(long: number): number {
+  return isLong ? long : Math.ceil(long / 5)
+}
+
+/** Options of a test that the short form leaves out, for what it costs. */
+export const longOnly = { skip: !isLong, meta: { skipped: 'npm run test:long' } }
