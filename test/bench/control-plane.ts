@@ -4,7 +4,10 @@ import { startLocalControlPlane } from '../../shared/runtime/local/control-plane
 import { gadgetReconciler } from './gadget.ts'
 import { serve } from './serve.ts'
 
-/** The control plane under test, as a process: what `npm start` runs, with one reconciler. `SETPOINT_HTTP` counts, too. */
+/**
+ * The control plane under test, as a process: what `npm start` runs, with one reconciler. `SETPOINT_HTTP` counts,
+ * too.
+ */
 await serve(async (directory) => {
   const plane = await startLocalControlPlane({
     port: 0,

@@ -7,8 +7,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { connect, requestText, type Connection, type Target } from './connection.ts'
 
 /**
- * What each HTTPS server costs before the same handler: CPU of the server's process per request, the load coming from another
- * process. The handler does next to nothing: it sends a body of 1 KB back, or one that it has.
+ * What each HTTPS server costs before the same handler: CPU of the server's process per request, the load coming
+ * from another process. The handler does next to nothing: it sends a body of 1 KB back, or one that it has.
  *
  *     node test/bench/http-servers.ts [requests] [connections]
  */
@@ -39,7 +39,10 @@ async function serve(name: HttpServerName, directory: string): Promise<void> {
   process.send?.(Number(new URL(url).port))
 }
 
-/** The servers take turns, so that what else the machine does falls on both; the medians of the rounds are shown, without the first, which warms up. */
+/**
+ * The servers take turns, so that what else the machine does falls on both; the medians of the rounds are shown,
+ * without the first, which warms up.
+ */
 async function compare(): Promise<void> {
   using directory = temporaryDirectory('bench')
   const { authority, token } = loadLocalCredentials(directory.path, Date.now())

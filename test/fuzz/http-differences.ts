@@ -99,7 +99,10 @@ function post(field: string): string {
   return `POST / HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n`
 }
 
-/** The lean server refuses what node:http takes, or waits for: the reason is in its head, in the text, or in a body ahead. */
+/**
+ * The lean server refuses what node:http takes, or waits for: the reason is in its head, in the text, or in a body
+ * ahead.
+ */
 function refused(
   name: string,
   example: string,
@@ -129,7 +132,9 @@ function valuesOf(fields: readonly string[], name: string): readonly string[] {
   return fields.filter((_, i) => i % 2 === 1 && fields[i - 1] === name)
 }
 
-/** Undefined if both did the same: requests, classes of statuses, end. Otherwise what explains it, or `unexplained`. */
+/**
+ * Undefined if both did the same: requests, classes of statuses, end. Otherwise what explains it, or `unexplained`.
+ */
 export function differenceOf(pair: Pair): string | undefined {
   const { lean, node } = pair
   const [own, theirs] = [classesOf(lean), classesOf(node)]

@@ -5,8 +5,9 @@ import { traffic } from './http-grammar.ts'
 import { runPair } from './http-pair.ts'
 
 /**
- * `npm run fuzz -- [--runs N] [--seed N]`: the lean server beside node:http, over traffic made up of what is right, nearly right and hostile.
- * Ends with 1 at the first difference that decision 24 does not explain, made as short as can be, with the seed that repeats it.
+ * `npm run fuzz -- [--runs N] [--seed N]`: the lean server beside node:http, over traffic made up of what is right,
+ * nearly right and hostile. Ends with 1 at the first difference that decision 24 does not explain, made as short as
+ * can be, with the seed that repeats it.
  */
 const { values } = optionsOf('npm run fuzz --', {
   options: {

@@ -103,8 +103,8 @@ function refuse(connection: Connection, { status }: Refusal): void {
 const lingerSeconds = 2
 
 /**
- * Says the last word and stays to hear the client's: closed with bytes unread, a socket is reset, and the reset may overtake
- * what was written (RFC 9112 section 9.6).
+ * Says the last word and stays to hear the client's: closed with bytes unread, a socket is reset, and the reset may
+ * overtake what was written (RFC 9112 section 9.6).
  */
 export function end(connection: Connection): void {
   const { shell, socket } = connection

@@ -4,7 +4,10 @@ import { overReason, type Connection, type Exchange } from './lean-state.ts'
 import { fieldValue } from './request-head.ts'
 import { continueText } from './response-text.ts'
 
-/** The request as handlers see it. What few of them look at is made when they do; a class, since a getter of each object costs a µs. */
+/**
+ * The request as handlers see it. What few of them look at is made when they do; a class, since a getter of each
+ * object costs a µs.
+ */
 export class LeanRequest implements HttpRequest {
   readonly method: string
   readonly path: string

@@ -7,7 +7,10 @@ import { chunkText, headText, lastChunk, sizeOf, type ResponseFraming } from './
 type Body = HttpResponse['body']
 type Stream = Exclude<Body, string | Uint8Array>
 
-/** Writes the response; resolves with whether the connection is there for another request, when the client has room for more. */
+/**
+ * Writes the response; resolves with whether the connection is there for another request, when the client has room
+ * for more.
+ */
 export async function respond(connection: Connection, exchange: Exchange, response: HttpResponse): Promise<boolean> {
   const { body } = response
   if (connection.phase === 'over') {

@@ -18,7 +18,10 @@ export interface Shell {
   isClosing: boolean
 }
 
-/** One client. It has one request at a time: the next is read when the one ahead is answered, however many were sent. */
+/**
+ * One client. It has one request at a time: the next is read when the one ahead is answered, however many were
+ * sent.
+ */
 export interface Connection {
   readonly shell: Shell
   /** A TLS socket; tests take others. */

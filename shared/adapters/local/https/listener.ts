@@ -28,7 +28,10 @@ export interface HttpServer {
   readonly url: string
   /** What new connections are shown from now on. */
   renew(tls: ServerIdentity): void
-  /** Takes no new requests, ends streams, lets running requests finish; what still runs after `deadlineMs` is cut off. */
+  /**
+   * Takes no new requests, ends streams, lets running requests finish; what still runs after `deadlineMs` is cut
+   * off.
+   */
   close(deadlineMs: number): Promise<void>
 }
 
@@ -42,14 +45,16 @@ export interface HttpTiming {
 }
 
 /**
- * An idle connection outlives those that clients keep: one that ends it first never sends a request into an end that is under
- * way, which it would see as a hang-up. Go's clients, kubectl among them, keep one for 90 s, proxies for 60 to 75 s.
+ * An idle connection outlives those that clients keep: one that ends it first never sends a request into an end
+ * that is under way, which it would see as a hang-up. Go's clients, kubectl among them, keep one for 90 s, proxies
+ * for 60 to 75 s.
  */
 export const defaultTiming: HttpTiming = { handshakeSeconds: 10, requestSeconds: 60, idleSeconds: 120 }
 
 /**
- * TLS 1.2 with authenticated encryption and forward secrecy only, as RFC 9325 section 4.2 asks; the names before them are
- * TLS 1.3's, of which all are. HTTP/1.1 is offered, and a client that speaks nothing else is refused in the handshake.
+ * TLS 1.2 with authenticated encryption and forward secrecy only, as RFC 9325 section 4.2 asks; the names before
+ * them are TLS 1.3's, of which all are. HTTP/1.1 is offered, and a client that speaks nothing else is refused in
+ * the handshake.
  */
 export function tlsOptions({ key, cert }: ServerIdentity): TlsOptions {
   return { key, cert, minVersion: 'TLSv1.2', ciphers, ALPNProtocols: ['http/1.1'] }
@@ -94,7 +99,10 @@ export function trackSockets(server: Server): ReadonlySet<Socket> {
   return sockets
 }
 
-/** Takes no new connections and resolves when the last one has ended; those that are open after `deadlineMs` are cut off. */
+/**
+ * Takes no new connections and resolves when the last one has ended; those that are open after `deadlineMs` are cut
+ * off.
+ */
 export function closeAll(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => {

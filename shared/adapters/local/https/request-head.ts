@@ -23,9 +23,10 @@ export interface Refusal {
 }
 
 /**
- * The head of a request, without the empty line behind it, one character a byte. Strict where servers that disagree about
- * a request can be played against each other (RFC 9112 sections 2.2, 3.2, 5.1, 5.2, 6.1, 6.3 and 11.2): a line ends with CR LF,
- * a field does not go on in the next line, no space stands before a colon, one length at most, and never beside a coding.
+ * The head of a request, without the empty line behind it, one character a byte. Strict where servers that disagree
+ * about a request can be played against each other (RFC 9112 sections 2.2, 3.2, 5.1, 5.2, 6.1, 6.3 and 11.2): a
+ * line ends with CR LF, a field does not go on in the next line, no space stands before a colon, one length at
+ * most, and never beside a coding.
  */
 export function parseRequestHead(text: string): RequestHead | Refusal {
   const lineEnd = text.indexOf('\r\n')
@@ -63,7 +64,10 @@ function parseFields(text: string, start: number): string[] | undefined {
   return fields
 }
 
-/** Whether a line, without its end, may stand behind a chunked body: a field, but none that says where the body ends. */
+/**
+ * Whether a line, without its end, may stand behind a chunked body: a field, but none that says where the body
+ * ends.
+ */
 export function isTrailerLine(line: string): boolean {
   const [name, ...more] = parseFields(line, 0) ?? []
   return name !== undefined && more.length === 1 && name !== 'content-length' && name !== 'transfer-encoding'
@@ -143,7 +147,10 @@ function valuesOf(fields: readonly string[], name: string): readonly string[] {
   return values ?? none
 }
 
-/** The value of a field as handlers see it, as node:http gives it: the first one, or all of a field that may be a list. */
+/**
+ * The value of a field as handlers see it, as node:http gives it: the first one, or all of a field that may be a
+ * list.
+ */
 export function fieldValue(fields: readonly string[], name: string): string | undefined {
   const values = valuesOf(fields, name)
   if (values.length <= 1 || firstCounts.has(name)) return values[0]

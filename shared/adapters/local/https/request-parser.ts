@@ -8,8 +8,9 @@ export type RequestEvent =
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
 /**
- * Requests out of the bytes of a connection (RFC 9112), in turn: head, data, end, head … However the bytes are cut into pieces,
- * the requests are the same. It reads only when it is asked, so that nobody gets a request before the one ahead is answered.
+ * Requests out of the bytes of a connection (RFC 9112), in turn: head, data, end, head … However the bytes are cut
+ * into pieces, the requests are the same. It reads only when it is asked, so that nobody gets a request before the
+ * one ahead is answered.
  */
 export interface RequestParser {
   push(bytes: Buffer): void
@@ -114,7 +115,10 @@ function bodyState({ body }: RequestHead): State {
   return body === 0 ? endState : { at: 'body', left: body }
 }
 
-/** RFC 9112 section 2.2: those ahead of a request line are of a client that ended its last body with one. False if there may be more. */
+/**
+ * RFC 9112 section 2.2: those ahead of a request line are of a client that ended its last body with one. False if
+ * there may be more.
+ */
 function skipEmptyLines(reading: Reading): boolean {
   const { bytes } = reading
   let at = 0
@@ -174,7 +178,10 @@ function readTrailer(reading: Reading, { left }: { readonly left: number }): Req
   return undefined
 }
 
-/** A line without its end; `undefined` until it has one. What ends with a bare LF is given with it, so that it fits nothing. */
+/**
+ * A line without its end; `undefined` until it has one. What ends with a bare LF is given with it, so that it fits
+ * nothing.
+ */
 function takeLine(reading: Reading, bytesMax: number): string | typeof tooLong | undefined {
   const { bytes } = reading
   const end = bytes.indexOf(10)

@@ -4,7 +4,10 @@ import type { HttpResponse } from '../../../ports/http-handler.ts'
 /** What goes over the wire ahead of a response's body, and around the pieces of a stream. */
 
 export interface ResponseFraming {
-  /** In bytes; `chunked` for a stream, `untilClose` for one to a client of HTTP/1.0; undefined where no body may follow. */
+  /**
+   * In bytes; `chunked` for a stream, `untilClose` for one to a client of HTTP/1.0; undefined where no body may
+   * follow.
+   */
   readonly body: number | 'chunked' | 'untilClose' | undefined
   /** As `dateText` gives it. */
   readonly date: string
@@ -12,7 +15,10 @@ export interface ResponseFraming {
   readonly idleSeconds: number | undefined
 }
 
-/** Status line and fields with the empty line behind them. Throws TypeError for a value that would break out of its line. */
+/**
+ * Status line and fields with the empty line behind them. Throws TypeError for a value that would break out of its
+ * line.
+ */
 export function headText({ status, headers }: HttpResponse, { body, date, idleSeconds }: ResponseFraming): string {
   let text = statusLine(status)
   for (const name in headers) {
