@@ -1,13 +1,14 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { bytesMax as objectBytesMax } from '../model/size-limit.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 import { keptExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
 
-/** Kubernetes' own limit. Objects have a lower one, the store's. */
-const bodyBytesMax = 3 * 1024 * 1024
+/** Room for an object of the largest size with its lines indented. Kubernetes takes three times as much, and keeps larger objects. */
+const bodyBytesMax = 1024 * 1024
 /** No schema is near it, and everything that walks an object recursively is safe below it. */
 const bodyDepthMax = 200
 
@@ -25,7 +26,15 @@ const jsonType = 'application/json'
 export async function readObject(request: HttpRequest): Promise<JsonObject> {
   const type = mediaType(request)
   const bytes = await request.body(bodyBytesMax)
-  return asObject(await decode(type, bytes))
+  return small(asObject(await decode(type, bytes)), bytes)
+}
+
+/** What no store would keep is refused before any work is done for it. */
+function small<Body extends Json>(body: Body, bytes: Uint8Array): Body {
+  if (bytes.length <= objectBytesMax || !isObject(body)) return body
+  const size = JSON.stringify(body).length
+  if (size <= objectBytesMax) return body
+  throw new OperatingError('TOO_LARGE', `the object has ${size} characters of JSON, the limit is ${objectBytesMax}`)
 }
 
 function decode(type: string, bytes: Uint8Array): Json | Promise<Json> {
@@ -50,7 +59,8 @@ export async function readOptionalObject(request: HttpRequest): Promise<JsonObje
 
 /** A patch body of JSON: an object or a list. */
 export async function readJson(request: HttpRequest): Promise<Json> {
-  return parseJson(utf8(await request.body(bodyBytesMax)))
+  const bytes = await request.body(bodyBytesMax)
+  return small(parseJson(utf8(bytes)), bytes)
 }
 
 function asObject(value: Json): JsonObject {

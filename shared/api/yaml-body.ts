@@ -6,7 +6,7 @@ import { exactNumber } from './exact-numbers.ts'
  * The parser is a hundred times slower than JSON's, so it gets less; and its own checks of keys and its list of all that is wrong take
  * the square of the time. Clients that write large objects send JSON.
  */
-const lengthMax = 1024 * 1024
+const lengthMax = 20 * 1024
 const aliasesMax = 100
 
 /** Dates, sets and bytes stay what is written: JSON has no such values. */
@@ -22,13 +22,27 @@ const options = {
 /** The value of one YAML document. Throws TOO_LARGE, and an Error that says what is wrong first, and where. */
 export function yamlValue(text: string): unknown {
   if (text.length > lengthMax)
-    throw new OperatingError('TOO_LARGE', 'YAML of more than 1 MiB is not taken: send it as JSON')
+    throw new OperatingError(
+      'TOO_LARGE',
+      `YAML of more than ${lengthMax} characters is not taken: send it as JSON, which may have 1 MiB`,
+    )
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { ...options, lineCounter })
+  const document = withoutStacks(() => parseDocument(text, { ...options, lineCounter }))
   const fault = document.errors[0] ?? faultOf(document)
   if (fault === undefined) return document.toJS({ reviver: exactNumber })
   const { line, col } = lineCounter.linePos(fault.pos[0])
   throw new Error(`${fault.message} at line ${line}, column ${col}`)
+}
+
+/** The parser makes an Error of each fault it finds, ten thousand in a hostile text; most of what that costs are their stacks. */
+function withoutStacks<Value>(work: () => Value): Value {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return work()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 interface Fault {

@@ -1,7 +1,15 @@
 import { isObject, type Json } from './json.ts'
 
-/** The values a path leads to, in order; none where the path leads nowhere. Never throws, never changes the value. */
-export type JsonPath = (value: Json) => readonly Json[]
+/**
+ * The values a path leads to, in order; none where the path leads nowhere. Never throws, never changes the value. Searches that are
+ * given the same work share it.
+ */
+export type JsonPath = (value: Json, work?: Work) => readonly Json[]
+
+/** What is left of the work of a search, in values looked at. What is not found by its end is not found. */
+export interface Work {
+  values: number
+}
 
 /**
  * Compiles a JSON path as printer columns write them, in kubectl's dialect without its `range`: `.spec.replicas`,
@@ -15,33 +23,36 @@ export function compileJsonPath(text: string): JsonPath {
   if (first !== '.' && first !== '[' && first !== '$' && first !== '@') throw fault(cursor, 'a path begins with a dot')
   const path = parsePath(cursor, false)
   if (cursor.at < text.length) throw fault(cursor, 'expected a dot or "["')
-  return path
+  return (value, work = { values: searchedValuesMax }) => path(value, work)
 }
 
 const longestPath = 1_000
 
 /** A step leads from one value to those after it. */
-type Step = (value: Json) => readonly Json[]
+type Step = (value: Json, work: Work) => readonly Json[]
 
-/** Of more values than this the rest is left out: `..*` after `..*` would find a hundred thousand in a small object. */
-const mostValues = 10_000
+/** No search looks at more values than this: `..*` after `..*` would find a hundred thousand in a small object. */
+export const searchedValuesMax = 1_000
 
-function inSequence(steps: readonly Step[]): JsonPath {
-  return (value) => {
+function inSequence(steps: readonly Step[]): Search {
+  return (value, work) => {
     let values: readonly Json[] = [value]
-    for (const step of steps) values = afterStep(step, values)
+    for (const step of steps) values = afterStep(step, values, work)
     return values
   }
 }
 
-/** No value beyond the limit is looked for, which bounds the time, too. */
-function afterStep(step: Step, values: readonly Json[]): readonly Json[] {
+type Search = (value: Json, work: Work) => readonly Json[]
+
+function afterStep(step: Step, values: readonly Json[], work: Work): readonly Json[] {
   const found: Json[] = []
-  for (const value of values)
-    for (const one of step(value)) {
-      if (found.length === mostValues) return found
+  for (const value of values) {
+    if (work.values-- <= 0) return found
+    for (const one of step(value, work)) {
+      if (found.length >= searchedValuesMax) return found
       found.push(one)
     }
+  }
   return found
 }
 
@@ -73,7 +84,7 @@ function takeAll(cursor: Cursor, expression: RegExp): string {
   return found
 }
 
-function parsePath(cursor: Cursor, inFilter: boolean): JsonPath {
+function parsePath(cursor: Cursor, inFilter: boolean): Search {
   if (!take(cursor, '$')) take(cursor, '@')
   const steps: Step[] = []
   for (;;) {
@@ -111,17 +122,24 @@ function field(name: string): Step {
 
 const everything: Step = (value) => {
   if (Array.isArray(value)) return value
-  return isObject(value) ? Object.values(value).filter((inner) => inner !== undefined) : []
+  if (!isObject(value)) return []
+  const found: Json[] = []
+  for (const name in value) {
+    const inner = value[name]
+    if (inner !== undefined) found.push(inner)
+    if (found.length >= searchedValuesMax) break
+  }
+  return found
 }
 
 /** The value and all that is in it, outer before inner, as far as it has something in it. */
-const descendants: Step = (value) => {
+const descendants: Step = (value, work) => {
   const found: Json[] = []
   const waiting = [value]
-  for (let next = waiting.pop(); next !== undefined && found.length < mostValues; next = waiting.pop()) {
-    const inner = everything(next)
+  for (let next = waiting.pop(); next !== undefined && work.values-- > 0; next = waiting.pop()) {
+    const inner = everything(next, work)
     if (inner.length > 0) found.push(next)
-    for (const one of inner.toReversed()) waiting.push(one)
+    for (let i = Math.min(inner.length, searchedValuesMax) - 1; i >= 0; i--) waiting.push(inner[i] as Json)
   }
   return found
 }
@@ -131,7 +149,7 @@ function parseSelection(cursor: Cursor): Step {
   const steps = [parseSelector(cursor)]
   while (take(cursor, ',')) steps.push(parseSelector(cursor))
   if (!take(cursor, ']')) throw fault(cursor, 'expected "]"')
-  return (value) => steps.flatMap((step) => step(value))
+  return (value, work) => steps.flatMap((step) => (work.values-- > 0 ? step(value, work) : []))
 }
 
 function parseSelector(cursor: Cursor): Step {
@@ -187,7 +205,12 @@ function slice({
   readonly end: number | undefined
   readonly step: number
 }): Step {
-  return (value) => (Array.isArray(value) ? value.slice(start, end).filter((_item, i) => i % step === 0) : [])
+  return (value, work) => {
+    if (!Array.isArray(value)) return []
+    const items = value.slice(start, end).slice(0, searchedValuesMax * step)
+    work.values -= items.length / step
+    return items.filter((_item, i) => i % step === 0)
+  }
 }
 
 /** Keeps the items of a list for which a comparison holds, or a path leads somewhere. */
@@ -199,7 +222,14 @@ function parseFilter(cursor: Cursor): Step {
   if (holds === undefined)
     throw fault(cursor, `expected one of ${[...comparisons.keys()].filter(Boolean).join(' ')}, not ${operator}`)
   if (!take(cursor, ')]')) throw fault(cursor, 'expected ")]"')
-  return (value) => (Array.isArray(value) ? value.filter((one) => holds(left(one), right?.(one) ?? [])) : [])
+  return (value, work) => {
+    const found: Json[] = []
+    for (const one of Array.isArray(value) ? value : []) {
+      if (work.values-- <= 0) break
+      if (holds(left(one, work), right?.(one, work) ?? [])) found.push(one)
+    }
+    return found
+  }
 }
 
 type Comparison = (left: readonly Json[], right: readonly Json[]) => boolean
@@ -228,14 +258,14 @@ function ofOrdered(holds: (a: string | number, b: string | number) => boolean): 
   })
 }
 
-function parseOperand(cursor: Cursor): JsonPath {
+function parseOperand(cursor: Cursor): Search {
   takeAll(cursor, / */)
   const operand = parseLiteral(cursor) ?? parsePath(cursor, true)
   takeAll(cursor, / */)
   return operand
 }
 
-function parseLiteral(cursor: Cursor): JsonPath | undefined {
+function parseLiteral(cursor: Cursor): Search | undefined {
   const literal = takeAll(cursor, /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[-+]?\d+(?:\.\d+)?|(?:true|false)(?![\w.[])/)
   if (literal !== '') {
     const value = literalValue(literal)

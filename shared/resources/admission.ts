@@ -6,7 +6,7 @@ import { applyDefaults } from '../model/schema/defaulting.ts'
 import type { FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
-import { validate } from '../model/schema/validate.ts'
+import { interpretSchema } from '../model/schema/validate.ts'
 import type { WriteOptions } from './resources.ts'
 import { takenIn } from './strategies.ts'
 
@@ -65,7 +65,7 @@ export function withDefaults(kind: ServedKind, object: ApiObject, live?: ApiObje
 /** Errors of the values, after pruning and defaults. What was invalid before and did not change is let be. */
 export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
   if (isSettled(kind.schema, object, live)) return []
-  return validate(kind.schema, object, live === undefined ? {} : { old: live })
+  return interpretSchema(kind.schema, object, live === undefined ? {} : { old: live })
 }
 
 /** Throws INVALID with one cause per error. */

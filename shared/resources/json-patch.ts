@@ -1,8 +1,13 @@
 import { OperatingError } from '../model/errors.ts'
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 
-/** Kubernetes' own limit: a list of copies doubles what there is with each of them. Moves count, since each walks all that it moves. */
-const copiedLengthMax = 3 * 1024 * 1024
+/**
+ * A list of copies doubles what there is with each of them. Moves count, since each walks all that it moves. Twice as much as an object
+ * holds; Kubernetes has 3 MiB, and objects that are larger.
+ */
+const copiedLengthMax = 700 * 1024
+/** Items of lists that may move up or down: whatever is put in or taken out at the front of a long list moves all of it. */
+const shiftedItemsMax = 100_000_000
 /** Everything that walks an object recursively is safe below it. */
 const depthMax = 200
 
@@ -13,10 +18,14 @@ const depthMax = 200
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
   const document: Root = { root: structuredClone(target) }
   let copied = 0
+  let shifted = 0
   for (const [i, operation] of operations.entries()) {
     copied += copiedLength(document, operation)
+    shifted += shiftedItems(document, operation)
     if (copied > copiedLengthMax)
-      throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 3 MiB')
+      throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 700 KiB')
+    if (shifted > shiftedItemsMax)
+      throw new OperatingError('TOO_LARGE', `the JSON patch shifts more than ${shiftedItemsMax} items of lists`)
     if (!patchOnce(document, operation)) throw misfit(i, operation)
   }
   if (isObject(document.root)) return document.root
@@ -30,14 +39,39 @@ type Root = { root?: Json }
 type Path = readonly string[]
 
 function misfit(i: number, { op, path }: JsonObject): OperatingError {
-  const what = `operation ${i}, ${String(op)} ${String(path)}`
+  const what = `operation ${i}, ${String(op)} ${String(path)}`.slice(0, shownLength)
   return new OperatingError('INVALID', `the JSON patch does not fit the object: ${what}`)
 }
+
+const shownLength = 1_000
 
 function copiedLength(document: Root, { op, from }: JsonObject): number {
   const source = op === 'copy' || op === 'move' ? pathOf(from) : undefined
   const value = source && find(document, source)
   return value === undefined ? 0 : JSON.stringify(value).length
+}
+
+function shiftedItems(document: Root, { op, path, from }: JsonObject): number {
+  switch (op) {
+    case 'add':
+    case 'copy':
+    case 'remove':
+      return itemsBehind(document, path)
+    case 'replace':
+      return 2 * itemsBehind(document, path)
+    case 'move':
+      return itemsBehind(document, from) + itemsBehind(document, path)
+    default:
+      return 0
+  }
+}
+
+/** Of a place in a list, how many items stand there and behind it. */
+function itemsBehind(document: Root, pointer: Json | undefined): number {
+  const path = pathOf(pointer)
+  const [list, step] = path === undefined ? [] : parentOf(document, path)
+  if (!Array.isArray(list) || step === undefined || !isIndex(step)) return 0
+  return Math.max(0, list.length - Number(step))
 }
 
 /** Whether the operation fits. */

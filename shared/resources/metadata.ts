@@ -82,8 +82,12 @@ function checkOwnerTypes(owner: JsonObject, path: string): void {
 
 /** Everything about metadata that is not a matter of types. */
 export function checkMetadata(meta: ObjectMeta): readonly FieldError[] {
-  return [...checkName(meta.name), ...checkLabels(meta), ...checkOwners(meta), ...checkFinalizers(meta)]
+  const errors = [...checkName(meta.name), ...checkLabels(meta), ...checkOwners(meta), ...checkFinalizers(meta)]
+  return errors.slice(0, errorsMax)
 }
+
+/** More errors help nobody, and a reply has a limit. */
+const errorsMax = 100
 
 function checkName(name: string): readonly FieldError[] {
   if (name === '') return [required('metadata.name', 'name or generateName is required')]
@@ -93,9 +97,11 @@ function checkName(name: string): readonly FieldError[] {
 
 function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const key in labels) errors.push(...checkLabelKey('metadata.labels', key))
-  for (const key in annotations) errors.push(...checkLabelKey('metadata.annotations', key))
+  for (const key in labels) if (errors.length < errorsMax) errors.push(...checkLabelKey('metadata.labels', key))
+  for (const key in annotations)
+    if (errors.length < errorsMax) errors.push(...checkLabelKey('metadata.annotations', key))
   for (const value of Object.values(labels)) {
+    if (errors.length >= errorsMax) break
     if (value.length > 63 || !labelValue.test(value)) errors.push(invalid('metadata.labels', value, labelRule))
   }
   return errors

@@ -73,9 +73,9 @@ function nsOf(make: () => readonly JsonObject[], work: (object: JsonObject, i: n
   return best
 }
 
-/** Another object of the same parts: nothing is remembered of it. */
+/** Another object, of whose spec nothing is remembered. */
 function copyOf(object: JsonObject): JsonObject {
-  return { ...object }
+  return { ...object, spec: { ...(object['spec'] as JsonObject) } }
 }
 
 function storedGadget(i: number): JsonObject {

@@ -1,7 +1,8 @@
 import type { Json } from '../../model/json.ts'
-import { compileJsonPath } from '../../model/json-path.ts'
+import { compileJsonPath, type Work } from '../../model/json-path.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { PrinterColumn } from '../../model/served-kind.ts'
+import { canonicalStart } from '../../model/schema/canonical-json.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 
@@ -13,7 +14,8 @@ export interface Column {
   readonly description?: string
   /** Above 0: only with `-o wide`. */
   readonly priority?: number
-  cell(object: ApiObject, nowMs: number): Json
+  /** The cells of a row share the work of their searches. */
+  cell(object: ApiObject, nowMs: number, work?: Work): Json
 }
 
 export const nameColumn: Column = {
@@ -42,8 +44,8 @@ export function printerColumn({ jsonPath, ...described }: PrinterColumn): Column
   const find = compileJsonPath(jsonPath)
   return {
     ...described,
-    cell: (object, nowMs) => {
-      const [value] = find(object)
+    cell: (object, nowMs, work) => {
+      const [value] = find(object, work)
       return value === undefined || value === null ? null : cellOf(described.type, value, nowMs)
     },
   }
@@ -60,8 +62,15 @@ function cellOf(type: PrinterColumn['type'], value: Json, nowMs: number): Json {
     case 'date':
       return ageCell(value, nowMs)
     case 'string':
-      return typeof value === 'object' ? JSON.stringify(value) : String(value)
+      return cut(typeof value === 'object' ? canonicalStart(value, cellLengthMax + 1) : String(value))
   }
+}
+
+/** A person reads no more in a line, and each row of a list has such cells. */
+const cellLengthMax = 4_096
+
+function cut(text: string): string {
+  return text.length <= cellLengthMax ? text : `${text.slice(0, cellLengthMax)}…`
 }
 
 function ageCell(value: Json, nowMs: number): Json {

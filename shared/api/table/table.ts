@@ -20,11 +20,17 @@ export function tableOf(kind: ServedKind): TableShape {
   const columns = columnsOf(kind)
   const table: TableShape = {
     columnDefinitions: columns.map((column) => definition(column)),
-    cells: (object, nowMs) => columns.map((column) => column.cell(object, nowMs)),
+    cells: (object, nowMs) => {
+      const work = { values: rowValuesMax }
+      return columns.map((column) => column.cell(object, nowMs, work))
+    },
   }
   tables.set(kind, table)
   return table
 }
+
+/** The columns of a row look at no more values than this: what they have not found by then is left empty. */
+const rowValuesMax = 5_000
 
 const tables = new WeakMap<ServedKind, TableShape>()
 

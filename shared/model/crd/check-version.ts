@@ -1,7 +1,16 @@
 import type { CustomResourceDefinitionVersion, ScalePaths } from '../custom-resource-definition.ts'
 import { dnsLabelFault } from '../dns-name.ts'
 import { compileJsonPath } from '../json-path.ts'
-import { child, duplicate, entry, type FieldError, forbidden, invalid, required } from '../schema/field-error.ts'
+import {
+  child,
+  duplicate,
+  entry,
+  type FieldError,
+  forbidden,
+  invalid,
+  required,
+  tooMany,
+} from '../schema/field-error.ts'
 import { checkStructural } from '../schema/structural.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 
@@ -14,12 +23,18 @@ export function checkVersion(version: CustomResourceDefinitionVersion, path: str
     ...checkDeprecation(version, path),
     ...checkSchema(version, child(path, 'schema.openAPIV3Schema')),
     ...(subresources?.scale === undefined ? [] : checkScale(subresources.scale, child(path, 'subresources.scale'))),
-    ...columns.flatMap(({ jsonPath }, i) => {
+    ...(columns.length > columnsMax
+      ? [tooMany(child(path, 'additionalPrinterColumns'), columns.length, columnsMax)]
+      : []),
+    ...columns.slice(0, columnsMax).flatMap(({ jsonPath }, i) => {
       return checkPath(jsonPath, child(entry(child(path, 'additionalPrinterColumns'), i), 'jsonPath'))
     }),
     ...checkSelectableFields(version, schema?.openAPIV3Schema ?? {}, child(path, 'selectableFields')),
   ]
 }
+
+/** Each row of a table has a cell for each. */
+const columnsMax = 64
 
 function checkDeprecation(
   { deprecated, deprecationWarning }: CustomResourceDefinitionVersion,

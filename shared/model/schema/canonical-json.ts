@@ -9,3 +9,26 @@ export function canonicalJson(value: unknown): string {
 function sortedByName(object: object): object {
   return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+/** The same text as far as so many characters: a value of any size costs no more. Fields of very large objects come as they are. */
+export function canonicalStart(value: unknown, length: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, length)).slice(0, length)
+  if (typeof value !== 'object' || value === null) return canonicalJson(value)
+  const isList = Array.isArray(value)
+  let text = isList ? '[' : '{'
+  for (const [name, part] of entriesOf(value)) {
+    if (text.length >= length) return text.slice(0, length)
+    if (part === undefined && !isList) continue
+    const label = isList ? '' : `${JSON.stringify(name)}:`
+    text += `${text.length > 1 ? ',' : ''}${label}${canonicalStart(part, length)}`
+  }
+  return `${text}${isList ? ']' : '}'}`
+}
+
+const sortedMost = 1_000
+
+function entriesOf(value: object): readonly (readonly [string, unknown])[] {
+  const entries = Object.entries(value)
+  if (Array.isArray(value) || entries.length > sortedMost) return entries
+  return entries.toSorted(([a], [b]) => (a < b ? -1 : 1))
+}

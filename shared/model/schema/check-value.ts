@@ -6,18 +6,23 @@ import { checkListType, isUniqueByValue } from './list-type.ts'
 import type { Options } from './options.ts'
 import { hasField } from './own-field.ts'
 import { checkNumber, checkString, reportType, typeOf } from './scalars.ts'
-import { type Budget, branchOff, isFull, location, report, spend, type Walk } from './walk.ts'
+import { type Budget, branchOff, isOver, isSpent, location, report, spend, type Walk } from './walk.ts'
 
 /** Whether the logical junctors of a node hold for a value, which is not null. */
 export function branchesHold(branches: Branches, value: Json, budget: Budget): boolean {
-  const walk: Walk = { root: '', steps: [], errors: [], budget, isUnchanged: undefined }
+  const walk: Walk = { root: '', steps: [], errors: [], budget, isUnchanged: undefined, isQuiet: true }
   checkBranches(branches, value, walk)
-  return walk.errors.length === 0
+  return walk.errors.length === 0 && !isSpent(budget)
 }
+
+/** What it takes to hold a value against a schema, in steps of a pattern's matcher. */
+const stepsOfValue = 4
+/** The same for one of many alternatives, which lie far from each other in memory. */
+const stepsOfBranch = 50
 
 /** Reports everything in the value that the node refuses. */
 export function checkValue(node: CompiledSchema, value: Json, walk: Walk): void {
-  if (isFull(walk) || !spend(walk.budget, 1)) return
+  if (isOver(walk) || !spend(walk.budget, stepsOfValue)) return
   if (value === null) return checkNull(node, walk)
   if (node.types !== 0 && (node.types & typeOf(value)) === 0) reportType(node, value, walk)
   if (node.branches !== undefined) checkBranches(node.branches, value, walk)
@@ -35,7 +40,7 @@ function checkNull(node: CompiledSchema, walk: Walk): void {
 }
 
 function checkEnum(options: Options, value: Json, walk: Walk): void {
-  if (!options.has(value)) report(walk, notSupported(location(walk), value, options.names))
+  if (!options.has(value)) report(walk, () => notSupported(location(walk), value, options.names))
 }
 
 function checkItems(node: CompiledSchema, items: readonly Json[], walk: Walk): void {
@@ -60,18 +65,16 @@ function checkArrayKeywords(
 ): void {
   const count = items.length
   if (minItems !== undefined && count < minItems) {
-    const path = location(walk)
-    report(walk, invalid(path, count, `${path} in body should have at least ${minItems} items`))
+    report(walk, () => invalidHere(walk, count, `should have at least ${minItems} items`))
   }
-  if (maxItems !== undefined && count > maxItems) report(walk, tooMany(location(walk), count, maxItems))
+  if (maxItems !== undefined && count > maxItems) report(walk, () => tooMany(location(walk), count, maxItems))
   if (uniqueItems === true && !isUniqueByValue(items)) {
-    const path = location(walk)
-    report(walk, invalid(path, '', `${path} in body shouldn't contain duplicates`))
+    report(walk, () => invalidHere(walk, '', "shouldn't contain duplicates"))
   }
 }
 
 function checkFields(node: CompiledSchema, fields: JsonObject, walk: Walk): void {
-  if (node.isResource) for (const fault of resourceFaults(fields, location(walk))) report(walk, fault)
+  if (node.isResource) for (const fault of resourceFaults(fields, location(walk))) report(walk, () => fault)
   let count = 0
   for (const name in fields) {
     const field = fields[name]
@@ -83,8 +86,10 @@ function checkFields(node: CompiledSchema, fields: JsonObject, walk: Walk): void
       checkValue(schema, field, walk)
       walk.steps.pop()
     } else if (node.others === 'refused') {
-      const path = location(walk)
-      report(walk, invalid(path, name, `${path}.${name} in body is a forbidden property`))
+      report(walk, () => {
+        const path = location(walk)
+        return invalid(path, name, `${path}.${name} in body is a forbidden property`)
+      })
     }
   }
   if (node.forObject !== undefined) checkObjectKeywords(node.forObject, { fields, count }, walk)
@@ -96,63 +101,83 @@ type Counted = { readonly fields: JsonObject; readonly count: number }
 function checkObjectKeywords(keywords: ObjectKeywords, { fields, count }: Counted, walk: Walk): void {
   const { required: names = [], minProperties, maxProperties } = keywords
   for (const name of names) {
-    if (!hasField(fields, name)) report(walk, required(child(location(walk), name)))
+    if (!hasField(fields, name)) report(walk, () => required(child(location(walk), name)))
   }
   if (minProperties !== undefined && count < minProperties) {
-    const path = location(walk)
-    report(walk, invalid(path, count, `${path} in body should have at least ${minProperties} properties`))
+    report(walk, () => invalidHere(walk, count, `should have at least ${minProperties} properties`))
   }
-  if (maxProperties !== undefined && count > maxProperties) report(walk, tooMany(location(walk), count, maxProperties))
+  if (maxProperties !== undefined && count > maxProperties)
+    report(walk, () => tooMany(location(walk), count, maxProperties))
+}
+
+function invalidHere(walk: Walk, value: unknown, fault: string): FieldError {
+  const path = location(walk)
+  return invalid(path, value, `${path} in body ${fault}`)
 }
 
 function checkBranches({ allOf, anyOf, oneOf, not }: Branches, value: Json, walk: Walk): void {
-  if (anyOf.length > 0) checkAnyOf(anyOf, value, walk)
-  if (oneOf.length > 0) checkOneOf(oneOf, value, walk)
-  if (allOf.length > 0) checkAllOf(allOf, value, walk)
-  if (not !== undefined && errorsIn(not, value, walk).length === 0)
-    reportBranch('must not validate the schema (not)', walk)
-}
-
-function checkAnyOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found: (readonly FieldError[])[] = []
-  for (const branch of branches) {
-    const errors = errorsIn(branch, value, walk)
-    if (errors.length === 0) return
-    found.push(errors)
+  const aside = branchOff(walk, true)
+  /** Whether the value is valid by the branch; no error is worded. */
+  const holds = (branch: CompiledSchema): boolean => {
+    aside.errors.length = 0
+    spend(walk.budget, stepsOfBranch)
+    checkValue(branch, value, aside)
+    return aside.errors.length === 0
   }
-  reportBranch('must validate at least one schema (anyOf)', walk)
-  for (const error of nearest(found)) report(walk, error)
+  if (anyOf.length > 0 && !anyOf.some(holds)) {
+    reportBranch('must validate at least one schema (anyOf)', walk)
+    reportNearest(anyOf, value, walk)
+  }
+  if (oneOf.length > 0) reportOneOf(oneOf, oneOf.filter(holds).length, { value, walk })
+  if (allOf.length > 0)
+    reportAllOf(
+      allOf,
+      allOf.filter((branch) => !holds(branch)),
+      { value, walk },
+    )
+  if (not !== undefined && holds(not)) reportBranch('must not validate the schema (not)', walk)
 }
 
-function checkOneOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found = branches.map((branch) => errorsIn(branch, value, walk))
-  const valid = found.filter((errors) => errors.length === 0).length
+interface Here {
+  readonly value: Json
+  readonly walk: Walk
+}
+
+function reportOneOf(branches: readonly CompiledSchema[], valid: number, { value, walk }: Here): void {
   if (valid === 1) return
   const outcome = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
   reportBranch(`must validate one and only one schema (oneOf). ${outcome}`, walk)
-  if (valid === 0) for (const error of nearest(found)) report(walk, error)
+  if (valid === 0) reportNearest(branches, value, walk)
 }
 
-function checkAllOf(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found = branches.map((branch) => errorsIn(branch, value, walk)).filter((errors) => errors.length > 0)
-  if (found.length === 0) return
-  for (const error of found.flat()) report(walk, error)
-  const outcome = found.length === branches.length ? '. None validated' : ''
+function reportAllOf(
+  branches: readonly CompiledSchema[],
+  broken: readonly CompiledSchema[],
+  { value, walk }: Here,
+): void {
+  if (broken.length === 0) return
+  for (const branch of broken) for (const error of errorsIn(branch, value, walk)) report(walk, () => error)
+  const outcome = broken.length === branches.length ? '. None validated' : ''
   reportBranch(`must validate all the schemas (allOf)${outcome}`, walk)
 }
 
 function errorsIn(branch: CompiledSchema, value: Json, walk: Walk): readonly FieldError[] {
-  const aside = branchOff(walk)
+  if (walk.isQuiet) return []
+  const aside = branchOff(walk, false)
   checkValue(branch, value, aside)
   return aside.errors
 }
 
-/** The alternative that was missed by the least: most likely the one that was meant. */
-function nearest(found: readonly (readonly FieldError[])[]): readonly FieldError[] {
-  return found.reduce((best, errors) => (errors.length < best.length ? errors : best))
+/** The errors of the alternative that was missed by the least: most likely the one that was meant. */
+function reportNearest(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
+  const found = branches.map((branch) => errorsIn(branch, value, walk))
+  const nearest = found.reduce((best, errors) => (errors.length < best.length ? errors : best))
+  for (const error of nearest) report(walk, () => error)
 }
 
 function reportBranch(what: string, walk: Walk): void {
-  const path = location(walk)
-  report(walk, invalid(path, '', `${JSON.stringify(path)} ${what}`))
+  report(walk, () => {
+    const path = location(walk)
+    return invalid(path, '', `${JSON.stringify(path)} ${what}`)
+  })
 }

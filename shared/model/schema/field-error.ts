@@ -1,4 +1,4 @@
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalStart } from './canonical-json.ts'
 
 /**
  * One field that is not as it must be: what a client gets as a cause of a 422. `message` is worded as Kubernetes words
@@ -49,7 +49,7 @@ export function typeInvalid(field: string, value: unknown, detail: string): Fiel
 
 /** The value is none of a short list. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const detail = supported.length === 0 ? '' : `supported values: ${supported.map(quoted).join(', ')}`
+  const detail = supported.length === 0 ? '' : `supported values: ${listed(supported)}`
   return fieldError(field, 'FieldValueNotSupported', `Unsupported value: ${shown(value)}`, detail)
 }
 
@@ -82,8 +82,22 @@ const shownLength = 1_000
 
 function shown(value: unknown): string {
   const text =
-    typeof value === 'string' ? quoted(value) : typeof value === 'number' ? numeral(value) : canonicalJson(value)
+    typeof value === 'string'
+      ? quoted(value.slice(0, shownLength))
+      : typeof value === 'number'
+        ? numeral(value)
+        : canonicalStart(value, shownLength + 1)
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
+}
+
+/** What is supported, as far as anybody reads it. */
+function listed(supported: readonly string[]): string {
+  let text = ''
+  for (const value of supported) {
+    if (text.length > shownLength) return `${text}, …`
+    text += `${text === '' ? '' : ', '}${shown(value)}`
+  }
+  return text
 }
 
 /** A number as Go's `%v` prints it: whole ones in full, others with an exponent from a million on and below 0.0001. */

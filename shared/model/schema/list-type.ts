@@ -8,8 +8,10 @@ import { location, report, type Walk } from './walk.ts'
 export function checkListType({ listType, listMapKeys }: CompiledSchema, items: readonly Json[], walk: Walk): void {
   const stranger = listType === 'map' ? items.findIndex((item) => item !== null && !isObject(item)) : -1
   if (stranger < 0) return reportRepeated(items, listType === 'map' ? listMapKeys : undefined, walk)
-  const field = entry(location(walk), stranger)
-  report(walk, invalid(field, items[stranger], 'must be an object for an array of list-type map'))
+  report(walk, () => {
+    const field = entry(location(walk), stranger)
+    return invalid(field, items[stranger], 'must be an object for an array of list-type map')
+  })
 }
 
 /** One error for each value, or each combination of keys, that occurs again: at its second place. */
@@ -21,7 +23,8 @@ function reportRepeated(items: readonly Json[], keys: readonly string[] | undefi
     const name = identityOf(item, keys)
     const times = (seen.get(name) ?? 0) + 1
     seen.set(name, times)
-    if (times === 2) report(walk, duplicate(entry(location(walk), i), keys === undefined ? item : keysOf(item, keys)))
+    if (times !== 2) continue
+    report(walk, () => duplicate(entry(location(walk), i), keys === undefined ? item : keysOf(item, keys)))
   }
 }
 
@@ -52,7 +55,7 @@ export function keyIdentity(item: Json, keys: readonly string[]): string {
     keys.length === 1 && key !== undefined && isObject(item) && Object.hasOwn(item, key) ? item[key] : undefined
   // The usual case, told from all JSON texts by its first letter.
   if (typeof only === 'string') return `s${only}`
-  return canonicalJson(keysOf(item, keys))
+  return keys.map((name) => (isObject(item) && Object.hasOwn(item, name) ? canonicalJson(item[name]) : '')).join()
 }
 
 function keysOf(item: Json, keys: readonly string[]): JsonObject {

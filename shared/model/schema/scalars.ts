@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts'
 import { type CompiledSchema, jsonType } from './compiled-schema.ts'
-import { invalid, numeral, quoted, tooLong, typeInvalid } from './field-error.ts'
+import { type FieldError, invalid, numeral, quoted, tooLong, typeInvalid } from './field-error.ts'
 import type { Pattern } from './pattern.ts'
 import { location, report, spend, type Walk } from './walk.ts'
 
@@ -28,28 +28,32 @@ const typeNames: readonly (readonly [bit: number, name: string, format: string])
 
 /** Reports that a value has not the type its schema asks for. */
 export function reportType(node: CompiledSchema, value: Json, walk: Walk): void {
-  const path = location(walk)
+  report(walk, () => wrongType(node, value, location(walk)))
+}
+
+function wrongType(node: CompiledSchema, value: Json, path: string): FieldError {
   const [, name, format] = typeNames.find(([bit]) => value !== null && bit === typeOf(value)) ?? [0, 'null', '']
   const isAboutFormat = node.format !== undefined && !['null', 'string', 'array'].includes(name)
   const [wanted, found] = isAboutFormat ? [node.format, format] : [node.typeNames, name]
-  report(walk, typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quoted(found)}`))
+  return typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quoted(found)}`)
 }
 
 /** The keywords that speak of texts, the format among them. */
 export function checkString(node: CompiledSchema, text: string, walk: Walk): void {
   if (node.forString !== undefined) checkText(node.forString, text, walk)
   if (node.matchesFormat?.(text) !== false) return
-  const path = location(walk)
-  report(walk, typeInvalid(path, text, `${path} in body must be of type ${node.format}: ${quoted(text)}`))
+  report(walk, () => {
+    const path = location(walk)
+    return typeInvalid(path, text, `${path} in body must be of type ${node.format}: ${quoted(text)}`)
+  })
 }
 
 function checkText(keywords: NonNullable<CompiledSchema['forString']>, text: string, walk: Walk): void {
   const { minLength, maxLength, pattern } = keywords
   if (maxLength !== undefined && text.length > maxLength && lengthOf(text) > maxLength) {
-    report(walk, tooLong(location(walk), maxLength))
+    report(walk, () => tooLong(location(walk), maxLength))
   } else if (minLength !== undefined && text.length < 2 * minLength && lengthOf(text) < minLength) {
-    const path = location(walk)
-    report(walk, invalid(path, text, `${path} in body should be at least ${minLength} chars long`))
+    reportInvalid(walk, text, `should be at least ${minLength} chars long`)
   } else if (pattern !== undefined) {
     checkPattern(pattern(), text, walk)
   }
@@ -63,9 +67,17 @@ export function lengthOf(text: string): number {
 function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
   const isAffordable = spend(walk.budget, pattern.stepsPerCharacter * text.length)
   if (isAffordable && pattern.matches(text)) return
+  if (!isAffordable) walk.errors.push(invalidHere(walk, text, tooMuchWork))
+  else reportInvalid(walk, text, `should match '${pattern.source}'`)
+}
+
+function reportInvalid(walk: Walk, value: Json, fault: string): void {
+  report(walk, () => invalidHere(walk, value, fault))
+}
+
+function invalidHere(walk: Walk, value: Json, fault: string): FieldError {
   const path = location(walk)
-  const fault = isAffordable ? `should match '${pattern.source}'` : tooMuchWork
-  report(walk, invalid(path, text, `${path} in body ${fault}`))
+  return invalid(path, value, `${path} in body ${fault}`)
 }
 
 const tooMuchWork = 'is too long to be matched against its pattern; give the field a maxLength in its schema'
@@ -74,13 +86,14 @@ const tooMuchWork = 'is too long to be matched against its pattern; give the fie
 export function checkNumber(node: CompiledSchema, value: number, walk: Walk): void {
   if (node.format !== undefined && !fitsFormat(value, node.format)) {
     const type = node.format === 'float' ? 'number' : 'integer'
-    const path = location(walk)
-    report(walk, invalid(path, '', `Checked value must be of type ${type} with format ${node.format} in ${path}`))
+    report(walk, () => {
+      const path = location(walk)
+      return invalid(path, '', `Checked value must be of type ${type} with format ${node.format} in ${path}`)
+    })
   }
   if (node.forNumber === undefined) return
   for (const wanted of numberFaults(node.forNumber, value)) {
-    const path = location(walk)
-    report(walk, invalid(path, value, `${path} in body should be ${wanted}`))
+    reportInvalid(walk, value, `should be ${wanted}`)
   }
 }
 

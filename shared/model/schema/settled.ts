@@ -1,22 +1,44 @@
-import type { JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import { question } from './fit/fit.ts'
 import { objectFits } from './fit/fits.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
-const everything = question.known | question.complete | question.valid
-
-/** By the schema they were found settled under. Objects are values: nothing changes them in place. */
-const settled = new WeakMap<object, StructuralSchema>()
-
 /**
  * Whether an object is as its schema wants it: `prune` and `applyDefaults` would return the same object, and `validate` no error.
- * A yes is certain and remembered. A no may be wrong: ask these three. Where `old` is known to be settled, only what differs from
- * it is looked at.
+ * A yes is certain. A no may be wrong: ask these three. What was settled before, in this object or in `old`, is not looked at again.
  */
 export function isSettled(schema: StructuralSchema, object: JsonObject, old?: JsonObject): boolean {
-  if (settled.get(object) === schema) return true
-  const past = old !== undefined && settled.get(old) === schema ? old : undefined
+  const known = partsOf(schema)
+  const past = knownParts(known, object, old)
   if (!objectFits(schema, object, everything, past)) return false
-  settled.set(object, schema)
+  for (const field in object) {
+    const part = object[field]
+    if (isObject(part) && part !== past[field]) known.set(part, field)
+  }
   return true
+}
+
+const everything = question.known | question.complete | question.valid
+
+/** Settled values, by the field of an object that they are settled as. Objects are values: nothing changes them in place. */
+type Parts = WeakMap<object, string>
+
+const parts = new WeakMap<StructuralSchema, Parts>()
+
+function partsOf(schema: StructuralSchema): Parts {
+  let known = parts.get(schema)
+  if (known === undefined) parts.set(schema, (known = new WeakMap()))
+  return known
+}
+
+/** Of each field, what is known to be settled: its value, or the one it replaces. */
+function knownParts(known: Parts, object: JsonObject, old: JsonObject | undefined): JsonObject {
+  const past: JsonObject = {}
+  for (const field in object) {
+    const part = object[field]
+    const before = old?.[field]
+    if (isObject(part) && known.get(part) === field) past[field] = part
+    else if (isObject(before) && known.get(before) === field) past[field] = before
+  }
+  return past
 }

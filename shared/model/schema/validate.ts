@@ -6,7 +6,7 @@ import { question } from './fit/fit.ts'
 import { objectFits } from './fit/fits.ts'
 import { unchangedSince } from './ratchet.ts'
 import type { StructuralSchema } from './structural-schema.ts'
-import { stepsMax, type Walk } from './walk.ts'
+import { isSpent, stepsMax, type Walk } from './walk.ts'
 
 /** What a value's surroundings have to say about its validity. */
 export interface ValidateOptions {
@@ -35,9 +35,9 @@ export function interpretSchema(
 ): readonly FieldError[] {
   const node = compile(schema)
   const isUnchanged = old === undefined ? undefined : unchangedSince(old, value, node)
-  const walk: Walk = { root: path, steps: [], errors: [], budget: { steps: stepsMax }, isUnchanged }
+  const walk: Walk = { root: path, steps: [], errors: [], budget: { steps: stepsMax }, isUnchanged, isQuiet: false }
   checkValue(node, value, walk)
-  if (walk.budget.steps < 0 && walk.errors.length === 0) return [invalid(path, '', tooMuchWork)]
+  if (isSpent(walk.budget) && walk.errors.length === 0) return [invalid(path, '', tooMuchWork)]
   return walk.errors
 }
 

@@ -9,30 +9,39 @@ export interface Walk {
   readonly errors: FieldError[]
   /** Shared by the branches of a walk. */
   readonly budget: Budget
+  /** Only whether there is an error counts: the first one ends the walk, and nobody words it. */
+  readonly isQuiet: boolean
   /** Whether what stands there was there before the update: then it may stay, whatever the schema says now. */
   readonly isUnchanged: ((steps: readonly (string | number)[]) => boolean) | undefined
 }
 
-/** What is left of the work that a walk may cause: a step for each value and each schema it is held against, more for a pattern. */
+/**
+ * What is left of the work that a walk may cause, in steps of a
+ * pattern's matcher: a few for each value and each schema it is held against, many for an error in words. Where it is used up, the walk ends early, and the value has to be refused.
+ */
 export interface Budget {
   steps: number
 }
 
-/** At the pace of the matcher at its slowest, less than a tenth of a second. */
-export const stepsMax = 5_000_000
+/** A tenth of a second at the most. */
+export const stepsMax = 3_000_000
 
-/** Whether the budget had so much left. */
+/** Takes so many steps; whether there were as many. */
 export function spend(budget: Budget, steps: number): boolean {
   budget.steps -= steps
   return budget.steps >= 0
+}
+
+export function isSpent({ steps }: Budget): boolean {
+  return steps < 0
 }
 
 /** More errors help nobody, and a reply has a limit. */
 const mostErrors = 100
 
 /** Whether looking further would find nothing that is kept. */
-export function isFull(walk: Walk): boolean {
-  return walk.errors.length >= mostErrors
+export function isOver({ errors, isQuiet, budget }: Walk): boolean {
+  return errors.length >= (isQuiet ? 1 : mostErrors) || isSpent(budget)
 }
 
 /** The path of here, as Kubernetes prints it: `spec.ports[0].name`. */
@@ -43,11 +52,16 @@ export function location({ root, steps }: Walk): string {
 }
 
 /** Keeps the error, unless what it is about was like this before. */
-export function report(walk: Walk, error: FieldError): void {
-  if (!isFull(walk) && walk.isUnchanged?.(walk.steps) !== true) walk.errors.push(error)
+export function report(walk: Walk, error: () => FieldError): void {
+  if (isOver(walk) || walk.isUnchanged?.(walk.steps) === true) return
+  if (!walk.isQuiet) spend(walk.budget, stepsOfError)
+  walk.errors.push(walk.isQuiet ? unworded : error())
 }
 
+const stepsOfError = 100
+const unworded: FieldError = { field: '', reason: 'FieldValueInvalid', message: '' }
+
 /** The same place with a list of its own: for a branch that may turn out not to count. */
-export function branchOff(walk: Walk): Walk {
-  return { ...walk, errors: [], isUnchanged: undefined }
+export function branchOff(walk: Walk, isQuiet: boolean): Walk {
+  return { ...walk, errors: [], isUnchanged: undefined, isQuiet }
 }

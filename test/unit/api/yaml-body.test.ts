@@ -7,7 +7,7 @@ const lines = (count: number, line: (i: number) => string): string =>
 
 describe('YAML', () => {
   it('of many keys is read before anybody gives up', () => {
-    expect(Object.keys(yamlValue(lines(50_000, (i) => `key${i}: 1`)) as object)).toHaveLength(50_000)
+    expect(Object.keys(yamlValue(lines(1_800, (i) => `key${i}: 1`)) as object)).toHaveLength(1_800)
   })
 
   const refused = [
@@ -18,17 +18,17 @@ describe('YAML', () => {
     },
     { text: 'a: [1\n', message: 'at line 2, column 1', because: 'that does not end' },
     {
-      text: `a: [${','.repeat(30_000)}]`,
+      text: `a: [${','.repeat(15_000)}]`,
       message: 'Unexpected , in flow sequence at line 1, column 6',
       because: 'of errors',
     },
     {
-      text: lines(20_000, (i) => `- &a${i} x\n- *a${i}`),
+      text: lines(1_000, (i) => `- &a${i} x\n- *a${i}`),
       message: 'There are more than 100 aliases',
       because: 'of aliases',
     },
-    { text: `a: ${'x'.repeat(1024 * 1024)}`, message: 'send it as JSON', because: 'of more than a mebibyte' },
-    { text: '['.repeat(100_000), message: 'Maximum call stack', because: 'of endless depth' },
+    { text: `a: ${'x'.repeat(20_480)}`, message: 'send it as JSON', because: 'of more than twenty kibibytes' },
+    { text: '['.repeat(20_000), message: 'Maximum call stack', because: 'of endless depth' },
   ]
   it.each(refused)('$because is refused', ({ text, message }) => {
     expect(() => yamlValue(text)).toThrow(message)

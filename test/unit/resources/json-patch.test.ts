@@ -126,6 +126,19 @@ describe('a JSON patch', () => {
     expect(jsonPatch({ a: 'x' }, patch)).toEqual({ a: 'x' })
   })
 
+  it('does not push a long list to and fro', () => {
+    const list = Array.from({ length: 165_000 }, () => 1)
+    const pushed = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/list/0', value: 1 }))
+    expect(() => jsonPatch({ list }, pushed)).toThrow(
+      expect.objectContaining({
+        code: 'TOO_LARGE',
+        message: 'the JSON patch shifts more than 100000000 items of lists',
+      }),
+    )
+    const appended = pushed.map((operation) => ({ ...operation, path: '/list/-' }))
+    expect(jsonPatch({ list }, appended)['list']).toHaveLength(175_000)
+  })
+
   it('does to objects what another implementation does, which knows less of lists', () => {
     const step = fc.constantFrom('a', 'b', 'c')
     const path = fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => `/${steps.join('/')}`)

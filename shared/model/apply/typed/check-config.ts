@@ -55,32 +55,47 @@ function unexpected(wanted: string, value: Json): readonly Misfit[] {
 }
 
 function entryMisfits(map: JsonObject, shape: MapShape): readonly Misfit[] {
-  let found = none
+  const found: Misfit[] = []
   for (const key in map) {
     const value = map[key]
     if (value === undefined) continue
     const type = shape.fields.get(key) ?? shape.others
     const inEntry = type === undefined ? undeclared : misfits(value, type)
-    if (inEntry.length > 0) found = [...found, ...below(nameElement(key), inEntry)]
+    if (inEntry.length > 0) found.push(...below(nameElement(key), inEntry))
+    if (found.length >= misfitsMax) break
   }
   return found
 }
 
+/** More of them help nobody, and a reply has a limit. */
+const misfitsMax = 100
+
 const undeclared: readonly Misfit[] = [{ path: '', message: 'field not declared in schema' }]
 
 function itemMisfits(list: readonly Json[], shape: ListShape): readonly Misfit[] {
-  if (shape.atomic) return list.flatMap((item, i) => below(`i:${i}`, misfits(item, shape.items)))
+  const found: Misfit[] = []
   const seen = new Set<string>()
-  return list.flatMap((item, i) => {
-    const flaw = keyFlaw(item, shape)
-    if (flaw !== undefined) return [{ path: '', message: `element ${i}: ${flaw}` }]
-    const element = itemElement(item, shape)
-    const duplicate = seen.has(element)
-      ? [{ path: '', message: `duplicate entries for key ${showElement(element)}` }]
-      : none
-    seen.add(element)
-    return [...duplicate, ...below(element, misfits(item, shape.items))]
-  })
+  for (const [i, item] of list.entries()) {
+    found.push(...(shape.atomic ? below(`i:${i}`, misfits(item, shape.items)) : keyedMisfits(item, i, { shape, seen })))
+    if (found.length >= misfitsMax) break
+  }
+  return found
+}
+
+interface Keyed {
+  readonly shape: ListShape
+  /** The items before, by what identifies them. */
+  readonly seen: Set<string>
+}
+
+function keyedMisfits(item: Json, i: number, { shape, seen }: Keyed): readonly Misfit[] {
+  const flaw = keyFlaw(item, shape)
+  if (flaw !== undefined) return [{ path: '', message: `element ${i}: ${flaw}` }]
+  const element = itemElement(item, shape)
+  const inItem = below(element, misfits(item, shape.items))
+  const isRepeated = seen.has(element)
+  seen.add(element)
+  return isRepeated ? [{ path: '', message: `duplicate entries for key ${showElement(element)}` }, ...inItem] : inItem
 }
 
 function below(element: string, found: readonly Misfit[]): readonly Misfit[] {

@@ -14,8 +14,11 @@ import { fitNumber, fitText } from './scalars.ts'
  */
 export function objectFits(schema: StructuralSchema, object: Json, asks: number, old?: Json): boolean {
   const fit = memoize(wholes, compile(schema), composeWhole)
-  return object === old || fit(object, old, { asks, steps: stepsMax })
+  return object === old || fit(object, old, { asks, steps: quickSteps })
 }
+
+/** Where more is needed, an interpreter has all of it once more. */
+const quickSteps = stepsMax / 8
 
 const parts = new WeakMap<CompiledSchema, Fit>()
 const wholes = new WeakMap<CompiledSchema, Fit>()

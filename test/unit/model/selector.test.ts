@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import type { ApiObject } from '../../../shared/model/object.ts'
+import { fieldSelector, labelSelector, requirementsMax } from '../../../shared/model/selector.ts'
+
+function labelled(labels: Record<string, string>): ApiObject {
+  const metadata = { name: 'a', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '', labels }
+  return { apiVersion: 'example.com/v1', kind: 'Widget', metadata, spec: { color: 'red, or so' } }
+}
+
+describe('a label selector', () => {
+  const object = labelled({ app: 'web', 'example.com/tier': 'front', empty: '' })
+  const rows: readonly { text: string; selects: boolean }[] = [
+    { text: '', selects: true },
+    { text: '  ', selects: true },
+    { text: 'app', selects: true },
+    { text: 'other', selects: false },
+    { text: '!app', selects: false },
+    { text: '! other', selects: true },
+    { text: 'app=web', selects: true },
+    { text: 'app==web', selects: true },
+    { text: ' app = web ', selects: true },
+    { text: 'app=api', selects: false },
+    { text: 'app!=api', selects: true },
+    { text: 'app!=web', selects: false },
+    { text: 'other!=web', selects: true },
+    { text: 'empty=', selects: true },
+    { text: 'other=', selects: false },
+    { text: 'app in (api, web)', selects: true },
+    { text: 'app in(web)', selects: true },
+    { text: 'app in (api)', selects: false },
+    { text: 'app notin (api)', selects: true },
+    { text: 'app notin (api,web)', selects: false },
+    { text: 'other notin (web)', selects: true },
+    { text: 'other in ()', selects: false },
+    { text: 'empty in ()', selects: true },
+    { text: 'app=web,example.com/tier in (front,back),!other', selects: true },
+    { text: 'app=web,example.com/tier in (back)', selects: false },
+    { text: 'in=web', selects: false },
+  ]
+  it.each(rows)('$text: $selects', ({ text, selects }) => {
+    expect(labelSelector(text)(object)).toBe(selects)
+  })
+
+  const refused = [
+    '=',
+    '=a',
+    'a=b=c',
+    'a b',
+    'a in',
+    'a in b',
+    'a in (b',
+    'a in b)',
+    'a in ((b))',
+    'a,',
+    ',a',
+    '!',
+    '!a=b',
+    '!!a',
+    'a!b',
+    'a=(b)',
+  ]
+  it.each(refused)('%j is refused', (text) => {
+    expect(() => labelSelector(text)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+  })
+
+  it('has a limit, since each requirement is held against each object', () => {
+    const texts = Array.from({ length: requirementsMax + 1 }, (_, i) => `a${i}`)
+    expect(() => labelSelector(texts.join())).toThrow('more than 100 requirements')
+    expect(labelSelector(texts.slice(1).join())(object)).toBe(false)
+  })
+})
+
+describe('a field selector', () => {
+  const selectable = ['metadata.name', 'spec.color']
+  it.each([
+    { text: 'metadata.name=a', selects: true },
+    { text: 'metadata.name==b', selects: false },
+    { text: 'metadata.name != b , spec.color!=blue', selects: true },
+    { text: 'metadata.name=a,spec.color=blue', selects: false },
+  ])('$text: $selects', ({ text, selects }) => {
+    expect(fieldSelector(text, selectable)(labelled({}))).toBe(selects)
+  })
+
+  it.each(['metadata.name', 'metadata.name in (a)', 'spec.size=1', '=a', 'a b=c'])('%j is refused', (text) => {
+    expect(() => fieldSelector(text, selectable)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+  })
+})
