@@ -35,21 +35,19 @@ export function copyJson<Value>(value: Value): Value {
 }
 
 /**
- * Freezes a value through and through, for many readers to share. False if it is not the value that its own JSON text gives
- * back: it holds `undefined`, a number that is none, or an object with a text of its own.
+ * Whether a value is the one that its own JSON text gives back: it holds no `undefined`, no number that is none, and no
+ * object with a text of its own.
  */
-export function freezeJson(value: unknown): boolean {
+export function isJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
-  if (value === null || Object.isFrozen(value)) return true
-  const isJson = Array.isArray(value) ? value.every(freezeJson) : freezeFields(value as JsonObject)
-  if (isJson) Object.freeze(value)
-  return isJson
+  if (value === null) return true
+  return Array.isArray(value) ? value.every(isJson) : hasJsonFields(value as JsonObject)
 }
 
-function freezeFields(fields: JsonObject): boolean {
+function hasJsonFields(fields: JsonObject): boolean {
   if ('toJSON' in fields) return false
-  for (const name in fields) if (!freezeJson(fields[name])) return false
+  for (const name in fields) if (!isJson(fields[name])) return false
   return true
 }
 

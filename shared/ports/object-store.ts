@@ -8,6 +8,7 @@ import type { StoredObject, Touched } from '../model/stored-object.ts'
  * - Durable: a write that resolved survives a crash of any part.
  * - Compare-and-swap: of two writes made from one resourceVersion, one wins; the other throws VERSION_CONFLICT.
  * - Strong: a read sees every write that resolved before the read began.
+ * - A state is a value, as its JSON text says it. Stores share states with their callers: nobody changes one in place.
  * - resourceVersion is a decimal integer, grows with each write of an object, and is set by the store.
  *
  * Throws THROTTLED, UNAVAILABLE, or WRITE_UNKNOWN when a write's fate is unknown: read again to learn it.

@@ -1,3 +1,4 @@
+import { frozen } from '../model/json.ts'
 import { OperatingError } from '../model/errors.ts'
 import { planFaults, type Faults } from './faults.ts'
 
@@ -68,7 +69,8 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     if (fault?.kind === 'error') throw fault.error
     if (fault?.kind === 'delay') await sleep(fault.ms)
     if (life.crashed) return never()
-    const result = fault?.kind === 'lost' ? (undefined as Result) : await work()
+    // States are values that stores share: frozen, a change in place fails where it is made.
+    const result = fault?.kind === 'lost' ? (undefined as Result) : frozen(await work())
     if (life.crashed) return never()
     if (fault?.kind === 'unknown') throw fault.error
     return result

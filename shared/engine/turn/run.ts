@@ -53,7 +53,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   signal.addEventListener('abort', giveUp)
   if (signal.aborted) giveUp()
   // Whoever changed the object in place would change what is written at the end.
-  const object = frozen(asRead(controller.kind, stored.object))
+  const object = frozen(copyJson(asRead(controller.kind, stored.object)))
   const memory = createRunMemory(engine.store, stored)
   const notes = createNotes(memory, over.signal)
   const context = createContext({

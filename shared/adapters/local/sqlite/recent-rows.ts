@@ -15,7 +15,7 @@ export interface NumberedRow {
   readonly owners: string | null
 }
 
-/** A row as it was committed, with its state: frozen, so that all readers share it. */
+/** A row as it was committed, with its state, which all readers share. */
 export interface CommittedRow extends NumberedRow {
   readonly stored: StoredObject
   /** Of the state as text, in characters. */

@@ -6,7 +6,7 @@ import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, lengthOf, sharedState, stateColumns, storedOf, type ObjectRow } from './sqlite-rows.ts'
+import { columnsOf, lengthOf, readableState, stateColumns, storedOf, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
@@ -39,7 +39,7 @@ export function createSqliteObjects(database: SqliteDatabase) {
 
   const note = (place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject => {
     const { id, uid, rv, owners } = row
-    const stored = sharedState(written, row)
+    const stored = readableState(written, row)
     recent.note(place, { id, uid, rv, owners, stored, length: lengthOf(row) })
     return stored
   }

@@ -1,5 +1,5 @@
 import { OperatingError } from '../../../model/errors.ts'
-import { freezeJson } from '../../../model/json.ts'
+import { isJson } from '../../../model/json.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
 import { bytesMax, checkSize } from '../../../model/size-limit.ts'
 import { dueAtMs, type EngineState } from '../../../model/engine-state.ts'
@@ -58,15 +58,9 @@ const damaged = 'the database is damaged: an object in it cannot be read; put ba
 
 const atRest: EngineState = {}
 
-/**
- * The state that was written as these columns, as a reader of them gets it: frozen, and parsed anew only if it holds what
- * JSON does not.
- */
-export function sharedState(stored: StoredObject, row: ObjectRow): StoredObject {
-  if (freezeJson(stored)) return stored
-  const parsed = storedOf(row)
-  freezeJson(parsed)
-  return parsed
+/** The state that was written as these columns, as a reader of them gets it: parsed anew only if it holds what JSON does not. */
+export function readableState(stored: StoredObject, row: ObjectRow): StoredObject {
+  return isJson(stored) ? stored : storedOf(row)
 }
 
 export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
