@@ -28,6 +28,26 @@ function pathsIn(document: string): readonly string[] {
   return [...inShell, ...links]
 }
 
+/** Headings that links name, with the document they are in. */
+function headingsNamedIn(document: string): readonly (readonly [path: string, anchor: string])[] {
+  const links = readFileSync(document, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)
+  return [...links].map(([, path = '', anchor = '']) => [
+    path === '' ? document : join(dirname(document), path),
+    anchor,
+  ])
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(document: string): readonly string[] {
+  const headings = readFileSync(document, 'utf8').matchAll(/^#+ (.*)$/gm)
+  return [...headings].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
 /** Examples that a reader of the document has from `npm run new`. */
 function writtenBy(document: string): readonly string[] {
   const runs = readFileSync(document, 'utf8').matchAll(/npm run new -- ([\w.]+\/\w+\/\w+)/g)
@@ -50,4 +70,14 @@ describe.each(documents)('%s', (document) => {
     const written = writtenBy(document)
     expect(pathsIn(document).filter((path) => !existsSync(path) && !written.includes(path))).toEqual([])
   })
+  it('names headings that are there', () => {
+    expect(headingsNamedIn(document).filter(([path, anchor]) => !anchorsOf(path).includes(anchor))).toEqual([])
+  })
+})
+
+it('the glossary has each word once, in order, with two lines at most', () => {
+  const entries = readFileSync('docs/glossary.md', 'utf8').split(/^- /m).slice(1)
+  const words = entries.map((entry) => /^\*\*(.+)\*\*: /.exec(entry)?.[1] ?? entry)
+  expect(words).toEqual([...new Set(words)].sort((a, b) => a.localeCompare(b, 'en')))
+  expect(entries.filter((entry) => entry.trimEnd().split('\n').length > 2)).toEqual([])
 })
