@@ -19,13 +19,14 @@ export function unchangedSince(old: Json, value: Json, schema: CompiledSchema): 
     known.set(after, { before, same })
     return same
   }
+  const indexes: Indexes = new WeakMap()
   return (steps) => {
     let before: Json | undefined = old
     let after: Json | undefined = value
     let node: CompiledSchema | undefined = schema
     for (const step of steps) {
       if (isSame(before, after)) return true
-      before = pastOf(step, { before, after, node })
+      before = pastOf(step, { before, after, node }, indexes)
       if (before === undefined) return false
       after = childAt(after, step)
       node = node && (typeof step === 'number' ? node.items : fieldSchema(node, step))
@@ -40,11 +41,20 @@ interface Pair {
   readonly node: CompiledSchema | undefined
 }
 
-function pastOf(step: string | number, { before, after, node }: Pair): Json | undefined {
+/** The items of each list map by their keys, made once a list: an error in each item looks for one. */
+type Indexes = WeakMap<readonly Json[], ReadonlyMap<string, Json>>
+
+function pastOf(step: string | number, { before, after, node }: Pair, indexes: Indexes): Json | undefined {
   if (typeof step === 'string') return childAt(before, step)
   if (node?.listType !== 'map' || !Array.isArray(before) || !Array.isArray(after)) return undefined
-  const wanted = keyIdentity(after[step] ?? null, node.listMapKeys)
-  return before.find((item) => keyIdentity(item, node.listMapKeys) === wanted)
+  let index = indexes.get(before)
+  if (index === undefined) indexes.set(before, (index = firstByKeys(before, node.listMapKeys)))
+  return index.get(keyIdentity(after[step] ?? null, node.listMapKeys))
+}
+
+function firstByKeys(items: readonly Json[], keys: readonly string[]): ReadonlyMap<string, Json> {
+  // Of several, the first counts.
+  return new Map(items.toReversed().map((item) => [keyIdentity(item, keys), item]))
 }
 
 function childAt(value: Json | undefined, step: string | number): Json | undefined {

@@ -36,7 +36,7 @@ it('finds the errors that the interpreter finds', () => {
     }),
     { numRuns: share(2_000) },
   )
-  expect(Math.min(cases.valid, cases.invalid), 'cases of either kind').toBeGreaterThan(500)
+  expect(Math.min(cases.valid, cases.invalid), 'cases of either kind').toBeGreaterThan(share(250))
 })
 
 it('says of nothing that it is settled which is not', () => {
@@ -56,7 +56,7 @@ it('says of nothing that it is settled which is not', () => {
     { numRuns: share(2_000) },
   )
   // Else the property would be about nothing.
-  expect(Math.min(yes.alone, yes.update), 'quick answers of either kind').toBeGreaterThan(50)
+  expect(Math.min(yes.alone, yes.update), 'quick answers of either kind').toBeGreaterThan(share(10))
 })
 
 it('knows what is settled', () => {

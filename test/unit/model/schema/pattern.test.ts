@@ -89,7 +89,7 @@ describe('a pattern that the faster engine may take', () => {
       }),
       { numRuns: share(2_000) },
     )
-    expect(Math.min(answers.true, answers.false)).toBeGreaterThan(1_000)
+    expect(Math.min(answers.true, answers.false)).toBeGreaterThan(share(500))
   })
 
   it('takes time in proportion to the text, whatever pattern it is', () => {
