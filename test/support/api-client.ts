@@ -24,7 +24,7 @@ export interface ApiReply {
   readonly body: any
 }
 
-interface Access {
+export interface Access {
   readonly server: string
   readonly authority: Buffer
   readonly token: string
@@ -76,7 +76,7 @@ export function openApiClient(kubeconfig: string): ApiClient {
   }
 }
 
-function readAccess(kubeconfig: string): Access {
+export function readAccess(kubeconfig: string): Access {
   const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as {
     readonly clusters: readonly [{ readonly cluster: Record<string, string> }]
     readonly users: readonly [{ readonly user: Record<string, string> }]
