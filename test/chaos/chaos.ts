@@ -9,7 +9,9 @@ import {
   startLocalProgram,
   type ControlPlaneProcess,
 } from '../support/control-plane-process.ts'
+import { apiSource } from '../support/api-informer.ts'
 import { eventually } from '../support/eventually.ts'
+import { createInformer, staleness, type Informer } from '../support/informer.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { killFirstStart } from './first-start.ts'
 import { outsideOf } from './item.ts'
@@ -26,6 +28,8 @@ export interface ChaosOptions {
   readonly troubles?: readonly Trouble[]
   /** Goes on until so many applies were acknowledged, at least. */
   readonly appliesMin: number
+  /** So many clients keep a cache of what is written, cut off again and again, and must be right in the end. Default none. */
+  readonly informers?: number
 }
 
 export type Trouble = 'kill' | 'full disk' | 'clock jump'
@@ -40,6 +44,8 @@ export interface ChaosReport {
   readonly runs: number
   /** Runs that a kill cut off. */
   readonly cutOff: number
+  /** How often an informer listed, went on after a cut, and was told of something. */
+  readonly informed?: { readonly lists: number; readonly resumes: number; readonly events: number }
   /** Everything that should not have happened. */
   readonly faults: readonly string[]
 }
@@ -53,7 +59,8 @@ const namesPerWriter = 5
  * disk is full for a while, or its clock jumps. After each round every acknowledged write must be there. In the end every object must come to rest as last declared, nothing may
  * be left of those that were deleted, and no two runs of one object may ever have been under way at once.
  */
-export async function runChaos({ seed, rounds, appliesMin, troubles = ['kill'] }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { seed, rounds, appliesMin, troubles = ['kill'] } = options
   using directory = temporaryDirectory('chaos')
   const random = createSeededRandom(seed)
   const dataDirectory = join(directory.path, 'data')
@@ -65,11 +72,37 @@ export async function runChaos({ seed, rounds, appliesMin, troubles = ['kill'] }
   const plane = await startControlPlane({ program, dataDirectory })
   using client = openApiClient(plane.kubeconfig)
   const writers = writersOf(client, random)
+  const informers = informersOf(client, random, options.informers ?? 0)
   faults.push(
-    ...(await underFire(plane, { client, writers, random, rounds, appliesMin, troubles, done })),
+    ...(await underFire(plane, { client, writers, informers, random, rounds, appliesMin, troubles, done })),
     ...faultsIn(readRunLog(runLog), !troubles.includes('full disk')),
   )
-  return { ...countsOf(writers, readRunLog(runLog)), done, faults }
+  return { ...countsOf(writers, readRunLog(runLog)), ...informed(informers), done, faults }
+}
+
+function informersOf(client: ApiClient, random: SeededRandom, count: number): readonly Informer[] {
+  return Array.from({ length: count }, (_, i) => {
+    const cuts = random.fork(`informer ${i}`)
+    return createInformer({
+      source: apiSource(client, items),
+      cutAfter: () => 1 + Math.floor(cuts.next() * 20),
+      pause: async () => sleep(50),
+      isExact: true,
+    })
+  })
+}
+
+function informed(informers: readonly Informer[]): Pick<ChaosReport, 'informed'> {
+  if (informers.length === 0) return {}
+  const sum = (of: (informer: Informer) => number): number =>
+    informers.reduce((total, informer) => total + of(informer), 0)
+  return {
+    informed: {
+      lists: sum(({ counts }) => counts.lists),
+      resumes: sum(({ counts }) => counts.resumes),
+      events: sum(({ counts }) => counts.events),
+    },
+  }
 }
 
 function writersOf(client: ApiClient, random: SeededRandom): readonly Writer[] {
@@ -103,6 +136,7 @@ function appliesOf(writers: readonly Writer[]): number {
 interface Battle extends Required<Pick<ChaosOptions, 'rounds' | 'appliesMin' | 'troubles'>> {
   readonly client: ApiClient
   readonly writers: readonly Writer[]
+  readonly informers: readonly Informer[]
   readonly random: SeededRandom
   readonly done: Partial<Record<Trouble, number>>
 }
@@ -110,14 +144,16 @@ interface Battle extends Required<Pick<ChaosOptions, 'rounds' | 'appliesMin' | '
 /** Lets the writers write while things are done to the process, and then come to rest; what went wrong. */
 async function underFire(
   first: ControlPlaneProcess,
-  { client, writers, random, rounds, appliesMin, troubles, done }: Battle,
+  { client, writers, informers, random, rounds, appliesMin, troubles, done }: Battle,
 ): Promise<readonly string[]> {
   const { dataDirectory } = first
   const faults: string[] = []
   const enough = new AbortController()
+  const over = new AbortController()
   const writing = Promise.all(
     writers.map((writer) => writer.run(enough.signal).catch((error: unknown) => faults.push(String(error)))),
   )
+  const informing = Promise.all(informers.map((informer) => informer.run(over.signal)))
   const moments = random.fork('kills')
   let plane = first
   try {
@@ -134,7 +170,10 @@ async function underFire(
     enough.abort()
     await writing
     faults.push(...(await restingFaults(client, writers, outsideOf(dataDirectory).files)))
+    faults.push(...(await staleCaches(client, informers)))
   } finally {
+    over.abort()
+    await informing
     await plane.stop('SIGKILL')
   }
   return faults
@@ -192,6 +231,21 @@ async function restingFaults(client: ApiClient, writers: readonly Writer[], file
     await eventually(async () => {
       const faults = await unrest(client, writers, files)
       if (faults.length > 0) throw new Error(faults.join('\n'))
+    }, 60_000)
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+/** What the caches of clients have that is not so, when there was time for it. */
+async function staleCaches(client: ApiClient, informers: readonly Informer[]): Promise<readonly string[]> {
+  if (informers.length === 0) return []
+  const { list: listItems } = apiSource(client, items)
+  try {
+    await eventually(async () => {
+      const stale = staleness(informers, (await listItems(new AbortController().signal)).items)
+      if (stale.length > 0) throw new Error(stale.join('\n'))
     }, 60_000)
     return []
   } catch (error) {

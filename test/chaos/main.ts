@@ -5,6 +5,7 @@ import { canFillDisk } from './shaken.ts'
 
 /**
  * `npm run chaos -- --seed 1 --rounds 50 [--troubles 'kill,full disk,clock jump']`: exits 1 if anything happened that should not have.
+ * `--informers`: ten clients keep caches of what is written, which must be right in the end though they are cut off again and again.
  * `--databases`: kills in place of that what examples/orders.yaml is applied to, now and then with its server.
  */
 const { values } = optionsOf('npm run chaos --', {
@@ -12,6 +13,7 @@ const { values } = optionsOf('npm run chaos --', {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     rounds: { type: 'string', default: '50' },
     databases: { type: 'boolean', default: false },
+    informers: { type: 'boolean', default: false },
     applies: { type: 'string', default: '200' },
     troubles: { type: 'string', default: [...(canFillDisk() ? ['full disk'] : []), 'kill', 'clock jump'].join(',') },
   },
@@ -30,7 +32,7 @@ const line = values.databases ? '--databases' : `--applies ${appliesMin} --troub
 console.log(`npm run chaos -- --seed ${seed} --rounds ${rounds} ${line}`)
 const { faults, ...counts } = values.databases
   ? await runDatabaseChaos(seed, rounds)
-  : await runChaos({ seed, rounds, appliesMin, troubles })
+  : await runChaos({ seed, rounds, appliesMin, troubles, informers: values.informers ? 10 : 0 })
 console.log(JSON.stringify(counts))
 for (const fault of faults) console.error(fault)
 console.log(faults.length === 0 ? 'nothing was lost, nothing ran twice at once' : `${faults.length} faults`)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { Agent, request as startRequest } from 'node:https'
 import { parse, parseAllDocuments } from 'yaml'
 
@@ -6,6 +7,8 @@ import { parse, parseAllDocuments } from 'yaml'
 export interface ApiClient extends Disposable {
   /** One request: method and path, and a body that is sent as JSON. Rejects when the connection breaks. */
   send(line: string, options?: SendOptions): Promise<ApiReply>
+  /** Sends a GET and resolves with the response as soon as it begins. */
+  stream(path: string): Promise<IncomingMessage>
   /** Opens a watch and leaves it open; resolves with a function that closes it. */
   watch(path: string): Promise<() => void>
 }
@@ -63,6 +66,10 @@ export function openApiClient(kubeconfig: string): ApiClient {
               resolve({ status: response.statusCode ?? 0, body: isJson ? (JSON.parse(text) as unknown) : text })
             })
           })
+      }),
+    stream: (path) =>
+      new Promise((resolve, reject) => {
+        start(`GET ${path}`, {}).once('error', reject).once('response', resolve)
       }),
     watch: (path) =>
       new Promise((resolve, reject) => {
