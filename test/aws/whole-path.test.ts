@@ -177,7 +177,9 @@ describe('a function that dies', () => {
   it('because it was out of time loses nothing, wherever it stood', async () => {
     const late = async (n: number): Promise<void> => {
       const log = newShipLog()
-      const plane = await start({ timeoutMs: 5_500, visibilitySeconds: 6 }, log)
+      // Of the function's time five seconds are kept back; what is left is enough for a run that does not hang.
+      const seconds = visibilityUnderLoad()
+      const plane = await start({ timeoutMs: 5_000 + 500 * seconds, visibilitySeconds: 5 + seconds }, log)
       plane.weather = at('reconcile', n + 1, 'hang').weather
       await launch(plane, 'w', { heading: n })
       await arrives(plane, 'w', n)
@@ -188,9 +190,10 @@ describe('a function that dies', () => {
 
   it('with a reconcile that ignores its end: the run comes again when the process is over, and not before', async () => {
     const log = newShipLog()
-    const runMs = (): number => (log.runs === 1 ? 4_000 : 0)
+    const seconds = visibilityUnderLoad()
+    const runMs = (): number => (log.runs === 1 ? 4_000 * seconds : 0)
     const controllers = [shipReconciler(log, { runMs })]
-    const plane = await start({ controllers, timeoutMs: 7_000, visibilitySeconds: 8 })
+    const plane = await start({ controllers, timeoutMs: 5_000 + 2_000 * seconds, visibilitySeconds: 6 + 2 * seconds })
     await launch(plane, 'w', { heading: 1 })
     await arrives(plane, 'w', 1)
     expect(log.overlaps).toBe(0)
