@@ -87,6 +87,8 @@ describe('npm run new', () => {
     expect(existsSync(join(copy, 'functions/reconcilers/mine'))).toBe(false)
     rmSync(join(copy, 'examples/mine.yaml'))
     expect(await scaffold('example.dev/v1/Mine')).toMatchObject({ code: 0 })
+    const readmes = ['functions', 'test'].map((folder) => join(copy, folder, 'reconcilers/mine/README.md'))
+    expect(readmes.filter((file) => !existsSync(file))).toEqual([])
     expect(await scaffold('example.dev/v1/Mine')).toMatchObject({
       code: 1,
       stderr: 'functions/reconcilers/mine is there already: nothing was written\n',
