@@ -47,8 +47,8 @@ export interface Segment {
 const lagMax = 4_000_000
 /** A client that takes nothing for so long is cut off. */
 const stallMs = 30_000
-/** What the delivery to a watcher costs, about: deliveries rest as long as they take, so that they have half of the processor at most. */
-const deliveryMs = 0.02
+/** Deliveries rest so long for each watcher, which is a little more than one costs: they take less than half of a core. */
+const restMsPerWatcher = 0.04
 
 /** One chain per kind that is watched. A kind whose definition has changed is another one. */
 export function createLiveKinds(services: Services): (kind: ServedKind) => LiveChanges {
@@ -138,7 +138,7 @@ async function followFeed(run: Run, { feed, clock }: Services): Promise<void> {
     append(run, batch)
     if (batch.changes.length === 0) continue
     for (const watcher of run.watchers) watcher.wake()
-    const restMs = Math.floor(run.watchers.size * deliveryMs)
+    const restMs = Math.floor(run.watchers.size * restMsPerWatcher)
     if (restMs > 0) await clock.sleep(restMs, over.signal)
   }
 }
