@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that start processes or servers, or wait for real time: they mostly wait, so that many run at once, each file in a process of its own. */
+/**
+ * Tests that start processes or servers, or wait for real time: they mostly wait, so that many run at once, each file
+ * in a process of its own.
+ */
 const system = [
   'test/acceptance/fresh-modules.test.ts',
   'test/{acceptance-table,aws,chaos,demo,e2e,kubectl,wire}/**/*.test.ts',

@@ -5,7 +5,10 @@ import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createRelayFunction } from '../shared/runtime/aws/relay.ts'
 import { telling } from './middleware/telling.ts'
 
-/** Wakes the keys that a batch of the table's stream concerns, and tells the event bus what became ready and what failed. */
+/**
+ * Wakes the keys that a batch of the table's stream concerns, and tells the event bus what became ready and what
+ * failed.
+ */
 export function relayFunction(
   boundary = lambdaBoundary,
   controllers = reconcilers,

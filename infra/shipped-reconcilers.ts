@@ -10,7 +10,10 @@ const families = ['postgres/aws-reconcilers.ts', 'backup/deployed.ts', 'konnect/
   fileURLToPath(new URL(`reconcilers/${file}`, functions)),
 )
 
-/** The module to take one of them from: that of its family, so that a function holds no other family's code, or else the list. */
+/**
+ * The module to take one of them from: that of its family, so that a function holds no other family's code, or else the
+ * list.
+ */
 export function shippedEntryOf(name: string): string {
   const hasIt = (file: string): boolean => describeReconcilers(file).some((one) => one.name === name)
   return families.find(hasIt) ?? shippedReconcilers

@@ -1,10 +1,10 @@
 /**
- * `npm test`: every test, and beside them types, lint, format and dead code. All of it runs, whatever fails on the way; the last line is
- * `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a test and a skip
- * without a reason count as failed. Exits 1 if anything failed.
+ * `npm test`: every test, and beside them types, lint, format and dead code. All of it runs, whatever fails on the way;
+ * the last line is `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a
+ * test and a skip without a reason count as failed. Exits 1 if anything failed.
  *
- * `npm run test:long` (`--long`) leaves nothing out: tests that the short form skips for what they cost, and five times the seeds and
- * the runs of properties (test/support/strength.ts).
+ * `npm run test:long` (`--long`) leaves nothing out: tests that the short form skips for what they cost, and five times
+ * the seeds and the runs of properties (test/support/strength.ts).
  *
  * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`.
  */

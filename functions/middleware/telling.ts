@@ -2,8 +2,8 @@ import type middy from '@middy/core'
 import type { Seeing } from '../../shared/runtime/aws/boundary.ts'
 
 /**
- * Writes down the numbers of an invocation at its end, and why it failed if it did; the failure goes on to Lambda. One that is the
- * caller's, as `refusal` says by giving the reason, is no error of ours.
+ * Writes down the numbers of an invocation at its end, and why it failed if it did; the failure goes on to Lambda. One
+ * that is the caller's, as `refusal` says by giving the reason, is no error of ours.
  */
 export function telling<Event, Result>(
   { logger, telemetry }: Seeing,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { buildSync, type BuildOptions } from 'esbuild'
 
 /**
- * How all code for Lambda is bundled: one ES module with the AWS SDK in it, which imports faster than the copy the runtime
- * has. Names of functions and classes are kept, since logs show those of errors.
+ * How all code for Lambda is bundled: one ES module with the AWS SDK in it, which imports faster than the copy the
+ * runtime has. Names of functions and classes are kept, since logs show those of errors.
  */
 const options = {
   bundle: true,

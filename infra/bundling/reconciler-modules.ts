@@ -17,8 +17,9 @@ export interface ReconcilerDescription {
 }
 
 /**
- * Every reconciler that a module exports, by itself or in a list. The module is bundled as for Lambda and run, in a process of
- * its own: so its defaults are those of the framework, and a module that cannot be loaded fails here and not when it is deployed.
+ * Every reconciler that a module exports, by itself or in a list. The module is bundled as for Lambda and run, in a
+ * process of its own: so its defaults are those of the framework, and a module that cannot be loaded fails here and not
+ * when it is deployed.
  */
 export function describeReconcilers(entry: string): readonly ReconcilerDescription[] {
   const file = resolve(entry)
@@ -59,7 +60,9 @@ export function allReconcilers(entry: string): string {
   return `export { reconcilers } from ${JSON.stringify(resolve(entry))}\n`
 }
 
-/** The module `#reconcilers` with one of those that a module exports, and, as far as the bundler can tell, nothing else. */
+/**
+ * The module `#reconcilers` with one of those that a module exports, and, as far as the bundler can tell, nothing else.
+ */
 export function oneReconciler(entry: string, { name, exportedAs, inList }: ReconcilerDescription): string {
   const file = JSON.stringify(resolve(entry))
   const one = inList ? `given.filter(({ name }) => name === ${JSON.stringify(name)})` : '[given]'

@@ -33,7 +33,8 @@ export interface ControlApiOptions {
    */
   readonly webAclArn?: string
   /**
-   * Makes the endpoint private: it is reached through these endpoints (`execute-api`) of your VPCs, and from nowhere else.
+   * Makes the endpoint private: it is reached through these endpoints (`execute-api`) of your VPCs, and from nowhere
+   * else.
    * @default - public, for those with a token
    */
   readonly vpcEndpoints?: readonly IInterfaceVpcEndpoint[]
@@ -52,8 +53,8 @@ export interface ControlApiProps extends ControlApiOptions {
 }
 
 /**
- * The endpoint: a REST API that streams, because `kubectl get -w` wants its first byte at once and an HTTP API cannot. Every
- * path and verb goes to one function, and none of them without a token.
+ * The endpoint: a REST API that streams, because `kubectl get -w` wants its first byte at once and an HTTP API cannot.
+ * Every path and verb goes to one function, and none of them without a token.
  */
 export class ControlApi extends Construct {
   readonly restApi: apigateway.RestApi
@@ -128,7 +129,10 @@ const argued = {
     'The role by which API Gateway writes logs for a whole account and Region; AWS asks for this policy, and cloudWatchRole: false leaves the role out.',
 }
 
-/** Of the endpoint and of the function behind it: a watch ends after about a minute, since it is billed while it is open. */
+/**
+ * Of the endpoint and of the function behind it: a watch ends after about a minute, since it is billed while it is
+ * open.
+ */
 export const apiTimeout = Duration.seconds(90)
 
 function placeOf({ vpcEndpoints }: ControlApiOptions): apigateway.RestApiProps {
@@ -177,8 +181,9 @@ function stageOf(props: ControlApiProps, accessLogs: logs.LogGroup): apigateway.
 }
 
 /**
- * Who did what, and how it went. No header and no query, which may hold what is nobody's business. What callers word as they like comes
- * first: of two fields of a name readers take the last, and nothing says that the gateway escapes quotation marks.
+ * Who did what, and how it went. No header and no query, which may hold what is nobody's business. What callers word as
+ * they like comes first: of two fields of a name readers take the last, and nothing says that the gateway escapes
+ * quotation marks.
  */
 const accessLogFields = {
   userAgent: '$context.identity.userAgent',

@@ -27,8 +27,8 @@ export interface ControlFunctionProps
 }
 
 /**
- * One of the entry points in `functions/`, bundled. It has a role and a log group of its own; the role may write that log and
- * nothing else, until `allow` says so.
+ * One of the entry points in `functions/`, bundled. It has a role and a log group of its own; the role may write that
+ * log and nothing else, until `allow` says so.
  */
 export class ControlFunction extends lambda.Function {
   constructor(scope: Construct, id: string, props: ControlFunctionProps) {

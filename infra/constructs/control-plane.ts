@@ -36,12 +36,13 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly reconcilers: string
   /**
-   * Who may call the API, and do everything there: ARNs of IAM roles and users, or `issuer#subject` for tokens of one of
-   * the `issuers`. Nobody else gets in.
+   * Who may call the API, and do everything there: ARNs of IAM roles and users, or `issuer#subject` for tokens of one
+   * of the `issuers`. Nobody else gets in.
    */
   readonly adminPrincipals: readonly string[]
   /**
-   * OpenID Connect issuers whose tokens are taken, such as the one of your account (`aws iam enable-outbound-web-identity-federation`).
+   * OpenID Connect issuers whose tokens are taken, such as the one of your account (`aws iam
+   * enable-outbound-web-identity-federation`).
    * @default - none: people sign in with `aws eks get-token`, which needs no issuer
    */
   readonly issuers?: readonly TokenIssuer[]
@@ -70,8 +71,8 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
 }
 
 /**
- * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add a
- * `Controller` for each reconciler, in the same stack.
+ * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add
+ * a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
   /** All objects. */
@@ -138,8 +139,8 @@ export class ControlPlane extends Construct {
   }
 
   /**
-   * Lets somebody do everything in the API: puts the role or user on the list of administrators and, if there are issuers,
-   * allows it the token to sign in with.
+   * Lets somebody do everything in the API: puts the role or user on the list of administrators and, if there are
+   * issuers, allows it the token to sign in with.
    */
   grantApply(grantee: iam.IGrantable): iam.Grant {
     return this.principals.letIn(grantee, 'administrators')

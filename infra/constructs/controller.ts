@@ -28,7 +28,8 @@ export interface ControllerProps {
    */
   readonly environment?: Readonly<Record<string, string>>
   /**
-   * Where the function runs, for what it reaches only from there. It needs a way to DynamoDB, SQS and CloudWatch Logs: see docs/aws.md.
+   * Where the function runs, for what it reaches only from there. It needs a way to DynamoDB, SQS and CloudWatch Logs:
+   * see docs/aws.md.
    * @default - no VPC
    */
   readonly vpc?: ec2.IVpc
@@ -47,9 +48,9 @@ export interface ControllerProps {
 }
 
 /**
- * One reconciler: its queue, its function with a role of its own, and what watches them. How long a run may take and how many
- * objects run at once is said in the reconciler itself. What the reconciler needs of AWS is granted to `function`:
- * `bucket.grantReadWrite(controller.function)`.
+ * One reconciler: its queue, its function with a role of its own, and what watches them. How long a run may take and
+ * how many objects run at once is said in the reconciler itself. What the reconciler needs of AWS is granted to
+ * `function`: `bucket.grantReadWrite(controller.function)`.
  */
 export class Controller extends Construct {
   /** The reconciler's, in queues, metrics and logs. */
@@ -148,8 +149,8 @@ function listed(reconcilers: readonly ReconcilerDescription[]): string {
 }
 
 /**
- * As many objects at once as the reconciler asks for: invocations times messages in each. Two invocations are the least that
- * Lambda can be held to, so a concurrency of 1 means two here. Large batches cost least, so those come first.
+ * As many objects at once as the reconciler asks for: invocations times messages in each. Two invocations are the least
+ * that Lambda can be held to, so a concurrency of 1 means two here. Large batches cost least, so those come first.
  */
 function feedingOf({ concurrency }: ReconcilerDescription): {
   readonly batchSize: number

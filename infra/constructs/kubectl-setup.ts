@@ -3,8 +3,8 @@ import type { ControlPlane } from './control-plane.ts'
 import type { TokenIssuer } from './principals.ts'
 
 /**
- * The commands that make kubectl a client of a control plane, to be pasted into a shell. It signs in with whatever credentials the
- * AWS command line has, by what that prints: no program of ours is needed.
+ * The commands that make kubectl a client of a control plane, to be pasted into a shell. It signs in with whatever
+ * credentials the AWS command line has, by what that prints: no program of ours is needed.
  */
 export function kubectlSetup(controlPlane: ControlPlane): string {
   const { api, clusterId } = controlPlane

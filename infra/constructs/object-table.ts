@@ -21,7 +21,10 @@ export interface ObjectTableOptions {
   readonly pointInTimeRecovery?: boolean
 }
 
-/** Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works with. */
+/**
+ * Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works
+ * with.
+ */
 export function objectTable(scope: Construct, id: string, options: ObjectTableOptions): dynamodb.Table {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey, pointInTimeRecovery = true } = options
   const table = new dynamodb.Table(scope, id, {

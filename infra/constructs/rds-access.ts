@@ -3,9 +3,9 @@ import * as iam from 'aws-cdk-lib/aws-iam'
 import type { ControlFunction } from './control-function.ts'
 
 /**
- * Lets a function keep PostgresClusters on RDS: requests of the Cloud Control API, and what that does in the function's name. Only
- * instances and groups named as ours are made, changed and deleted. Source: the handlers of AWS::RDS::DBInstance and
- * AWS::RDS::DBParameterGroup in their resource schemas.
+ * Lets a function keep PostgresClusters on RDS: requests of the Cloud Control API, and what that does in the function's
+ * name. Only instances and groups named as ours are made, changed and deleted. Source: the handlers of
+ * AWS::RDS::DBInstance and AWS::RDS::DBParameterGroup in their resource schemas.
  */
 export function allowRds(worker: ControlFunction): void {
   const { partition, region, account } = Stack.of(worker)

@@ -12,8 +12,9 @@ export interface RelayProps {
 }
 
 /**
- * Hands the table's stream to the relay. What cannot be passed on is halved until the one bad record is alone, tried ten times
- * within an hour, and then set aside, so that no record holds up its shard for the day that Lambda's defaults would let it.
+ * Hands the table's stream to the relay. What cannot be passed on is halved until the one bad record is alone, tried
+ * ten times within an hour, and then set aside, so that no record holds up its shard for the day that Lambda's defaults
+ * would let it.
  */
 export class Relay extends Construct {
   /** Where Lambda says which records it gave up. The sweep for repairs finds what they were about. */
@@ -52,8 +53,8 @@ export class Relay extends Construct {
 }
 
 /**
- * Writes that were the engine's own affair wake nobody and cost no invocation. A write is known by the first of what it touched,
- * as the store's adapter says (shared/adapters/aws/dynamodb/dynamodb-stream.ts).
+ * Writes that were the engine's own affair wake nobody and cost no invocation. A write is known by the first of what it
+ * touched, as the store's adapter says (shared/adapters/aws/dynamodb/dynamodb-stream.ts).
  */
 const touchedFirst = ['spec', 'delete', 'control', 'meta', 'labels', 'annotations', 'fields', 'status', 'timer']
 const passedOn = lambda.FilterCriteria.filter({

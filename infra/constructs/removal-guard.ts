@@ -9,8 +9,9 @@ export interface RemovalGuardProps {
 }
 
 /**
- * Keeps a Controller from being taken away while objects carry its finalizer. It stands in the template after everything else, so
- * CloudFormation changes it last, when a refusal still rolls all of an update back, and deletes it first.
+ * Keeps a Controller from being taken away while objects carry its finalizer. It stands in the template after
+ * everything else, so CloudFormation changes it last, when a refusal still rolls all of an update back, and deletes it
+ * first.
  */
 export class RemovalGuard extends Construct {
   private readonly resource: CustomResource

@@ -10,8 +10,8 @@ export interface WorkQueueProps {
 }
 
 /**
- * A high-throughput FIFO queue of wake-ups, one message group per object, and the queue of those that were handed out too often.
- * A lost queue loses nothing that the objects do not say, so both go with the stack.
+ * A high-throughput FIFO queue of wake-ups, one message group per object, and the queue of those that were handed out
+ * too often. A lost queue loses nothing that the objects do not say, so both go with the stack.
  */
 export class WorkQueue extends Construct {
   readonly queue: sqs.Queue
@@ -26,7 +26,8 @@ export class WorkQueue extends Construct {
     })
     this.queue = new sqs.Queue(this, 'Queue', {
       ...highThroughput,
-      // A message that comes again meets no worker that is still alive: AWS advises six times, and the engine rests on it.
+      // A message that comes again meets no worker that is still alive: AWS advises six times, and the engine rests on
+      // it.
       visibilityTimeout: Duration.seconds(6 * timeout.toSeconds()),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
     })
@@ -67,7 +68,10 @@ const highThroughput = {
   removalPolicy: RemovalPolicy.DESTROY,
 } as const satisfies sqs.QueueProps
 
-/** Ten: a held message is received again after each hold, up to seven times (shared/engine/loops/batch-queue.ts); the rest is for crashes. */
+/**
+ * Ten: a held message is received again after each hold, up to seven times (shared/engine/loops/batch-queue.ts); the
+ * rest is for crashes.
+ */
 const maxReceiveCount = 10
 
 export const deadLetterTimeout = Duration.seconds(30)

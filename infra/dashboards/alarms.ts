@@ -24,7 +24,10 @@ export interface Watch {
   readonly below?: true
 }
 
-/** Where alarms are told. A topic with a policy of its own has not the default one, by which every alarm of the account may publish. */
+/**
+ * Where alarms are told. A topic with a policy of its own has not the default one, by which every alarm of the account
+ * may publish.
+ */
 export function alarmTopic(scope: Construct, id: string): sns.Topic {
   const topic = new sns.Topic(scope, id, { enforceSSL: true })
   topic.addToResourcePolicy(
@@ -133,7 +136,10 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
   ]
 }
 
-/** It refuses a token by an error, so that whoever is outside could raise the alarm. What else it fails with is a 503 of the API. */
+/**
+ * It refuses a token by an error, so that whoever is outside could raise the alarm. What else it fails with is a 503 of
+ * the API.
+ */
 function withoutAuthorizer({ authorizer: _, ...functions }: WatchedPlane['functions']): WatchedPlane['functions'] {
   return functions
 }

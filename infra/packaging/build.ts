@@ -1,7 +1,7 @@
 /**
- * `npm run build`: the package as others install it, in `dist/` or a directory that is named: JavaScript and its types, because Node
- * strips no types below node_modules. `npm pack ./dist` or `npm publish ./dist` does the rest. What an earlier build left there is
- * replaced; a directory that holds anything else is refused.
+ * `npm run build`: the package as others install it, in `dist/` or a directory that is named: JavaScript and its types,
+ * because Node strips no types below node_modules. `npm pack ./dist` or `npm publish ./dist` does the rest. What an
+ * earlier build left there is replaced; a directory that holds anything else is refused.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

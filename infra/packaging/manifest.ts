@@ -13,8 +13,8 @@ const peers: Readonly<Record<string, string>> = { 'aws-cdk-lib': '^2.276.0', con
 const entries = { '.': 'shared/index', './cdk': 'infra/cdk', './testing': 'shared/testing/test-env' }
 
 /**
- * The manifest of the package that is installed: it depends on what its modules import, and on nothing else. Whoever installs it brings
- * Node: with `node:sqlite`, for tests, and one that loads reconcilers in TypeScript.
+ * The manifest of the package that is installed: it depends on what its modules import, and on nothing else. Whoever
+ * installs it brings Node: with `node:sqlite`, for tests, and one that loads reconcilers in TypeScript.
  */
 export function installable(own: Manifest, modules: readonly string[]): Manifest {
   const { name, version, license, description } = own

@@ -25,7 +25,8 @@ import { createWatch } from './verbs/watch.ts'
 
 /**
  * The HTTP API: Kubernetes' resource conventions over the verbs on resources. The main path of a request: authenticate,
- * read what it asks for, find the kind, hand it to the verb; one file per verb. What is thrown on the way becomes a Status.
+ * read what it asks for, find the kind, hand it to the verb; one file per verb. What is thrown on the way becomes a
+ * Status.
  */
 export function createApi(services: ApiServices): HttpHandler {
   const { authenticate, catalog, logger } = services
@@ -84,8 +85,8 @@ async function known(request: HttpRequest, authenticate: Authenticator): Promise
 }
 
 /**
- * Whoever asks as somebody else, as `kubectl --as` and consoles for many people do, counts on having no more rights than that one.
- * Discovery is the same for all; refused there, kubectl would say nothing but "unknown".
+ * Whoever asks as somebody else, as `kubectl --as` and consoles for many people do, counts on having no more rights
+ * than that one. Discovery is the same for all; refused there, kubectl would say nothing but "unknown".
  */
 function refuseImpersonation(request: HttpRequest, { name }: User): void {
   if (impersonation.every((header) => request.header(header) === undefined)) return
@@ -99,7 +100,9 @@ const impersonation: readonly string[] = ['impersonate-user', 'impersonate-group
 
 const unstored: readonly ServedKind[] = [...emptyKinds, ...reviewKinds]
 
-/** The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND. */
+/**
+ * The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND.
+ */
 async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<ServedKind> {
   const kind =
     unstored.find(

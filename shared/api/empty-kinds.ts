@@ -1,6 +1,9 @@
 import { builtInKind, type ServedKind } from '../model/served-kind.ts'
 
-/** Kinds that clients read though nothing of them can be here: for `kubectl cluster-info`, which lists Services, there are none. */
+/**
+ * Kinds that clients read though nothing of them can be here: for `kubectl cluster-info`, which lists Services, there
+ * are none.
+ */
 export const emptyKinds: readonly ServedKind[] = [
   builtInKind({
     group: '',

@@ -3,11 +3,14 @@ import { isObject } from '../model/json.ts'
 import { child, entry } from '../model/schema/field-error.ts'
 
 /**
- * Numbers are doubles here, and integers of 64 bits are more than doubles keep. What would come back as another number is refused;
- * fractions are doubles in Kubernetes too.
+ * Numbers are doubles here, and integers of 64 bits are more than doubles keep. What would come back as another number
+ * is refused; fractions are doubles in Kubernetes too.
  */
 
-/** Throws BAD_REQUEST for JSON with a number that cannot be kept, naming its path. The text is known to be JSON of little depth. */
+/**
+ * Throws BAD_REQUEST for JSON with a number that cannot be kept, naming its path. The text is known to be JSON of
+ * little depth.
+ */
 export function refuseInexact(text: string): void {
   if (mayBeInexact.test(text)) keptExactly(parseWithSource(text, marked))
 }
@@ -53,7 +56,10 @@ function kept(value: unknown, path: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, kept(field, child(path, name))]))
 }
 
-/** In the schema of a definition, which has doubles for them in Kubernetes too: the bounds of 64 bits are often written there. */
+/**
+ * In the schema of a definition, which has doubles for them in Kubernetes too: the bounds of 64 bits are often written
+ * there.
+ */
 const bound = /^spec\.versions\[\d+\]\.schema\..+\.(?:minimum|maximum|multipleOf)$/
 
 function refuse({ written }: Inexact, field: string): never {

@@ -1,13 +1,15 @@
 import { OperatingError } from '../model/errors.ts'
 import type { ApiServices } from './call.ts'
 
-/** As long as an API server of Kubernetes waits for its cache. A client may have its version from a clock ahead of ours. */
+/**
+ * As long as an API server of Kubernetes waits for its cache. A client may have its version from a clock ahead of ours.
+ */
 const waitMs = 3_000
 const lookMs = 100
 
 /**
- * Resolves once the store has reached a resourceVersion. Throws VERSION_TOO_NEW after three seconds, which tells clients to
- * begin anew: the version is of a store that was lost, or of another one.
+ * Resolves once the store has reached a resourceVersion. Throws VERSION_TOO_NEW after three seconds, which tells
+ * clients to begin anew: the version is of a store that was lost, or of another one.
  */
 export async function reachVersion(
   version: string | undefined,

@@ -8,8 +8,8 @@ import { expected } from './failure.ts'
 import type { Verb } from './request-info.ts'
 
 /**
- * Counts and times the calls of verb handlers. Only requests for kinds that are served come here, so that nobody can make
- * series by asking for what does not exist.
+ * Counts and times the calls of verb handlers. Only requests for kinds that are served come here, so that nobody can
+ * make series by asking for what does not exist.
  */
 export function createMeasure(services: { readonly telemetry: Telemetry; readonly clock: Clock }) {
   const seriesOf = createSeries(services.telemetry)

@@ -2,7 +2,9 @@ import { OperatingError } from '../model/errors.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 import { text } from './query.ts'
 
-/** The forms in which a client may ask for objects: as they are, their metadata alone, or as a table of printer columns. */
+/**
+ * The forms in which a client may ask for objects: as they are, their metadata alone, or as a table of printer columns.
+ */
 export type Representation =
   | { readonly as: 'object' }
   | { readonly as: 'metadata'; readonly version: MetaVersion }

@@ -7,7 +7,10 @@ import { decodeObject } from './protobuf/messages.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
 
-/** Room for an object of the largest size with its lines indented. Kubernetes takes three times as much, and keeps larger objects. */
+/**
+ * Room for an object of the largest size with its lines indented. Kubernetes takes three times as much, and keeps
+ * larger objects.
+ */
 const bodyBytesMax = 1024 * 1024
 /** No schema is near it, and everything that walks an object recursively is safe below it. */
 const bodyDepthMax = 200

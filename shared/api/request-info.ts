@@ -29,7 +29,9 @@ export interface PathRequest {
   readonly segments: readonly string[]
 }
 
-/** Throws BAD_REQUEST for a path that is not UTF-8 in percent-encoding, METHOD_NOT_ALLOWED for a method that is no verb. */
+/**
+ * Throws BAD_REQUEST for a path that is not UTF-8 in percent-encoding, METHOD_NOT_ALLOWED for a method that is no verb.
+ */
 export function requestInfo(request: Pick<HttpRequest, 'method' | 'path' | 'query'>): RequestInfo {
   const segments = pathSegments(request.path)
   const groupAt = segments[0] === 'apis' ? 1 : segments[0] === 'api' ? 0 : undefined
@@ -56,7 +58,9 @@ function decoded(segment: string): string {
 
 type Place = Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresource'>
 
-/** Of the parts behind the version. `namespaces/x/y` is the resource y in x, unless y belongs to the namespace itself. */
+/**
+ * Of the parts behind the version. `namespaces/x/y` is the resource y in x, unless y belongs to the namespace itself.
+ */
 function placeOf(parts: readonly string[]): Place {
   const namespace = parts[0] === 'namespaces' ? (parts[1] ?? '') : ''
   const isInNamespace = namespace !== '' && parts.length > 2 && !namespaceSubresources.includes(parts[2] ?? '')

@@ -39,7 +39,9 @@ async function named(
   }
 }
 
-/** The same page by page, for who need not hold all of them at once: the next page, or `undefined` after the last one. */
+/**
+ * The same page by page, for who need not hold all of them at once: the next page, or `undefined` after the last one.
+ */
 export type Pages = () => Promise<ObjectList | undefined>
 
 /** Keeps no page that it has handed out. */

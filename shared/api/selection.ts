@@ -19,7 +19,10 @@ export interface Selection {
 
 const selectorLengthMax = 4_096
 
-/** The selection of a request. Throws BAD_REQUEST for a selector that cannot be read or names a field that is not selectable. */
+/**
+ * The selection of a request. Throws BAD_REQUEST for a selector that cannot be read or names a field that is not
+ * selectable.
+ */
 export function selectionOf({ request: { query }, info, kind }: Call): Selection {
   const labels = selectorText(query, 'labelSelector')
   const fields = selectorText(query, 'fieldSelector')

@@ -4,10 +4,10 @@ import { isObject } from '../model/json.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
 /**
- * A strategic merge patch of a built-in kind as the JSON merge patch that does the same. kubectl's client-side apply and
- * `edit` send one for the kinds it was compiled with, and know no other way. It differs from a JSON merge patch in its
- * directives (`$patch` and the like) and in lists that merge by key: a patch with either is refused, as is every one of
- * a custom kind, which Kubernetes refuses too. Throws UNSUPPORTED_MEDIA_TYPE.
+ * A strategic merge patch of a built-in kind as the JSON merge patch that does the same. kubectl's client-side apply
+ * and `edit` send one for the kinds it was compiled with, and know no other way. It differs from a JSON merge patch in
+ * its directives (`$patch` and the like) and in lists that merge by key: a patch with either is refused, as is every
+ * one of a custom kind, which Kubernetes refuses too. Throws UNSUPPORTED_MEDIA_TYPE.
  */
 export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObject {
   if (!kind.builtIn) throw refused('kinds defined by a CustomResourceDefinition do not support it')

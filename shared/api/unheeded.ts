@@ -3,7 +3,10 @@ import type { CustomResourceDefinition } from '../model/custom-resource-definiti
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
-/** What was stored and does nothing, or not what its words say: warnings to its writer, who would learn it from nothing else at once. */
+/**
+ * What was stored and does nothing, or not what its words say: warnings to its writer, who would learn it from nothing
+ * else at once.
+ */
 export function unheeded({ group, kind }: ServedKind, object: ApiObject): readonly string[] {
   const isDefinition = group === 'apiextensions.k8s.io' && kind === 'CustomResourceDefinition'
   const ofDefinition = isDefinition ? unheededInDefinition(object as unknown as CustomResourceDefinition) : []

@@ -3,8 +3,8 @@ import { OperatingError } from '../model/errors.ts'
 import { exactNumber } from './exact-numbers.ts'
 
 /**
- * The parser is a hundred times slower than JSON's, so it gets less; and its own checks of keys and its list of all that is wrong take
- * the square of the time. Clients that write large objects send JSON.
+ * The parser is a hundred times slower than JSON's, so it gets less; and its own checks of keys and its list of all
+ * that is wrong take the square of the time. Clients that write large objects send JSON.
  */
 const lengthMax = 20 * 1024
 const aliasesMax = 100
@@ -34,7 +34,10 @@ export function yamlValue(text: string): unknown {
   throw new Error(`${fault.message} at line ${line}, column ${col}`)
 }
 
-/** The parser makes an Error of each fault it finds, ten thousand in a hostile text; most of what that costs are their stacks. */
+/**
+ * The parser makes an Error of each fault it finds, ten thousand in a hostile text; most of what that costs are their
+ * stacks.
+ */
 function withoutStacks<Value>(work: () => Value): Value {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

@@ -1,7 +1,8 @@
 import { equal, isObject, type JsonObject } from './json.ts'
 
 /**
- * Paths of the fields that differ, such as `spec.size`, for people: at most so many, and then `…`. Lists count as one field.
+ * Paths of the fields that differ, such as `spec.size`, for people: at most so many, and then `…`. Lists count as one
+ * field.
  */
 export function changedFields(before: JsonObject, after: JsonObject, max: number): readonly string[] {
   const paths: string[] = []

@@ -2,8 +2,9 @@ import { isObject, type JsonObject } from './json.ts'
 import { timestamp } from './time.ts'
 
 /**
- * Conditions by the API conventions and kstatus: one entry per type; `lastTransitionTime` moves only when `status` does;
- * Ready is always there (until the first run by the default of its schema), Stalled, Paused and HotLoop only while true.
+ * Conditions by the API conventions and kstatus: one entry per type; `lastTransitionTime` moves only when `status`
+ * does; Ready is always there (until the first run by the default of its schema), Stalled, Paused and HotLoop only
+ * while true.
  */
 export type Condition = {
   type: string
@@ -16,7 +17,10 @@ export type Condition = {
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
-/** What a writer says of a condition; the rest follows from what was. Reasons are CamelCase, messages stable between runs. */
+/**
+ * What a writer says of a condition; the rest follows from what was. Reasons are CamelCase, messages stable between
+ * runs.
+ */
 export interface ConditionPatch {
   readonly status: ConditionStatus
   readonly reason: string

@@ -13,7 +13,10 @@ export const pausedAnnotation = `${prefix}paused`
 /** "Reconcile now": a new value runs the object; the value that was answered is in `status.lastHandledReconcileAt`. */
 export const reconcileRequestAnnotation = `${prefix}reconcile-requested-at`
 
-/** `Delete` or `Retain`, in place of the controller's policy: what becomes of what was made outside when the object is deleted. */
+/**
+ * `Delete` or `Retain`, in place of the controller's policy: what becomes of what was made outside when the object is
+ * deleted.
+ */
 export const deletionPolicyAnnotation = `${prefix}deletion-policy`
 
 /** The object's own resync period, `5m`; `0` for never. In place of the kind's, whether longer or shorter. */
@@ -89,8 +92,8 @@ const known: readonly string[] = [
 ]
 
 /**
- * The annotations but for those that speak of when things happen, and for kubectl's note of what was applied: what says how a
- * thing outside is to be.
+ * The annotations but for those that speak of when things happen, and for kubectl's note of what was applied: what says
+ * how a thing outside is to be.
  */
 export function declaredAnnotations(annotations: Annotations = {}): Annotations {
   const declares = [externalIdAnnotation, adoptAnnotation, manageAnnotation, createAgainAnnotation]

@@ -8,7 +8,10 @@ export function isObserved({ status, metadata }: ApiObject): boolean {
   return Number(status?.['observedGeneration'] ?? 0) >= metadata.generation
 }
 
-/** The desired state was observed and found as declared, and nothing has failed since: a run now should find nothing to do. */
+/**
+ * The desired state was observed and found as declared, and nothing has failed since: a run now should find nothing to
+ * do.
+ */
 export function isConverged({ object, engine }: StoredObject): boolean {
   if (isDeleting(object) || failures.includes(engine.wait?.kind)) return false
   return isObserved(object) && conditionOf(object, 'Ready')?.status === 'True'

@@ -1,4 +1,7 @@
-/** Sixteen hexadecimal digits that tell texts apart where nobody gains by making two alike: FNV-1a over 64 bits, as two halves. */
+/**
+ * Sixteen hexadecimal digits that tell texts apart where nobody gains by making two alike: FNV-1a over 64 bits, as two
+ * halves.
+ */
 export function digest(text: string): string {
   let low = 0x811c9dc5
   let high = 0xcbf29ce4

@@ -1,6 +1,6 @@
 /**
- * What keeps a text from being a DNS name, in Kubernetes' words (apimachinery `util/validation`); undefined if it is one.
- * Several findings are joined by commas, as Kubernetes joins them.
+ * What keeps a text from being a DNS name, in Kubernetes' words (apimachinery `util/validation`); undefined if it is
+ * one. Several findings are joined by commas, as Kubernetes joins them.
  */
 
 /** A DNS-1035 label: kinds in lower case, plurals, short names, version names. */

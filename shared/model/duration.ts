@@ -11,8 +11,8 @@ const term = /(\d+(?:\.\d+)?)(ms|s|m|h)/y
 const msMax = 3_155_760_000_000
 
 /**
- * Milliseconds of a duration, whole ones. Throws BAD_REQUEST for anything that is not one, lengths that are negative or above a
- * hundred years included.
+ * Milliseconds of a duration, whole ones. Throws BAD_REQUEST for anything that is not one, lengths that are negative or
+ * above a hundred years included.
  */
 export function durationMs(duration: Duration): number {
   const ms = tryDurationMs(duration)

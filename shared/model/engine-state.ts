@@ -1,9 +1,9 @@
 import type { Json } from './json.ts'
 
 /**
- * What the engine keeps with an object, in the same item and by the same conditional write. Empty for an object at rest, so
- * that a run that changes nothing writes nothing. People see part of it as `status.reconcile` (present.ts); no client
- * can write it.
+ * What the engine keeps with an object, in the same item and by the same conditional write. Empty for an object at
+ * rest, so that a run that changes nothing writes nothing. People see part of it as `status.reconcile` (present.ts); no
+ * client can write it.
  */
 export interface EngineState {
   /** Why the object waits, and until when. Each kind of wait owns what belongs to it. */
@@ -19,8 +19,8 @@ export interface EngineState {
 }
 
 /**
- * Why an object waits. `generation` is the one that the wait is about: a newer one starts from nothing. `atMs` is the next
- * run at the latest, in milliseconds since the epoch; it is durable, and the sweep finds it after any restart.
+ * Why an object waits. `generation` is the one that the wait is about: a newer one starts from nothing. `atMs` is the
+ * next run at the latest, in milliseconds since the epoch; it is durable, and the sweep finds it after any restart.
  */
 export type Wait =
   | (Timed & { readonly kind: 'Requeue' | 'Resync' | 'Expectation' })

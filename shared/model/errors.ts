@@ -69,8 +69,8 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
 }
 
 /**
- * What the user's program says of kinds and reconcilers cannot work, and the message says what to mend: no bug of ours, and its stack
- * tells nothing more. Part of the public contract only as the TypeError that it is.
+ * What the user's program says of kinds and reconcilers cannot work, and the message says what to mend: no bug of ours,
+ * and its stack tells nothing more. Part of the public contract only as the TypeError that it is.
  */
 export class DefinitionError extends TypeError {
   override readonly name = 'DefinitionError'

@@ -5,9 +5,9 @@ import { child, entry } from './schema/field-error.ts'
 const depthMax = 200
 
 /**
- * What is the first part of a value that JSON cannot say as it is, such as `status.size is NaN`, and what JSON has instead; undefined
- * if there is none. Fields that are undefined count as absent, and an object of any class as its fields, unless it has others than
- * those.
+ * What is the first part of a value that JSON cannot say as it is, such as `status.size is NaN`, and what JSON has
+ * instead; undefined if there is none. Fields that are undefined count as absent, and an object of any class as its
+ * fields, unless it has others than those.
  */
 export function foreignPart(value: unknown, path: string): string | undefined {
   const found = isPlain(value, 0) ? undefined : foreign(value, path, 0)

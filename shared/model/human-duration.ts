@@ -1,4 +1,7 @@
-/** A length of time as kubectl shows ages: apimachinery `duration.HumanDuration`. Two units at most, `<invalid>` for the future. */
+/**
+ * A length of time as kubectl shows ages: apimachinery `duration.HumanDuration`. Two units at most, `<invalid>` for the
+ * future.
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1_000)
   // Two clocks may differ by a moment.

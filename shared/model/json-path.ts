@@ -1,8 +1,8 @@
 import { isObject, type Json } from './json.ts'
 
 /**
- * The values a path leads to, in order; none where the path leads nowhere. Never throws, never changes the value. Searches that are
- * given the same work share it.
+ * The values a path leads to, in order; none where the path leads nowhere. Never throws, never changes the value.
+ * Searches that are given the same work share it.
  */
 export type JsonPath = (value: Json, work?: Work) => readonly Json[]
 
@@ -32,7 +32,7 @@ const longestPath = 1_000
 type Step = (value: Json, work: Work) => readonly Json[]
 
 /** No search looks at more values than this: `..*` after `..*` would find a hundred thousand in a small object. */
-export const searchedValuesMax = 1_000
+const searchedValuesMax = 1_000
 
 function inSequence(steps: readonly Step[]): Search {
   return (value, work) => {

@@ -1,6 +1,7 @@
 /**
- * Every metric there is. Names and labels are controller-runtime's, client-go's and the Kubernetes apiserver's where they have
- * one for the same thing, so that dashboards and alerts written for them work; what nobody else has is named `setpoint_…`.
+ * Every metric there is. Names and labels are controller-runtime's, client-go's and the Kubernetes apiserver's where
+ * they have one for the same thing, so that dashboards and alerts written for them work; what nobody else has is named
+ * `setpoint_…`.
  *
  * Label values come from closed sets: controllers, kinds that are served, verbs, outcomes. Never the name of an object.
  */

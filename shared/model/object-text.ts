@@ -3,8 +3,8 @@ import type { ApiObject } from './object.ts'
 const texts = new WeakMap<ApiObject, string>()
 
 /**
- * The object as JSON text, made once: an object is a value that nothing changes in place, so whoever stores it, answers with
- * it or tells it to a watch uses the same text.
+ * The object as JSON text, made once: an object is a value that nothing changes in place, so whoever stores it, answers
+ * with it or tells it to a watch uses the same text.
  */
 export function objectText(object: ApiObject): string {
   const known = texts.get(object)

@@ -4,8 +4,9 @@ import { hasCode } from './errors.ts'
 export const newestTriesMax = 10
 
 /**
- * Tries a conditional write on the newest state. `attempt` reads that state itself; it is called again when another writer was
- * ahead (VERSION_CONFLICT), ten times at most. Other errors, and those that `isConflict` does not name, are thrown at once.
+ * Tries a conditional write on the newest state. `attempt` reads that state itself; it is called again when another
+ * writer was ahead (VERSION_CONFLICT), ten times at most. Other errors, and those that `isConflict` does not name, are
+ * thrown at once.
  */
 export async function onNewest<Result>(
   attempt: (tries: number) => Promise<Result>,

@@ -4,7 +4,9 @@ import { failureOf, type AcceptedChange, type Deadlines, type EngineState } from
 import type { StoredObject } from './stored-object.ts'
 import { microTimestamp } from './time.ts'
 
-/** The object as clients see it: with `status.reconcile`, the engine's visible state, while there is something to say. */
+/**
+ * The object as clients see it: with `status.reconcile`, the engine's visible state, while there is something to say.
+ */
 export function present(stored: StoredObject): ApiObject {
   const reconcile = presentEngine(stored.engine)
   if (reconcile === undefined) return stored.object

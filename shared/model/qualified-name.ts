@@ -1,4 +1,7 @@
-/** The form of a qualified name: an optional DNS subdomain and a slash, then the name part. Its parts have lengths of their own. */
+/**
+ * The form of a qualified name: an optional DNS subdomain and a slash, then the name part. Its parts have lengths of
+ * their own.
+ */
 export const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 export const nameLengthMax = 63
 export const prefixLengthMax = 253

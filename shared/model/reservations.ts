@@ -1,6 +1,7 @@
 /**
- * A rate as a line of reservations (the generic cell rate algorithm): one number says where the line ends, and whoever reserves moves the
- * end on. From any reservation to the one made `burst` later there is at least the time of one, whatever clocks were read.
+ * A rate as a line of reservations (the generic cell rate algorithm): one number says where the line ends, and whoever
+ * reserves moves the end on. From any reservation to the one made `burst` later there is at least the time of one,
+ * whatever clocks were read.
  */
 
 /** At most `burst` at once, and so many a second after that. */

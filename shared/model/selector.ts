@@ -16,7 +16,10 @@ type LabelTest = (labels: Readonly<Record<string, string>>) => boolean
 /** Each is held against each object of a kind. */
 export const requirementsMax = 100
 
-/** The parts between commas, without those in parentheses. Parentheses are not nested: what is in them ends at the first that closes. */
+/**
+ * The parts between commas, without those in parentheses. Parentheses are not nested: what is in them ends at the first
+ * that closes.
+ */
 function splitRequirements(text: string): readonly string[] {
   if (text.trim() === '') return []
   const parts: string[] = []

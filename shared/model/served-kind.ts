@@ -26,7 +26,9 @@ export interface ServedKind {
   readonly isEnding?: true
 }
 
-/** A kind that comes with the control plane, in its one version v1, with what most of them have if nothing else is said. */
+/**
+ * A kind that comes with the control plane, in its one version v1, with what most of them have if nothing else is said.
+ */
 export function builtInKind(
   parts: Pick<ServedKind, 'group' | 'kind' | 'plural' | 'namespaced' | 'schema'> & Partial<ServedKind>,
 ): ServedKind {

@@ -10,13 +10,16 @@ export interface StoredObject {
   readonly engine: EngineState
 }
 
-/** The parts of an object that a write touched, for those who decide by it whether to act. Creation touches the spec. */
+/**
+ * The parts of an object that a write touched, for those who decide by it whether to act. Creation touches the spec.
+ */
 export type Touched = readonly Part[]
 
 /**
  * `spec` and `delete` move the generation. `control` is an annotation that speaks to the engine, `meta` is owners and
- * finalizers. `fields` is who manages which field and in which version it is kept; it, `status` and `engine` wake nobody's
- * own controller. `timer` asks the relay for a message to be the timer of the wait that the engine has just written.
+ * finalizers. `fields` is who manages which field and in which version it is kept; it, `status` and `engine` wake
+ * nobody's own controller. `timer` asks the relay for a message to be the timer of the wait that the engine has just
+ * written.
  */
 export type Part =
   'spec' | 'labels' | 'annotations' | 'control' | 'meta' | 'fields' | 'status' | 'engine' | 'timer' | 'delete'

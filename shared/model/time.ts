@@ -9,7 +9,10 @@ export function timestamp(ms: number): string {
 /** The last moment that a Date can be, either way. */
 const timeMsMax = 8.64e15
 
-/** Milliseconds, UTC: for waits, where a second is too coarse. What is beyond all time is its end: nobody's mistake hides an object. */
+/**
+ * Milliseconds, UTC: for waits, where a second is too coarse. What is beyond all time is its end: nobody's mistake
+ * hides an object.
+ */
 export function microTimestamp(ms: number): string {
   return new Date(Math.max(-timeMsMax, Math.min(timeMsMax, ms || 0))).toISOString()
 }

@@ -3,8 +3,8 @@ import { keyOf, type ObjectKey } from './object-key.ts'
 import type { ApiObject } from './object.ts'
 
 /**
- * Moments of an object's life that others may want to act on: it became Ready, it was Ready and is not any more, or it Failed,
- * that is, it is Stalled: nothing is tried again until something changes.
+ * Moments of an object's life that others may want to act on: it became Ready, it was Ready and is not any more, or it
+ * Failed, that is, it is Stalled: nothing is tried again until something changes.
  */
 export interface Transition {
   readonly type: 'Ready' | 'NotReady' | 'Failed'

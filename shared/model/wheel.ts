@@ -17,7 +17,10 @@ export interface Slots {
   readonly to: number
 }
 
-/** Slots that the hand of a period passes from one time (inclusive) to another (exclusive): each once per period, whatever the tick. */
+/**
+ * Slots that the hand of a period passes from one time (inclusive) to another (exclusive): each once per period,
+ * whatever the tick.
+ */
 export function slotsBetween(fromMs: number, toMs: number, periodMs: number): readonly Slots[] {
   const first = slotsPassed(fromMs, periodMs)
   const count = slotsPassed(toMs, periodMs) - first

@@ -1,6 +1,6 @@
 /**
- * Who sends a request, by its Authorization header; `undefined` for anybody unknown. Must not tell by its time how close
- * a wrong credential came.
+ * Who sends a request, by its Authorization header; `undefined` for anybody unknown. Must not tell by its time how
+ * close a wrong credential came.
  */
 export type Authenticator = (authorization: string | undefined) => User | undefined | Promise<User | undefined>
 

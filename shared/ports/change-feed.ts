@@ -3,10 +3,11 @@ import type { StoredObject, Touched } from '../model/stored-object.ts'
 /**
  * What happened to objects, in the order of resourceVersions within a batch and from batch to batch.
  *
- * Where writes are numbered one by one (SQLite), every write is told once, with the state that it made, and following from
- * the resourceVersion of any change or batch misses and repeats nothing. Where clocks number the writes (DynamoDB), a look
- * tells each object that was written since the last look, in its newest state; see DynamodbChangeFeed for what a reader can
- * follow from. Everywhere the states of an object never go back, and the last one is told.
+ * Where writes are numbered one by one (SQLite), every write is told once, with the state that it made, and following
+ * from the resourceVersion of any change or batch misses and repeats nothing. Where clocks number the writes
+ * (DynamoDB), a look tells each object that was written since the last look, in its newest state; see
+ * DynamodbChangeFeed for what a reader can follow from. Everywhere the states of an object never go back, and the last
+ * one is told.
  */
 export interface ChangeFeed {
   /**
@@ -29,8 +30,8 @@ export interface FollowOptions {
 export interface ChangeBatch {
   readonly changes: readonly Change[]
   /**
-   * Following from here misses nothing that comes later. It repeats none of this batch, or, where clocks number the writes
-   * (DynamoDB), its last two seconds.
+   * Following from here misses nothing that comes later. It repeats none of this batch, or, where clocks number the
+   * writes (DynamoDB), its last two seconds.
    */
   readonly resourceVersion: string
 }

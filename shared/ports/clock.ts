@@ -1,7 +1,10 @@
 /** The only source of time. Reading never advances it. */
 export interface Clock {
   nowMs(): number
-  /** Time that only passes, from any beginning, whatever becomes of the machine's clock. Left out where that never jumps. */
+  /**
+   * Time that only passes, from any beginning, whatever becomes of the machine's clock. Left out where that never
+   * jumps.
+   */
   steadyMs?(): number
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>

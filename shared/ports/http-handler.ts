@@ -21,6 +21,9 @@ export interface HttpResponse {
   readonly status: number
   /** By lower-case name, without the length: the shell knows it. */
   readonly headers: Readonly<Record<string, string>>
-  /** A stream is sent piece by piece, the headers ahead of the first, and its iterator is returned when the client leaves. */
+  /**
+   * A stream is sent piece by piece, the headers ahead of the first, and its iterator is returned when the client
+   * leaves.
+   */
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>
 }

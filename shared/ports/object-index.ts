@@ -1,8 +1,8 @@
 import type { ObjectKey } from '../model/object-key.ts'
 
 /**
- * Ways to find objects other than by name. An index may lag behind the store by a moment (DynamoDB's do): who acts on an
- * entry reads the object first.
+ * Ways to find objects other than by name. An index may lag behind the store by a moment (DynamoDB's do): who acts on
+ * an entry reads the object first.
  */
 export interface ObjectIndex {
   /**

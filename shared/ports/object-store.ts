@@ -23,14 +23,15 @@ export interface ObjectStore {
   create(stored: StoredObject): Promise<StoredObject>
 
   /**
-   * Replaces the object whose uid and resourceVersion it carries. `touched` names all that differs from it: what it leaves out
-   * need not be written. Throws VERSION_CONFLICT, NOT_FOUND, TOO_LARGE.
+   * Replaces the object whose uid and resourceVersion it carries. `touched` names all that differs from it: what it
+   * leaves out need not be written. Throws VERSION_CONFLICT, NOT_FOUND, TOO_LARGE.
    */
   replace(stored: StoredObject, touched: Touched): Promise<StoredObject>
 
   /**
    * Removes the object whose uid and resourceVersion it carries; returns its last state under a new resourceVersion.
-   * Watches and the relay still see the removal for an hour, or until 512 MB were written since. Throws VERSION_CONFLICT, NOT_FOUND.
+   * Watches and the relay still see the removal for an hour, or until 512 MB were written since. Throws
+   * VERSION_CONFLICT, NOT_FOUND.
    */
   remove(stored: StoredObject): Promise<StoredObject>
 }

@@ -1,8 +1,8 @@
 import type { Labels, Metric } from '../model/metrics.ts'
 
 /**
- * Where numbers about the control plane go. A series is asked for once, ahead of time, and is there from then on, at 0; what is
- * returned is as cheap to call as adding a number. The same metric and labels are the same series.
+ * Where numbers about the control plane go. A series is asked for once, ahead of time, and is there from then on, at 0;
+ * what is returned is as cheap to call as adding a number. The same metric and labels are the same series.
  */
 export interface Telemetry {
   /** Adds 1, or as much as it is given. */
@@ -19,8 +19,8 @@ export interface Telemetry {
   ): void
 
   /**
-   * There are many processes, none of which knows what became of an object after it had its turn there: a reading is to tell of
-   * what this process has met since the last one.
+   * There are many processes, none of which knows what became of an object after it had its turn there: a reading is to
+   * tell of what this process has met since the last one.
    */
   readonly isOneOfMany?: true
 }

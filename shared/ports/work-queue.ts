@@ -16,8 +16,8 @@ export interface WorkQueue {
   send(wakeUps: readonly WakeUp[]): Promise<void>
 
   /**
-   * At most `max` deliveries; waits for the first one until the signal aborts, then gives none. At most `backgroundMax` of them
-   * are from the background lane, where the adapter knows lanes.
+   * At most `max` deliveries; waits for the first one until the signal aborts, then gives none. At most `backgroundMax`
+   * of them are from the background lane, where the adapter knows lanes.
    */
   receive(max: number, signal: AbortSignal, backgroundMax?: number): Promise<readonly Delivery[]>
 
@@ -37,8 +37,8 @@ export interface WorkQueue {
   wake(handle: string): Promise<void>
 
   /**
-   * A delivery that was handed out so often is not to be held again for a wait: each hold brings it nearer to being given up.
-   * Only where the queue counts.
+   * A delivery that was handed out so often is not to be held again for a wait: each hold brings it nearer to being
+   * given up. Only where the queue counts.
    */
   readonly receivesMax?: number
 }
@@ -46,7 +46,10 @@ export interface WorkQueue {
 export interface WakeUp {
   readonly key: ObjectKey
   readonly origin: Origin
-  /** Tells wake-ups of one key apart, in at most 128 characters: the same text for the same key within five minutes is sent once. */
+  /**
+   * Tells wake-ups of one key apart, in at most 128 characters: the same text for the same key within five minutes is
+   * sent once.
+   */
   readonly dedupId: string
   /** resourceVersion of the change behind it, if there is one. */
   readonly resourceVersion?: string
@@ -60,8 +63,8 @@ export interface WakeUp {
 }
 
 /**
- * What an object's own waits are measured against: after a `change` it runs whatever it waits for; a `timer` is a hint to
- * look whether it is due; `resync` runs an object that has no period of its own.
+ * What an object's own waits are measured against: after a `change` it runs whatever it waits for; a `timer` is a hint
+ * to look whether it is due; `resync` runs an object that has no period of its own.
  */
 export type Origin = 'change' | 'resync' | 'timer'
 

@@ -16,18 +16,22 @@ export interface AttemptContext extends Context {
 }
 
 export interface AttemptsOptions<Read, Status> {
-  /** Failures in a row after which there is no retry until something changes, or the resync comes. Default: no such limit. */
+  /**
+   * Failures in a row after which there is no retry until something changes, or the resync comes. Default: no such
+   * limit.
+   */
   readonly max?: number
   /**
-   * Told of every failed attempt. An outcome it returns stands in the place of the failure: `again` sets a time of its own,
-   * `done` ends it. What it throws stands in the place of the error: `stop` ends the retries. Otherwise the error does.
+   * Told of every failed attempt. An outcome it returns stands in the place of the failure: `again` sets a time of its
+   * own, `done` ends it. What it throws stands in the place of the error: `stop` ends the retries. Otherwise the error
+   * does.
    */
   readonly onError?: (failure: FailedAttempt<Read>) => Promise<Outcome<Status> | void>
 }
 
 /**
- * A reconcile or cleanup function that minds its failures. Conflicts and times asked for by the far side are no failures: they
- * pass by. Throws a TypeError if `max` allows no attempt.
+ * A reconcile or cleanup function that minds its failures. Conflicts and times asked for by the far side are no
+ * failures: they pass by. Throws a TypeError if `max` allows no attempt.
  */
 export function attempts<Read, Status>(
   { max = Infinity, onError }: AttemptsOptions<Read, Status>,

@@ -7,13 +7,14 @@ import type { Notes } from './notes.ts'
 import type { Once } from './once.ts'
 
 /**
- * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot write.
- * Names without a namespace are in the namespace of the object that is reconciled.
+ * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot
+ * write. Names without a namespace are in the namespace of the object that is reconciled.
  */
 export interface Context {
   /**
-   * A strong read: sees every write that was acknowledged before it, this run's own included; `undefined` if it does not
-   * exist. With `cached`, an object that this run has read or written already is given as it was then, without asking the store.
+   * A strong read: sees every write that was acknowledged before it, this run's own included; `undefined` if it does
+   * not exist. With `cached`, an object that this run has read or written already is given as it was then, without
+   * asking the store.
    */
   get<Read>(
     kind: Kind<Read, unknown>,
@@ -28,9 +29,9 @@ export interface Context {
   ): Promise<readonly Read[]>
 
   /**
-   * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given the
-   * time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`, or unless
-   * it is that one itself. Equal objects are not written.
+   * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given
+   * the time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`, or
+   * unless it is that one itself. Equal objects are not written.
    */
   apply<Read, Body>(
     kind: Kind<Read, Body>,
@@ -39,8 +40,8 @@ export interface Context {
   ): Promise<Read>
 
   /**
-   * Creates an object, a child unless `owned: false`. Throws ALREADY_EXISTS if there is one of that name, as there will be
-   * the next time this runs: `apply` is what converges. For what is made once and never touched again.
+   * Creates an object, a child unless `owned: false`. Throws ALREADY_EXISTS if there is one of that name, as there will
+   * be the next time this runs: `apply` is what converges. For what is made once and never touched again.
    */
   create<Read, Body>(
     kind: Kind<Read, Body>,
@@ -55,9 +56,9 @@ export interface Context {
   children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]>
 
   /**
-   * A merge patch of an object that exists; of its status alone with `subresource: 'status'`. Made again on the newest version
-   * if another write came between, ten times at most; throws VERSION_CONFLICT then, or at once if the patch names a
-   * resourceVersion that has passed.
+   * A merge patch of an object that exists; of its status alone with `subresource: 'status'`. Made again on the newest
+   * version if another write came between, ten times at most; throws VERSION_CONFLICT then, or at once if the patch
+   * names a resourceVersion that has passed.
    */
   patch<Read>(
     kind: Kind<Read, unknown>,
@@ -73,19 +74,22 @@ export interface Context {
   event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>
 
   /**
-   * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the run ends,
-   * however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
+   * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the run
+   * ends, however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
    */
   readonly expectations: Map<string, number>
 
-  /** The object is gone, and this is its last state; only with `onRemoved: 'reconcile'`. It can own nothing any more. */
+  /**
+   * The object is gone, and this is its last state; only with `onRemoved: 'reconcile'`. It can own nothing any more.
+   */
   readonly removed: boolean
 
   /**
-   * A side effect that must not be repeated: `effect` is run unless it has ended well before, for this key of this object and
-   * the same `of`; then what it returned that time is returned. It is recorded with the object, before and after, so that retries,
-   * later runs and restarts know of it. After a crash in between, or a throw, nobody knows whether it happened: it is run
-   * again with the same `token`, and told so by `mayHaveHappened`. Results are JSON, and small.
+   * A side effect that must not be repeated: `effect` is run unless it has ended well before, for this key of this
+   * object and the same `of`; then what it returned that time is returned. It is recorded with the object, before and
+   * after, so that retries, later runs and restarts know of it. After a crash in between, or a throw, nobody knows
+   * whether it happened: it is run again with the same `token`, and told so by `mayHaveHappened`. Results are JSON, and
+   * small.
    */
   readonly once: Once
 
@@ -112,8 +116,8 @@ export interface Outside {
   /** A call of somebody else's API is over. */
   called(verb: OutsideVerb, result: 'success' | 'error'): void
   /**
-   * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and told as an
-   * event. The message names the fields, and is the same for the same drift.
+   * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and told
+   * as an event. The message names the fields, and is the same for the same drift.
    */
   mended(message: string): Promise<void>
 }

@@ -36,9 +36,9 @@ export interface Controller {
 }
 
 /**
- * What becomes of what a reconciler made outside when the object is deleted. `Delete`: `cleanup` undoes it. `Retain`: it stays
- * as it is, and `cleanup` is not called. Children in this control plane are not meant: they go with their owner, unless it is
- * deleted with `--cascade=orphan`.
+ * What becomes of what a reconciler made outside when the object is deleted. `Delete`: `cleanup` undoes it. `Retain`:
+ * it stays as it is, and `cleanup` is not called. Children in this control plane are not meant: they go with their
+ * owner, unless it is deleted with `--cascade=orphan`.
  */
 export type DeletionPolicy = 'Delete' | 'Retain'
 

@@ -8,8 +8,8 @@ import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
 
 /**
- * Defines a kind from one schema: the types of its spec and status, and the CustomResourceDefinition that makes it served.
- * Throws a TypeError with the path and a hint if the schema says something that a Kubernetes schema cannot.
+ * Defines a kind from one schema: the types of its spec and status, and the CustomResourceDefinition that makes it
+ * served. Throws a TypeError with the path and a hint if the schema says something that a Kubernetes schema cannot.
  */
 export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.ZodObject<{}>>(
   options: KindOptions<Spec, Status>,
@@ -132,7 +132,10 @@ function intOrString({ anyOf: _, ...rest }: JsonObject): StructuralSchema {
   return { ...rest, 'x-kubernetes-int-or-string': true }
 }
 
-/** What the engine writes into every status, beside the kind's own fields. Until the first run nothing of it is there, and Ready is Unknown (kstatus). */
+/**
+ * What the engine writes into every status, beside the kind's own fields. Until the first run nothing of it is there,
+ * and Ready is Unknown (kstatus).
+ */
 function withConditions({ required: _, ...status }: StructuralSchema): StructuralSchema {
   return {
     ...status,

@@ -50,14 +50,17 @@ export interface CleanupOptions<Read> extends Omit<
   cleanup(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
   /** What the object carries until `cleanup` is done. Default: the kind's group and the controller's name. */
   readonly finalizer?: string
-  /** `Retain`: `cleanup` is not called, what is outside stays. An object's annotation says otherwise. Default `Delete`. */
+  /**
+   * `Retain`: `cleanup` is not called, what is outside stays. An object's annotation says otherwise. Default `Delete`.
+   */
   readonly deletionPolicy?: DeletionPolicy
 }
 
 /**
- * For reconcilers that need to see everything: `reconcile` is called for an object that is being deleted, whoever holds it,
- * and once more for one that is gone, with its last state and `ctx.removed`, until it returns `done()`. Finalizers are the
- * reconciler's own affair, by `addFinalizer` and `removeFinalizer`; so there is no `cleanup`, and no workflow that has one.
+ * For reconcilers that need to see everything: `reconcile` is called for an object that is being deleted, whoever holds
+ * it, and once more for one that is gone, with its last state and `ctx.removed`, until it returns `done()`. Finalizers
+ * are the reconciler's own affair, by `addFinalizer` and `removeFinalizer`; so there is no `cleanup`, and no workflow
+ * that has one.
  */
 export interface AllEventsOptions<Read> extends Omit<ReconcilerOptions<Read>, 'onRemoved' | 'cleanup'> {
   readonly onRemoved: 'reconcile'

@@ -2,9 +2,10 @@ import { durationMs, type Duration } from '../model/duration.ts'
 import type { Context } from './context.ts'
 
 /**
- * Something that a run has set going and later runs wait for: a job that ends, a server that answers. That it is expected, and
- * until when, is kept with the object and survives restarts; whether it has come true is looked up in each run. An object
- * that expects something runs when its deadline comes, at the latest, whatever else it was told to wait for.
+ * Something that a run has set going and later runs wait for: a job that ends, a server that answers. That it is
+ * expected, and until when, is kept with the object and survives restarts; whether it has come true is looked up in
+ * each run. An object that expects something runs when its deadline comes, at the latest, whatever else it was told to
+ * wait for.
  */
 export interface Expectation<Read> {
   readonly name: string
@@ -13,8 +14,8 @@ export interface Expectation<Read> {
   /** Expects it unless it holds already; tells whether it is expected. */
   setUnlessMet(object: Read, ctx: Context): Promise<boolean>
   /**
-   * `met`: it holds, late or in time, and is no longer expected. `ongoing`: not yet. `timedOut`: its time is over; it says so
-   * until it is met, set anew or forgotten. `undefined`: it is not expected.
+   * `met`: it holds, late or in time, and is no longer expected. `ongoing`: not yet. `timedOut`: its time is over; it
+   * says so until it is met, set anew or forgotten. `undefined`: it is not expected.
    */
   check(object: Read, ctx: Context): Promise<'met' | 'ongoing' | 'timedOut' | undefined>
   forget(ctx: Expecting): void

@@ -15,8 +15,9 @@ interface WithMetadata {
 }
 
 /**
- * Finalizers by hand, for reconcilers that hold some of their objects only; with `cleanup` the engine does it. May be called
- * again and again: an object that has the finalizer is not written, and one that is being deleted takes no new one.
+ * Finalizers by hand, for reconcilers that hold some of their objects only; with `cleanup` the engine does it. May be
+ * called again and again: an object that has the finalizer is not written, and one that is being deleted takes no new
+ * one.
  */
 export async function addFinalizer<Read extends WithMetadata>(
   ctx: Pick<Context, 'get' | 'patch'>,

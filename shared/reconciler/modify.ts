@@ -15,9 +15,9 @@ export interface Modification<Read> {
 }
 
 /**
- * Changes an object by a function of what it is: the patch is written only if nobody else wrote since the function saw the
- * object, and made anew from what is there if somebody did. Ten tries, then VERSION_CONFLICT: the run fails and comes again.
- * Resolves to the object as it then is, `undefined` if there is none.
+ * Changes an object by a function of what it is: the patch is written only if nobody else wrote since the function saw
+ * the object, and made anew from what is there if somebody did. Ten tries, then VERSION_CONFLICT: the run fails and
+ * comes again. Resolves to the object as it then is, `undefined` if there is none.
  */
 export async function modify<Read extends { readonly metadata: Readonly<ObjectMeta> }>(
   ctx: Pick<Context, 'get' | 'patch'>,

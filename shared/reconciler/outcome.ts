@@ -35,9 +35,10 @@ export interface NotReady {
 // `NoInfer`: the status is that of the kind, not what is given for it, so that a field it does not have is an error.
 
 /**
- * The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. With `resyncAfter` the
- * next resync is after exactly this long: a durable timer, in the place of the object's own period. `syncedAtMs` is when things
- * outside were last made as declared; it is shown as `status.reconcile.lastSyncTime` and costs no write of the status.
+ * The desired state holds. Sleeps until something changes or the resync comes. Failures are forgotten. With
+ * `resyncAfter` the next resync is after exactly this long: a durable timer, in the place of the object's own period.
+ * `syncedAtMs` is when things outside were last made as declared; it is shown as `status.reconcile.lastSyncTime` and
+ * costs no write of the status.
  */
 export function done<Status = never>({
   resyncAfter,
@@ -47,8 +48,8 @@ export function done<Status = never>({
 }
 
 /**
- * Nothing is wrong; run again after this long at the latest. Durable: a restart does not lose it. One timer per object: the
- * answer of the next run, whatever woke it, replaces this one. Failures are forgotten.
+ * Nothing is wrong; run again after this long at the latest. Durable: a restart does not lose it. One timer per object:
+ * the answer of the next run, whatever woke it, replaces this one. Failures are forgotten.
  */
 export function again<Status = never>(after: Duration, report: Report<NoInfer<Status>> = {}): Again<Status> {
   return { kind: 'again', afterMs: durationMs(after), ...report }
@@ -59,7 +60,10 @@ export function waiting(reason: string, message: string): NotReady {
   return { reason, message }
 }
 
-/** Thrown to end a run without retry: nothing helps until the spec, a reference or the code changes, or the resync comes. */
+/**
+ * Thrown to end a run without retry: nothing helps until the spec, a reference or the code changes, or the resync
+ * comes.
+ */
 export class StopError extends Error {
   override readonly name = 'StopError'
   readonly reason: string
@@ -70,7 +74,10 @@ export class StopError extends Error {
   }
 }
 
-/** `throw stop('NameTaken', 'database orders belongs to somebody else')`: terminal; the object is Stalled with this reason. */
+/**
+ * `throw stop('NameTaken', 'database orders belongs to somebody else')`: terminal; the object is Stalled with this
+ * reason.
+ */
 export function stop(reason: string, message: string, options?: ErrorOptions): StopError {
   return new StopError(reason, message, options)
 }

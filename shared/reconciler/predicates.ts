@@ -4,13 +4,16 @@ import { touches, type Touched } from '../model/stored-object.ts'
 import type { Change } from '../ports/change-feed.ts'
 
 /**
- * Which changes wake a controller. A predicate must be a pure function. It is asked about changes only: timers, retries, the
- * resync, wake-ups by other objects, deletion and the annotations that speak to the engine pass it by. So it saves runs
- * and never loses one; it is no way to choose which objects a controller is for.
+ * Which changes wake a controller. A predicate must be a pure function. It is asked about changes only: timers,
+ * retries, the resync, wake-ups by other objects, deletion and the annotations that speak to the engine pass it by. So
+ * it saves runs and never loses one; it is no way to choose which objects a controller is for.
  */
 export type Predicate<Read = ApiObject> = (change: ObservedChange<Read>) => boolean
 
-/** A change as a predicate sees it: what the object is now, which may be later than this change, and which parts were touched. */
+/**
+ * A change as a predicate sees it: what the object is now, which may be later than this change, and which parts were
+ * touched.
+ */
 export interface ObservedChange<Read = ApiObject> {
   readonly type: Change['type']
   readonly object: Read
@@ -33,7 +36,10 @@ function touchedOneOf(...parts: Touched): Predicate<unknown> {
   return ({ type, touched }) => type !== 'modified' || touches(touched, ...parts)
 }
 
-/** Changes of objects whose labels match, as they are now: `app=web,tier in (a,b),!legacy`. Throws BAD_REQUEST for no selector. */
+/**
+ * Changes of objects whose labels match, as they are now: `app=web,tier in (a,b),!legacy`. Throws BAD_REQUEST for no
+ * selector.
+ */
 export function matchesLabels(selector: string): Predicate<unknown> {
   const matches = labelSelector(selector)
   return ({ object }) => matches(object as ApiObject)

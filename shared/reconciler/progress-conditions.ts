@@ -2,8 +2,9 @@ import type { ConditionPatch } from '../model/conditions.ts'
 import type { NotReady } from './outcome.ts'
 
 /**
- * Work is under way (a rollout, a move), whether or not the object is Ready meanwhile; `false`: none is. For the `conditions`
- * of a report: `done({ conditions: { ...progressing(waiting('Upgrading', '1 of 3 members is new')), ...degraded(false) } })`.
+ * Work is under way (a rollout, a move), whether or not the object is Ready meanwhile; `false`: none is. For the
+ * `conditions` of a report: `done({ conditions: { ...progressing(waiting('Upgrading', '1 of 3 members is new')),
+ * ...degraded(false) } })`.
  */
 export function progressing(what: NotReady | false): { readonly Progressing: ConditionPatch } {
   return { Progressing: what === false ? { status: 'False', reason: 'Stable' } : { status: 'True', ...what } }

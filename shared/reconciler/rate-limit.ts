@@ -7,9 +7,9 @@ export interface RateLimit {
   /** Each object by itself: at most so many runs within this time of the first. Costs a write per run. */
   readonly object?: { readonly runs: number; readonly within: Duration }
   /**
-   * All objects of the controller together, in however many processes: so many at once, and so many a second after that. In one process
-   * users' changes go first. On AWS it goes in the order of asking, background work is paced, and a run may be ten seconds behind its
-   * time: docs/decisions/0022.
+   * All objects of the controller together, in however many processes: so many at once, and so many a second after
+   * that. In one process users' changes go first. On AWS it goes in the order of asking, background work is paced, and
+   * a run may be ten seconds behind its time: docs/decisions/0022.
    */
   readonly controller?: { readonly perSecond: number; readonly burst?: number }
 }

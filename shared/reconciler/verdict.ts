@@ -20,8 +20,9 @@ export function observes({ kind }: Verdict): boolean {
 }
 
 /**
- * Sorts what a run threw by what happens next. Errors of the reconciler's own making are retried with backoff; what the API
- * refused as invalid is not, since the same request would be refused again. Broken invariants are not an outcome: thrown on.
+ * Sorts what a run threw by what happens next. Errors of the reconciler's own making are retried with backoff; what the
+ * API refused as invalid is not, since the same request would be refused again. Broken invariants are not an outcome:
+ * thrown on.
  */
 export function verdictOf(error: unknown): Verdict {
   const report = reportOf(error)

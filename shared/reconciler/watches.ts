@@ -4,7 +4,10 @@ import type { MappedWatch, ReferenceWatch, Watched } from './controller.ts'
 import type { Kind } from './kind.ts'
 import type { Predicate } from './predicates.ts'
 
-/** How a reconciler says which other objects wake its own: children it owns, objects it refers to, objects that map to it. */
+/**
+ * How a reconciler says which other objects wake its own: children it owns, objects it refers to, objects that map to
+ * it.
+ */
 
 /** The name of another object; in the namespace of the object at hand unless it says another. */
 export interface Reference {
@@ -37,15 +40,17 @@ export interface MappedFrom {
   readonly watched: Watched
 }
 
-/** Children of this kind, not all of whose changes wake the owner: `owns: [owned(Secret, { when: generationChanged })]`. */
+/**
+ * Children of this kind, not all of whose changes wake the owner: `owns: [owned(Secret, { when: generationChanged })]`.
+ */
 export function owned<Read>(kind: Kind<Read, unknown>, options: WatchOptions<Read> = {}): Owned {
   return { watched: watched(kind, options) }
 }
 
 /**
- * Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary. A watch that
- * a new version of the code brings, or a `names` whose own text is another, runs all primaries once, and holds for those that
- * were there before; what `names` calls is not looked at.
+ * Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary. A
+ * watch that a new version of the code brings, or a `names` whose own text is another, runs all primaries once, and
+ * holds for those that were there before; what `names` calls is not looked at.
  */
 export function reference<Read, Target = ApiObject>(
   kind: Kind<Target, unknown>,
@@ -58,8 +63,8 @@ export function reference<Read, Target = ApiObject>(
 /**
  * Wakes the primaries that an object of `kind` maps to when it changes, and those that it mapped to before. `primaries`
  * must be a pure function of the object; a name without a namespace is in the object's own. More than a hundred are not
- * woken at once but over seconds to minutes, behind everybody else's work. It holds for objects that were there before it as
- * `reference` does.
+ * woken at once but over seconds to minutes, behind everybody else's work. It holds for objects that were there before
+ * it as `reference` does.
  */
 export function mapped<Target>(
   kind: Kind<Target, unknown>,

@@ -16,8 +16,8 @@ export interface Changer {
 const fieldsMax = 5
 
 /**
- * The object with a note of its change, if its desired state has moved. Only for kinds of users' own that keep a status: there the
- * write that says that the change was observed takes the note away, so that it never costs a write.
+ * The object with a note of its change, if its desired state has moved. Only for kinds of users' own that keep a
+ * status: there the write that says that the change was observed takes the note away, so that it never costs a write.
  */
 export function withAcceptedChange(
   kind: ServedKind,

@@ -16,7 +16,9 @@ export interface Admitted {
   readonly warnings: readonly string[]
 }
 
-/** Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what it is to replace. */
+/**
+ * Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what it is to replace.
+ */
 export function admit(
   kind: ServedKind,
   given: JsonObject,

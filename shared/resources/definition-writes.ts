@@ -4,8 +4,8 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import { isDefinition } from './stored-definitions.ts'
 
 /**
- * The store, which calls `tell` after each write of a CustomResourceDefinition, whoever makes it and however it ends: one
- * whose fate is unknown may have been written.
+ * The store, which calls `tell` after each write of a CustomResourceDefinition, whoever makes it and however it ends:
+ * one whose fate is unknown may have been written.
  */
 export function tellDefinitionWrites(store: ObjectStore, tell: () => void): ObjectStore {
   const told = async ({ object }: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> => {

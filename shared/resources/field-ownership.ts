@@ -10,8 +10,8 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { SubresourceOption, WriteOptions } from './resources.ts'
 
 /**
- * Who owns which field. An object is tracked from the first apply on; until then it carries no managedFields, which would
- * double its size, and when somebody does apply, its fields count as those of `before-first-apply`, or as applied
+ * Who owns which field. An object is tracked from the first apply on; until then it carries no managedFields, which
+ * would double its size, and when somebody does apply, its fields count as those of `before-first-apply`, or as applied
  * client-side where an annotation says so.
  */
 export interface Writer extends SubresourceOption, Pick<WriteOptions, 'manager'> {
@@ -19,14 +19,20 @@ export interface Writer extends SubresourceOption, Pick<WriteOptions, 'manager'>
   readonly nowMs: number
 }
 
-/** The object after a write that is no apply, with ownership noted. `sent` are the managedFields in the writer's body, if any. */
+/**
+ * The object after a write that is no apply, with ownership noted. `sent` are the managedFields in the writer's body,
+ * if any.
+ */
 export function withOwnership(live: ApiObject, next: ApiObject, sent: Json | undefined, writer: Writer): ApiObject {
   if (live.metadata.managedFields === undefined && sent === undefined) return next
   const object = { ...next, metadata: { ...next.metadata, managedFields: sent } }
   return trackUpdate({ ...request(writer), live, object }).object as ApiObject
 }
 
-/** What applying a configuration makes of the live object, managedFields included. Throws APPLY_CONFLICT and BAD_REQUEST. */
+/**
+ * What applying a configuration makes of the live object, managedFields included. Throws APPLY_CONFLICT and
+ * BAD_REQUEST.
+ */
 export function applied(live: ApiObject | undefined, config: JsonObject, force: boolean, writer: Writer): JsonObject {
   const { kind } = writer
   const given = { apiVersion: apiVersionOf(kind.group, kind.version), kind: kind.kind, ...config }

@@ -2,18 +2,20 @@ import { OperatingError } from '../model/errors.ts'
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 
 /**
- * A list of copies doubles what there is with each of them. Moves count, since each walks all that it moves. Twice as much as an object
- * holds; Kubernetes has 3 MiB, and objects that are larger.
+ * A list of copies doubles what there is with each of them. Moves count, since each walks all that it moves. Twice as
+ * much as an object holds; Kubernetes has 3 MiB, and objects that are larger.
  */
 const copiedLengthMax = 700 * 1024
-/** Items of lists that may move up or down: whatever is put in or taken out at the front of a long list moves all of it. */
+/**
+ * Items of lists that may move up or down: whatever is put in or taken out at the front of a long list moves all of it.
+ */
 const shiftedItemsMax = 100_000_000
 /** Everything that walks an object recursively is safe below it. */
 const depthMax = 200
 
 /**
- * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where operations copy or
- * move too much. The target is not changed.
+ * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where
+ * operations copy or move too much. The target is not changed.
  */
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
   const document: Root = { root: structuredClone(target) }

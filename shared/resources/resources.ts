@@ -5,11 +5,12 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 
 /**
- * The verbs on resources: what a write means (admit, carry over what the writer may not change, move the generation, one
- * conditional write), for everyone who writes: the HTTP API, reconcilers through their context, the engine's own controllers.
+ * The verbs on resources: what a write means (admit, carry over what the writer may not change, move the generation,
+ * one conditional write), for everyone who writes: the HTTP API, reconcilers through their context, the engine's own
+ * controllers.
  *
- * Every write throws INVALID with causes, or VERSION_CONFLICT if it named a resourceVersion that has passed. A patch names
- * none, so it is tried again on the newest version. A write that changes nothing writes nothing.
+ * Every write throws INVALID with causes, or VERSION_CONFLICT if it named a resourceVersion that has passed. A patch
+ * names none, so it is tried again on the newest version. A write that changes nothing writes nothing.
  */
 export interface Resources {
   /** Throws NOT_FOUND. */

@@ -18,7 +18,9 @@ export interface CatalogOptions {
   readonly maxAgeMs: number
 }
 
-/** The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second. */
+/**
+ * The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second.
+ */
 export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): StoreKindCatalog {
   let current: Promise<Index> | undefined
   let readAtMs = 0

@@ -22,7 +22,9 @@ export interface Birth {
   readonly suffix: string
 }
 
-/** A new object: generation 1, the server's own fields set whatever the body says, no status if status has its own path. */
+/**
+ * A new object: generation 1, the server's own fields set whatever the body says, no status if status has its own path.
+ */
 export function born(kind: ServedKind, body: JsonObject, birth: Birth): ApiObject {
   const given = writableMetadata(body)
   if (given.resourceVersion !== undefined) {
@@ -53,7 +55,10 @@ function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string)
   return { namespace }
 }
 
-/** The next state after a write of the whole object: the body decides all but what is the server's and, if apart, the status. */
+/**
+ * The next state after a write of the whole object: the body decides all but what is the server's and, if apart, the
+ * status.
+ */
 export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
   const given = writableMetadata(body)
   checkWriter(kind, live, given)

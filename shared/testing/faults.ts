@@ -1,7 +1,8 @@
 /**
- * What happens to a call instead of, or after, its work. `error`: it throws. `unknown`: it works, and throws afterwards, like a
- * write whose answer was lost. `lost`: it does nothing, and nobody is told, like a message that never arrives; for calls without
- * a result. `delay`: it works after so long. `crash`: the process ends here; nothing of it ever goes on.
+ * What happens to a call instead of, or after, its work. `error`: it throws. `unknown`: it works, and throws
+ * afterwards, like a write whose answer was lost. `lost`: it does nothing, and nobody is told, like a message that
+ * never arrives; for calls without a result. `delay`: it works after so long. `crash`: the process ends here; nothing
+ * of it ever goes on.
  */
 export type Fault =
   | { readonly kind: 'error'; readonly error: Error }

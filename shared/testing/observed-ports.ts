@@ -20,7 +20,10 @@ export interface Observation {
   busy<Result>(process: ProcessLife, work: () => Promise<Result>): Promise<Result>
   /** Within `busy`: waits for virtual time, and does not count as running meanwhile. */
   idle<Result>(process: ProcessLife, wait: () => Promise<Result>): Promise<Result>
-  /** A port of the same type, observed. Calls named in `waiting` wait for something to happen, and do not count as running. */
+  /**
+   * A port of the same type, observed. Calls named in `waiting` wait for something to happen, and do not count as
+   * running.
+   */
   observe<Port extends object>(name: string, port: Port, process: ProcessLife, waiting?: readonly string[]): Port
 }
 

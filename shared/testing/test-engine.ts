@@ -2,7 +2,9 @@ import type { Clock } from '../ports/clock.ts'
 import { startLocalCore, type LocalCore, type LocalCoreOptions } from '../runtime/local/core.ts'
 import { openLocalPorts, type LocalPorts } from '../runtime/local/ports.ts'
 
-/** What a test environment runs on: the ports of one control plane, which outlive its processes, and a way to start one. */
+/**
+ * What a test environment runs on: the ports of one control plane, which outlive its processes, and a way to start one.
+ */
 export interface TestEngine {
   readonly ports: LocalPorts
   start(options: LocalCoreOptions): Promise<LocalCore>

@@ -24,25 +24,37 @@ export interface TestEnvOptions {
   readonly seed?: number
   /** When virtual time begins. Default 2026-01-01T00:00:00Z. */
   readonly startMs?: number
-  /** Between two looks for due timers. They are on time whatever it is; a test of days is faster with a minute. Default 5 s. */
+  /**
+   * Between two looks for due timers. They are on time whatever it is; a test of days is faster with a minute. Default
+   * 5 s.
+   */
   readonly tickMs?: number
-  /** Whether something outside of the control plane is under way, such as an HTTP request of a reconciler: nothing is settled then. */
+  /**
+   * Whether something outside of the control plane is under way, such as an HTTP request of a reconciler: nothing is
+   * settled then.
+   */
   readonly isBusy?: () => boolean
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: TokenBucketOptions
 }
 
 /**
- * A whole control plane in this process, on a virtual clock: nothing happens but by your calls, hours pass in milliseconds, and
- * any call of any port can be made to fail. Close it when done, or take it with `await using`.
+ * A whole control plane in this process, on a virtual clock: nothing happens but by your calls, hours pass in
+ * milliseconds, and any call of any port can be made to fail. Close it when done, or take it with `await using`.
  */
 export interface TestEnv extends TestClient, TestTime, AsyncDisposable {
-  /** Every call of the ports `store`, `index`, `feed`, `relayed`, `turned`, `introduced` and `queue:<controller>`, in order. */
+  /**
+   * Every call of the ports `store`, `index`, `feed`, `relayed`, `turned`, `introduced` and `queue:<controller>`, in
+   * order.
+   */
   readonly calls: readonly PortCall[]
   readonly faults: Faults
   /** What was logged. */
   readonly logs: readonly LogLine[]
-  /** Ends the process as kill -9 does, and starts it again over what was stored. Other reconcilers may come with the restart. */
+  /**
+   * Ends the process as kill -9 does, and starts it again over what was stored. Other reconcilers may come with the
+   * restart.
+   */
   crash(reconcilers?: readonly Controller[]): Promise<void>
   close(): Promise<void>
 }

@@ -7,7 +7,10 @@ export interface TestTime {
   settle(): Promise<void>
   /** Lets time pass: everything due on the way happens at its own time. */
   advance(by: Duration): Promise<void>
-  /** Lets time pass until `check` stops throwing, at most `within` (default 10 m) of virtual time; then throws what it threw. */
+  /**
+   * Lets time pass until `check` stops throwing, at most `within` (default 10 m) of virtual time; then throws what it
+   * threw.
+   */
   eventually<Result>(check: () => Result | Promise<Result>, within?: Duration): Promise<Result>
   nowMs(): number
 }
@@ -72,5 +75,7 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
 
 /** As many turns of the event loop as a commit and what follows from it take, and some. */
 const quietTurnsEnough = 4
-/** How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time. */
+/**
+ * How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time.
+ */
 const patienceMs = 25

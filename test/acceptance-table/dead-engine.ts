@@ -5,8 +5,8 @@ import type { WorkQueue } from '../../shared/ports/work-queue.ts'
 import { useTestEngine } from '../../shared/testing/test-engine.ts'
 
 /**
- * An engine that does nothing: its queues deliver no message, so that no reconcile function is ever called. The API, the store and the relay
- * work. A test that passes on it shows nothing of the engine.
+ * An engine that does nothing: its queues deliver no message, so that no reconcile function is ever called. The API,
+ * the store and the relay work. A test that passes on it shows nothing of the engine.
  */
 useTestEngine(async (clock) => ({
   ports: openLocalPorts(':memory:', clock),

@@ -1,13 +1,14 @@
 /**
- * `npm run acceptance`: runs the acceptance tests and prints what the source documents ask for, number by number, with the tests that show
- * it; with `-- --tests`, every one of them and its file. Exits 1 if a number has no test, or if anything failed: a test with a number or
- * without, a file that does not load, an error outside a test.
+ * `npm run acceptance`: runs the acceptance tests and prints what the source documents ask for, number by number, with
+ * the tests that show it; with `-- --tests`, every one of them and its file. Exits 1 if a number has no test, or if
+ * anything failed: a test with a number or without, a file that does not load, an error outside a test.
  *
- * `-- --dead-engine` runs the same tests on an engine whose queues deliver nothing, and exits 1 if the tests of a number all pass there
- * (test/acceptance-table/engineless.ts lists the numbers that are about something else, and why).
+ * `-- --dead-engine` runs the same tests on an engine whose queues deliver nothing, and exits 1 if the tests of a
+ * number all pass there (test/acceptance-table/engineless.ts lists the numbers that are about something else, and why).
  *
- * `-- --aws` runs them on the engine of AWS (test/aws/acceptance-engine.ts), says which do not apply there, and why, and adds those that
- * stand in their place (test/aws/acceptance.test.ts). It takes some minutes: each minute of virtual time is a tick of some fifty requests.
+ * `-- --aws` runs them on the engine of AWS (test/aws/acceptance-engine.ts), says which do not apply there, and why,
+ * and adds those that stand in their place (test/aws/acceptance.test.ts). It takes some minutes: each minute of virtual
+ * time is a tick of some fifty requests.
  *
  * `-- --include GLOB` runs other files in place of test/acceptance.
  */

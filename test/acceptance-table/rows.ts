@@ -44,8 +44,8 @@ function printTest({ file, fullName, state }: EndedTest): string {
 }
 
 /**
- * What keeps a run from being good, a line each: numbers that are not shown, and all else that failed, whether it bears a number or not.
- * Empty if and only if the run may be called passed.
+ * What keeps a run from being good, a line each: numbers that are not shown, and all else that failed, whether it bears
+ * a number or not. Empty if and only if the run may be called passed.
  */
 export function faultsOf(run: TestRun, numbers: readonly string[] = allNumbers): readonly string[] {
   const failed = run.tests.filter(({ state }) => state === 'failed')
@@ -59,8 +59,9 @@ export function faultsOf(run: TestRun, numbers: readonly string[] = allNumbers):
 }
 
 /**
- * What keeps a run on a dead engine from being good: a number whose tests all pass there is shown by none of them, unless it is about
- * something without an engine. Those numbers must pass there, so that the run is known to have taken place, and the list stays true.
+ * What keeps a run on a dead engine from being good: a number whose tests all pass there is shown by none of them,
+ * unless it is about something without an engine. Those numbers must pass there, so that the run is known to have taken
+ * place, and the list stays true.
  */
 export function deadFaultsOf(
   run: TestRun,

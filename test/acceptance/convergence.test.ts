@@ -8,8 +8,8 @@ import { Widget, widgets, type RunRecord } from './support/widgets.ts'
 import { share } from '../support/strength.ts'
 
 /**
- * Whatever happens in whatever order, once it stops happening everything comes to what was last asked for: edits, hands in
- * children, failing runs, calls of ports that fail, answer late or not at all, and crashes at any of them.
+ * Whatever happens in whatever order, once it stops happening everything comes to what was last asked for: edits, hands
+ * in children, failing runs, calls of ports that fail, answer late or not at all, and crashes at any of them.
  */
 
 const away = new OperatingError('UNAVAILABLE', 'away')

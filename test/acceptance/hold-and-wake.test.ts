@@ -6,8 +6,8 @@ import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget, conditionOfWidget, failing, timesOf, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
 
 /**
- * Promise 5: a change never waits behind a backoff, whatever moment it comes in. The moments are made with faults: a call
- * of a port that takes its time leaves a gap, and the change is put into the gap.
+ * Promise 5: a change never waits behind a backoff, whatever moment it comes in. The moments are made with faults: a
+ * call of a port that takes its time leaves a gap, and the change is put into the gap.
  */
 
 let env: TestEnv

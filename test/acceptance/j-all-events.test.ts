@@ -19,8 +19,8 @@ import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Part, Widget, writesDuring, writesOf } from './support/primary.ts'
 
 /**
- * triggerReconcilerOnAllEvents, in our words: `onRemoved: 'reconcile'`. What is left of a removed object is kept in the store,
- * for as long as it takes, until a run that knew of the removal says `done()`.
+ * triggerReconcilerOnAllEvents, in our words: `onRemoved: 'reconcile'`. What is left of a removed object is kept in the
+ * store, for as long as it takes, until a run that knew of the removal says `done()`.
  */
 
 let env: TestEnv

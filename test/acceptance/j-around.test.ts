@@ -15,7 +15,10 @@ import {
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget } from './support/primary.ts'
 
-/** What the linked pages promise around a reconciler: error handlers, retries that end, rate limits, the longest interval. */
+/**
+ * What the linked pages promise around a reconciler: error handlers, retries that end, rate limits, the longest
+ * interval.
+ */
 
 let env: TestEnv
 afterEach(() => env.close())

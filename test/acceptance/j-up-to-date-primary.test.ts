@@ -16,8 +16,8 @@ import { Widget } from './support/primary.ts'
 import { share } from '../support/strength.ts'
 
 /**
- * PrimaryUpdateAndCacheUtils, in our words: reads are strong and nothing is cached, so what a run has stored is what the next
- * run reads. `ctx.patch` and `modify` store within a run, `done({ status })` at its end.
+ * PrimaryUpdateAndCacheUtils, in our words: reads are strong and nothing is cached, so what a run has stored is what
+ * the next run reads. `ctx.patch` and `modify` store within a run, `done({ status })` at its end.
  */
 
 let env: TestEnv

@@ -5,8 +5,9 @@ import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { watchWidgets, Widget, writesDuring, writesOf } from './support/primary.ts'
 
 /**
- * UpdateControl, in our words: `done()` is noUpdate; `done({ status })` is patchStatus; `ctx.patch` and `ctx.apply` on the
- * object itself are patchResource, and come before the status because the run does them; `again` is any of them with a time.
+ * UpdateControl, in our words: `done()` is noUpdate; `done({ status })` is patchStatus; `ctx.patch` and `ctx.apply` on
+ * the object itself are patchResource, and come before the status because the run does them; `again` is any of them
+ * with a time.
  */
 
 let env: TestEnv

@@ -3,7 +3,10 @@ import { afterEach, expect, it } from 'vitest'
 import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 
-/** Promises 1 and 10 for an object that is accepted with hardly a byte to spare: no room for its finalizer, its status, or a condition. */
+/**
+ * Promises 1 and 10 for an object that is accepted with hardly a byte to spare: no room for its finalizer, its status,
+ * or a condition.
+ */
 const Crate = defineKind({
   group: 'test.setpoint.dev',
   version: 'v1',

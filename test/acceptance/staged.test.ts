@@ -17,7 +17,9 @@ import {
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 
-/** The staged cluster of the fourth source document: every stage is a child, and the primary comes after the bootstrap. */
+/**
+ * The staged cluster of the fourth source document: every stage is a child, and the primary comes after the bootstrap.
+ */
 const Cluster = defineKind({
   group: 'd.test',
   version: 'v1',
@@ -131,7 +133,8 @@ describe('a staged reconcile', () => {
     expect(await condition('Ready')).toMatchObject({ status: 'True' })
     expect(await env.get(ConfigMap, 'main-primary')).toMatchObject({ data: { at: '0' } })
     expect((await env.list(Secret)).map(({ metadata }) => metadata.name)).toEqual(['main-secret'])
-    // A stage that is finished is passed over by the runs that follow: each child is written once, whatever was cut off.
+    // A stage that is finished is passed over by the runs that follow: each child is written once, whatever was cut
+    // off.
     expect(cut).toBeDefined()
     const made = childWrites(env, cut)
     expect(made).toEqual(['create main-secret', 'create main-config', 'create main-primary'])

@@ -19,8 +19,8 @@ import { frozen } from '../../shared/model/json.ts'
 import { createTestEnv } from '../../shared/testing/test-env.ts'
 
 /**
- * The unit level: what is desired is a pure function of the object, and a reconcile function is a function. Neither needs a
- * control plane to be tested, and what they are tested for is what the control plane then holds.
+ * The unit level: what is desired is a pure function of the object, and a reconcile function is a function. Neither
+ * needs a control plane to be tested, and what they are tested for is what the control plane then holds.
  */
 
 const Proxy = defineKind({

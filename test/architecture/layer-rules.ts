@@ -1,8 +1,9 @@
 /**
  * Writes the layer table as rules for oxlint: `npm run layers` after a change of the table.
  *
- * Each rule forbids everything and then allows by name. A pattern sees the specifier as written and knows nothing of the
- * file it stands in, and `../../` leaves the layer or does not by how deep that file is: so one rule per layer and depth.
+ * Each rule forbids everything and then allows by name. A pattern sees the specifier as written and knows nothing of
+ * the file it stands in, and `../../` leaves the layer or does not by how deep that file is: so one rule per layer and
+ * depth.
  */
 import { writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -72,8 +73,8 @@ const takeRandom = 'take a Random'
 const takePort = 'I/O goes through a port'
 
 /**
- * `Date` is banned whole: the linter cannot tell `new Date()` from `new Date(ms)`, and half of what is left reads the time
- * zone. shared/model/time.ts, which turns milliseconds into text and back, is the one exception.
+ * `Date` is banned whole: the linter cannot tell `new Date()` from `new Date(ms)`, and half of what is left reads the
+ * time zone. shared/model/time.ts, which turns milliseconds into text and back, is the one exception.
  */
 const impureGlobals = {
   Date: takeClock,

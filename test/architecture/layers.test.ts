@@ -1,7 +1,7 @@
 /**
- * Proves the wall between the layers. The linter's rules are patterns over what an import says, the table speaks of files:
- * so every layer, at every depth, imports everything in every form, in a temporary folder, and the linter must report
- * exactly those lines that the table forbids.
+ * Proves the wall between the layers. The linter's rules are patterns over what an import says, the table speaks of
+ * files: so every layer, at every depth, imports everything in every form, in a temporary folder, and the linter must
+ * report exactly those lines that the table forbids.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

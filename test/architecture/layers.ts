@@ -1,13 +1,15 @@
 /**
- * Who may import whom, as one table. `layer-rules.ts` turns it into rules for the linter; `layers.test.ts` proves that the
- * linter keeps them and that the tree does. A folder that is not in the table may be imported by nobody in it.
+ * Who may import whom, as one table. `layer-rules.ts` turns it into rules for the linter; `layers.test.ts` proves that
+ * the linter keeps them and that the tree does. A folder that is not in the table may be imported by nobody in it.
  */
 import { posix } from 'node:path'
 
 export interface Layer {
   /** The other layers it may import. A layer may always import itself. */
   readonly mayImport: readonly string[]
-  /** The packages it may import: a name stands for its subpaths too, `@scope/` for a scope, `node:` for Node's modules. */
+  /**
+   * The packages it may import: a name stands for its subpaths too, `@scope/` for a scope, `node:` for Node's modules.
+   */
   readonly packages: readonly string[]
   /** Time, chance and I/O are arguments: no clock, no timers, no randomness, no network, no process, no locale. */
   readonly pure?: true
@@ -86,7 +88,10 @@ export function importedFile(file: string, specifier: string): string | undefine
   return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
 }
 
-/** What the table says about one import of one file. Files outside all layers, such as tests, may import anything. No file imports itself. */
+/**
+ * What the table says about one import of one file. Files outside all layers, such as tests, may import anything. No
+ * file imports itself.
+ */
 export function mayImport(file: string, specifier: string): boolean {
   const from = layerOf(file)
   const layer = from === undefined ? undefined : layers[from]

@@ -1,4 +1,6 @@
-/** Each folder with source says in its README what lives there; the README of a layer says what the layer may import. */
+/**
+ * Each folder with source says in its README what lives there; the README of a layer says what the layer may import.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, it } from 'vitest'

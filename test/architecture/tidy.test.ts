@@ -101,7 +101,9 @@ describe('the dependencies', () => {
     expect(strange.map(([path]) => path)).toEqual([])
   })
 
-  /** npm leaves out a binary for another platform that the registry did not have, and then `npm ci` refuses the lock. */
+  /**
+   * npm leaves out a binary for another platform that the registry did not have, and then `npm ci` refuses the lock.
+   */
   it('are locked whole, for every platform', () => {
     const missing = Object.entries(lock.packages).flatMap(([path, { dependencies, optionalDependencies }]) => {
       const names = Object.keys({ ...dependencies, ...optionalDependencies })

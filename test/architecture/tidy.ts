@@ -1,4 +1,6 @@
-/** House rules that the linter has no word for. Each finds what breaks it; `tidy.test.ts` holds them against the tree. */
+/**
+ * House rules that the linter has no word for. Each finds what breaks it; `tidy.test.ts` holds them against the tree.
+ */
 import { childrenOf, type Comment, linesOf, nodesOf, type SourceFile, type SyntaxNode } from './source.ts'
 
 export interface TidyRule {
@@ -30,6 +32,11 @@ export const tidyRules = {
     name: 'argues every ignore where it stands',
     broken: { path: 'shared/model/a.ts', text: '// oxlint-disable-next-line no-empty\nexport const a = 1' },
     find: ({ comments }) => comments.filter(isBareIgnore),
+  },
+  commentWidths: {
+    name: 'ends every line of a comment before column 120',
+    broken: { path: 'shared/model/a.ts', text: `/** ${'word '.repeat(24)}*/\nexport const a = 1` },
+    find: (file) => file.comments.filter((comment) => isTooWide(comment, file)),
   },
   skips: {
     name: 'gives every skipped test its reason',
@@ -85,6 +92,15 @@ function isBareIgnore({ value }: Comment): boolean {
   return /^(prettier|v8|istanbul)[- ]ignore/.test(ignore) && !/ -- \w/.test(ignore)
 }
 
+/** A directive of a tool is one line, however long its reason. */
+function isTooWide({ value, start }: Comment, { text }: SourceFile): boolean {
+  if (/^\s*(oxlint|eslint|prettier)-/.test(value)) return false
+  const from = text.lastIndexOf('\n', start) + 1
+  const end = text.indexOf('\n', start + value.length)
+  const lines = text.slice(from, end < 0 ? undefined : end).split('\n')
+  return lines.some((line) => line.length > 120 && /^\s*(\/\*|\*|\/\/)/.test(line))
+}
+
 function callsOf(file: SourceFile): readonly SyntaxNode[] {
   return [...nodesOf(file.program)].filter(({ type }) => type === 'CallExpression')
 }
@@ -113,7 +129,9 @@ function isJustTooLong(one: SyntaxNode, file: SourceFile): boolean {
   return lines > 70 && lines <= 75
 }
 
-/** Without those of the functions inside it: a closure that makes ten functions is no longer than what it says itself. */
+/**
+ * Without those of the functions inside it: a closure that makes ten functions is no longer than what it says itself.
+ */
 function ownLines(one: SyntaxNode, file: SourceFile): number {
   const inner = functionsBelow(one).map((nested) => linesOf(file, nested) - 1)
   return inner.reduce((sum, lines) => sum - lines, linesOf(file, one))

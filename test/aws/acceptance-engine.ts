@@ -24,9 +24,10 @@ import { useTestEngine, type TestEngine } from '../../shared/testing/test-engine
 import { bytesOf, startDynalite, testClient, type TestStreamRecord, type Transport } from '../support/dynalite.ts'
 
 /**
- * The engine as it is on AWS, for test environments, on their virtual clock: DynamoDB's adapters on dynalite, its stream, the batches of
- * relay, reconcile and tick that the functions run, and queues with the rules of SQS FIFO in this process, since no emulator of SQS has a
- * clock of ours. What a queue or a stream holds outlives a crash, as it does there.
+ * The engine as it is on AWS, for test environments, on their virtual clock: DynamoDB's adapters on dynalite, its
+ * stream, the batches of relay, reconcile and tick that the functions run, and queues with the rules of SQS FIFO in
+ * this process, since no emulator of SQS has a clock of ours. What a queue or a stream holds outlives a crash, as it
+ * does there.
  */
 async function openAwsEngine(clock: Clock): Promise<TestEngine> {
   const dynalite = await startDynalite('setpoint')
@@ -100,8 +101,9 @@ function watched(transport: Transport): { readonly transport: Transport; isQuiet
 }
 
 /**
- * The first objects sit where the wheel's hand passes last, more than nine hours after a test's virtual time begins: which uid an object gets
- * is chance, and tests of other things rely on no resync coming in between, as it does not by the chance of the local engine.
+ * The first objects sit where the wheel's hand passes last, more than nine hours after a test's virtual time begins:
+ * which uid an object gets is chance, and tests of other things rely on no resync coming in between, as it does not by
+ * the chance of the local engine.
  */
 function lateOnTheWheel(random: Random): Random {
   let left = 40
@@ -160,7 +162,10 @@ async function startAwsCore(options: LocalCoreOptions, reserve: Reserve, state: 
   }
 }
 
-/** What a dead process had in hand comes again when its visibility timeout ends. Here it ends with the process: time is no matter then. */
+/**
+ * What a dead process had in hand comes again when its visibility timeout ends. Here it ends with the process: time is
+ * no matter then.
+ */
 async function giveBack({ queues, inHand }: Durable): Promise<void> {
   for (const [name, deliveries] of inHand) await queues.get(name)?.hold([...deliveries], 0)
   inHand.clear()
@@ -177,7 +182,9 @@ async function serveStream(engine: QueueServices, state: Durable, signal: AbortS
   }
 }
 
-/** A minute apart, or more for tests of days: the next one makes up for what was missed, as for a tick that never came. */
+/**
+ * A minute apart, or more for tests of days: the next one makes up for what was missed, as for a tick that never came.
+ */
 async function serveTicks(tick: Tick, { clock, logger, everyMs }: Ticking, signal: AbortSignal): Promise<void> {
   for (await clock.sleep(everyMs, signal); !signal.aborted; await clock.sleep(everyMs, signal))
     await tick().catch((error: unknown) => logger.error('tick failed', { error: String(error) }))

@@ -9,8 +9,8 @@ import { longOnly } from '../support/strength.ts'
 import { underLoad, visibilityUnderLoad } from '../support/under-load.ts'
 
 /**
- * What the source documents ask for, where the tests of test/acceptance rely on one process: the same numbers on the whole path, with the
- * real functions and a driver in Lambda's place.
+ * What the source documents ask for, where the tests of test/acceptance rely on one process: the same numbers on the
+ * whole path, with the real functions and a driver in Lambda's place.
  */
 async function arrives(plane: WholePath, name: string, heading: number, timeout = 60_000): Promise<void> {
   await expect.poll(async () => (await headings(plane))[name], { timeout, interval: 25 }).toBe(heading)
@@ -36,7 +36,8 @@ it(
         const hasOverrun = overran.has(name)
         overran.add(name)
         if (run === 6) currentLife()?.kill()
-        // The function's time is over after two seconds; this looks at no signal, and goes on until its message has come again.
+        // The function's time is over after two seconds; this looks at no signal, and goes on until its message has
+        // come again.
         await pause(name === 'a' && !hasOverrun ? 12_000 : next() * 300)
         if (!hasOverrun && currentLife()?.isDead() === true) seen.ended++
         if (running.get(name) === currentLife()) running.delete(name)

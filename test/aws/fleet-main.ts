@@ -1,6 +1,7 @@
 /**
- * `npm run fleet -- --ships 1000 --changes 100 --faults 0.05 --seed 1`: a fleet under change on the whole path, with faults in every so many
- * requests. Prints what happened; exits 1 unless every ship is on its last heading in the end and no ship was steered twice at once.
+ * `npm run fleet -- --ships 1000 --changes 100 --faults 0.05 --seed 1`: a fleet under change on the whole path, with
+ * faults in every so many requests. Prints what happened; exits 1 unless every ship is on its last heading in the end
+ * and no ship was steered twice at once.
  */
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'

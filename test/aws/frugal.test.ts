@@ -4,7 +4,9 @@ import { again, defineReconciler, done, type Outcome } from '../../shared/index.
 import { headings, launch, newShipLog, Ship, shipReconciler, ships, steer } from './fleet.ts'
 import { startServices, startWholePath, type WholePath } from './whole-path.ts'
 
-/** What changes cost in requests to AWS, counted as they leave the functions; receiving and deleting is the mapping's. */
+/**
+ * What changes cost in requests to AWS, counted as they leave the functions; receiving and deleting is the mapping's.
+ */
 let plane: WholePath
 afterEach(() => plane[Symbol.asyncDispose]())
 

@@ -27,7 +27,10 @@ interface Ran {
   readonly atMs: number
 }
 
-/** Ships in the simulated AWS, all launched at once, and steered while most of them wait. Until all are on their last heading. */
+/**
+ * Ships in the simulated AWS, all launched at once, and steered while most of them wait. Until all are on their last
+ * heading.
+ */
 async function sail(seed: number, { climate, limit, count, troubleMs }: Voyage) {
   const world = createWorld(seed)
   const runs: Ran[] = []

@@ -9,8 +9,9 @@ import { isLong, longOnly } from '../support/strength.ts'
 import { underLoad, visibilityUnderLoad } from '../support/under-load.ts'
 
 /**
- * API, table, stream, relay, queue, reconcile, status: the real functions over the wire protocols of DynamoDB and SQS, with a driver in
- * Lambda's place. Whatever happens on the way, every ship is on its last heading in the end, and no ship was steered twice at once.
+ * API, table, stream, relay, queue, reconcile, status: the real functions over the wire protocols of DynamoDB and SQS,
+ * with a driver in Lambda's place. Whatever happens on the way, every ship is on its last heading in the end, and no
+ * ship was steered twice at once.
  */
 const planes: WholePath[] = []
 afterEach(async () => {

@@ -47,7 +47,10 @@ export interface Services extends AsyncDisposable {
   readonly log: StreamLog
 }
 
-/** dynalite and fauxqs in this process, by their wire protocols, without sockets. `isLost`: whether a record never gets into the stream. */
+/**
+ * dynalite and fauxqs in this process, by their wire protocols, without sockets. `isLost`: whether a record never gets
+ * into the stream.
+ */
 export async function startServices(isLost: () => boolean = () => false, shards = 2): Promise<Services> {
   const table = `setpoint-${randomUUID()}`
   const log = createStreamLog(shards)

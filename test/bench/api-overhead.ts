@@ -15,8 +15,9 @@ import type { Resources } from '../../shared/resources/resources.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /**
- * What the API costs on top of a bare HTTPS server that parses the same JSON and sends it back: CPU of the server process
- * per request, the load coming from another process. Resources answer at once, so that no store is in the numbers.
+ * What the API costs on top of a bare HTTPS server that parses the same JSON and sends it back: CPU of the server
+ * process per request, the load coming from another process. Resources answer at once, so that no store is in the
+ * numbers.
  *
  *     node test/bench/api-overhead.ts [requests] [connections]
  */

@@ -3,7 +3,10 @@ import { createServer, type TLSSocket } from 'node:tls'
 import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
 import { serve } from './serve.ts'
 
-/** The least that a server of Node does for watchers: the same bytes to each connection, four events of 1 KB at a time, 100 a second. */
+/**
+ * The least that a server of Node does for watchers: the same bytes to each connection, four events of 1 KB at a time,
+ * 100 a second.
+ */
 const event = `{"type":"MODIFIED","object":${JSON.stringify({ data: 'x'.repeat(1_000) })}}\n`
 const piece = Buffer.from(`${(event.length * 4).toString(16)}\r\n${event.repeat(4)}\r\n`)
 const everyMs = 40

@@ -1,6 +1,7 @@
 /**
- * `node test/bench/bundles.ts`: what a cold start has to read. Bundles each function as `infra` does, prints its size and what Node takes
- * to import it, and compares `reconcile` with an empty handler that has the two AWS clients it cannot do without. Exits 1 above the budget.
+ * `node test/bench/bundles.ts`: what a cold start has to read. Bundles each function as `infra` does, prints its size
+ * and what Node takes to import it, and compares `reconcile` with an empty handler that has the two AWS clients it
+ * cannot do without. Exits 1 above the budget.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -57,7 +58,10 @@ function alone(name: string): string {
 
 const baseline = 'empty handler, two clients'
 
-/** As Lambda's runtime imports it, in a process of its own: milliseconds of processor time, which other processes make no longer. */
+/**
+ * As Lambda's runtime imports it, in a process of its own: milliseconds of processor time, which other processes make
+ * no longer.
+ */
 function importMs(file: string): number {
   const script = `
     globalThis.awslambda = { streamifyResponse: (handler) => handler }

@@ -17,7 +17,10 @@ export interface Change {
   release(): void
 }
 
-/** The changes of a cell, one after the other: new keys without end, or the keys there are in turn, each when it is free. */
+/**
+ * The changes of a cell, one after the other: new keys without end, or the keys there are in turn, each when it is
+ * free.
+ */
 export function changesOf({ verb, prefix }: Cell, target: Target): () => Change {
   if (verb === 'create') return creations(prefix, target)
   const free = Array.from({ length: keys }, (_, number) => requestOf(verb, target, keyOf(prefix, number)))

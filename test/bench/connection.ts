@@ -23,8 +23,8 @@ export interface Connection {
 }
 
 /**
- * HTTP/1.1 over TLS with as little as it takes, so that the load costs less than what it loads: node:https spends more on a
- * request than the servers under test do. Understands what they send, nothing else: a length, or chunks.
+ * HTTP/1.1 over TLS with as little as it takes, so that the load costs less than what it loads: node:https spends more
+ * on a request than the servers under test do. Understands what they send, nothing else: a length, or chunks.
  */
 export async function connect({ port, authority }: Target): Promise<Connection> {
   const socket = connectTls({ host: '127.0.0.1', port, ca: authority, ALPNProtocols: ['http/1.1'] })

@@ -3,8 +3,9 @@ import { bareSubject, queueSubject, quietSubject, writingSubject, type Subject }
 import type { EngineFigure } from './engine.ts'
 
 /**
- * A process that measures what the engine costs, and tells its parent. It is started with room for new objects that is larger than
- * all that a measurement makes, so that no garbage is collected meanwhile and the growth of the heap is what was allocated.
+ * A process that measures what the engine costs, and tells its parent. It is started with room for new objects that is
+ * larger than all that a measurement makes, so that no garbage is collected meanwhile and the growth of the heap is
+ * what was allocated.
  */
 const { gc } = globalThis
 if (gc === undefined) throw new Error('start me with --expose-gc')

@@ -21,7 +21,10 @@ import { installBasics } from '../../shared/engine/loops/install-basics.ts'
 import { openLocalPorts } from '../../shared/runtime/local/ports.ts'
 import { Gadget, gadgetText } from './gadget.ts'
 
-/** What the engine costs for each reconcile: subjects that run so many keys to the end, each with a function that does nothing. */
+/**
+ * What the engine costs for each reconcile: subjects that run so many keys to the end, each with a function that does
+ * nothing.
+ */
 export interface Subject {
   readonly name: string
   /** Runs this many keys, one wake-up each. */

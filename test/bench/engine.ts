@@ -10,8 +10,8 @@ export interface EngineFigure {
 }
 
 /**
- * The engine alone: what it adds to a reconcile function that does nothing, over ports that are Maps, with its metrics and
- * limits on. Beside it the least there could be: the same function called for each key in a Map.
+ * The engine alone: what it adds to a reconcile function that does nothing, over ports that are Maps, with its metrics
+ * and limits on. Beside it the least there could be: the same function called for each key in a Map.
  */
 export async function measureEngine(): Promise<readonly EngineFigure[]> {
   const child = fork(new URL('engine-process.ts', import.meta.url), {

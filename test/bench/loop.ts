@@ -7,7 +7,10 @@ import { startRestate } from './peers/restate.ts'
 import { startGenerator, startServer, benchDirectory, type Generator } from './processes.ts'
 import { openSqliteWrites } from './sqlite-writes.ts'
 
-/** The whole loop from a change to its status, beside what the same machine can do at the best: all of it in turn, `reps` times. */
+/**
+ * The whole loop from a change to its status, beside what the same machine can do at the best: all of it in turn,
+ * `reps` times.
+ */
 export interface LoopOptions {
   readonly reps: number
   readonly clients: readonly number[]

@@ -9,14 +9,15 @@ import { measureSchema, schemaTable } from './schema.ts'
 import { measureWatchers, watcherTable } from './watchers.ts'
 
 /**
- * `npm run bench`: how many changes per second converge, how long each takes and what it costs, beside what the same machine
- * does at the best in the same run. Every reply of 2xx is on disk (fsync) before it is sent, here and in what stands beside it.
+ * `npm run bench`: how many changes per second converge, how long each takes and what it costs, beside what the same
+ * machine does at the best in the same run. Every reply of 2xx is on disk (fsync) before it is sent, here and in what
+ * stands beside it.
  *
  *     npm run bench -- [--reps N] [--clients 1,16,64] [--peers] [--json]
  *     npm run bench -- --engine [--json]      what the engine alone adds to each reconcile
  *     npm run bench -- --schema [--json]      what it costs to know that an object is as its schema wants it
- *     npm run bench -- --rest [N] [--json]    what N objects at rest cost the process, 1,000,000 if not said
- *     npm run bench -- --watchers [N] [--json]  what N watchers cost while 100 changes a second are made, 1,000 if not said
+ *     npm run bench -- --rest [N] [--json]    what N objects at rest cost, 1,000,000 if not said
+ *     npm run bench -- --watchers [N] [--json]  what N watchers cost at 100 changes/s, 1,000 if not said
  */
 const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', {
   allowPositionals: true,

@@ -39,8 +39,8 @@ const idleMs = 20_000
 const resyncMs = 36_000_000
 
 /**
- * What objects at rest cost the process that keeps them. The store is filled through its adapter, with objects as a process leaves
- * them that has reconciled them all; then the control plane is started over it as `npm start` does.
+ * What objects at rest cost the process that keeps them. The store is filled through its adapter, with objects as a
+ * process leaves them that has reconciled them all; then the control plane is started over it as `npm start` does.
  */
 export async function measureRest(objects: number): Promise<RestFigures> {
   const directory = benchDirectory()

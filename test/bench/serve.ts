@@ -1,7 +1,10 @@
 import type { Target } from './connection.ts'
 import type { Ready } from './messages.ts'
 
-/** The life of a server under test: it gets its directory, says that it is ready, and ends when its parent wants it to or is gone. */
+/**
+ * The life of a server under test: it gets its directory, says that it is ready, and ends when its parent wants it to
+ * or is gone.
+ */
 export async function serve(
   start: (directory: string) => Promise<Target & { readonly stop: () => Promise<void> }>,
 ): Promise<void> {

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gadgetText } from './gadget.ts'
 
-/** The least that SQLite does for a change: its two rows, spec and status, on disk. Nothing else runs, nobody waits for a reply. */
+/**
+ * The least that SQLite does for a change: its two rows, spec and status, on disk. Nothing else runs, nobody waits for
+ * a reply.
+ */
 export interface SqliteWrites {
   /** Changes per second with so many rows in each commit, for about so long. */
   measure(rowsPerCommit: number, durationMs: number): number

@@ -4,9 +4,9 @@ import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 
 /**
- * The SQLite store beside the bare limits of SQLite on this disk in the same run: documents of 1.2 KB, random objects, one
- * fsync per commit, so many writers per commit as the batch says. Each figure is the best of the interleaved rounds: what else
- * runs on the machine can only slow one down.
+ * The SQLite store beside the bare limits of SQLite on this disk in the same run: documents of 1.2 KB, random objects,
+ * one fsync per commit, so many writers per commit as the batch says. Each figure is the best of the interleaved
+ * rounds: what else runs on the machine can only slow one down.
  *
  *     node test/bench/store.ts [objects ...]
  */

@@ -28,7 +28,10 @@ export interface ChaosOptions {
   readonly troubles?: readonly Trouble[]
   /** Goes on until so many applies were acknowledged, at least. */
   readonly appliesMin: number
-  /** So many clients keep a cache of what is written, cut off again and again, and must be right in the end. Default none. */
+  /**
+   * So many clients keep a cache of what is written, cut off again and again, and must be right in the end. Default
+   * none.
+   */
   readonly informers?: number
 }
 
@@ -55,9 +58,10 @@ const writersCount = 4
 const namesPerWriter = 5
 
 /**
- * Kills a control plane with -9 at random moments, also while it starts, while others write, and starts it again each time; or its
- * disk is full for a while, or its clock jumps. After each round every acknowledged write must be there. In the end every object must come to rest as last declared, nothing may
- * be left of those that were deleted, and no two runs of one object may ever have been under way at once.
+ * Kills a control plane with -9 at random moments, also while it starts, while others write, and starts it again each
+ * time; or its disk is full for a while, or its clock jumps. After each round every acknowledged write must be there.
+ * In the end every object must come to rest as last declared, nothing may be left of those that were deleted, and no
+ * two runs of one object may ever have been under way at once.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, rounds, appliesMin, troubles = ['kill'] } = options
@@ -207,7 +211,9 @@ async function list(client: ApiClient, path: string): Promise<Listed> {
   return new Map(body.items.map((item: { readonly metadata: { readonly name: string } }) => [item.metadata.name, item]))
 }
 
-/** Acknowledged writes that are not there. Writers go on meanwhile: what they were told before the look is what counts. */
+/**
+ * Acknowledged writes that are not there. Writers go on meanwhile: what they were told before the look is what counts.
+ */
 async function lostWrites(client: ApiClient, writers: readonly Writer[]): Promise<readonly string[]> {
   const told = allWritten(writers)
   const found = await list(client, items)

@@ -23,9 +23,9 @@ const roundsOfMaking = 3
 
 /**
  * Kills the program behind `npm start` with -9 at random moments, and now and then the database server with it, while
- * examples/orders.yaml is applied, and then changed again and again, databases come and go, and rows are written. After each start every
- * acknowledged change of an object is there, the database answers by its Secret, and every acknowledged row is in it; in the end all is
- * as it was declared last, and then gone.
+ * examples/orders.yaml is applied, and then changed again and again, databases come and go, and rows are written. After
+ * each start every acknowledged change of an object is there, the database answers by its Secret, and every
+ * acknowledged row is in it; in the end all is as it was declared last, and then gone.
  */
 export async function runDatabaseChaos(seed: number, rounds: number): Promise<DatabaseChaosReport> {
   using directory = temporaryDirectory('database-chaos')

@@ -5,7 +5,9 @@ import { openApiClient } from '../support/api-client.ts'
 import { startControlPlane, startLocalProgram } from '../support/control-plane-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** Kills a control plane in its first start, at a random moment, and starts it again: what keeps it from working then. */
+/**
+ * Kills a control plane in its first start, at a random moment, and starts it again: what keeps it from working then.
+ */
 export async function killFirstStart(program: string, random: SeededRandom): Promise<readonly string[]> {
   using directory = temporaryDirectory('first-start')
   const dataDirectory = join(directory.path, 'data')

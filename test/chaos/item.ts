@@ -28,9 +28,9 @@ export function outsideOf(dataDirectory: string): { readonly runLog: string; rea
 }
 
 /**
- * A reconciler that does a bit of everything and notes when each run begins and ends: it fails now and then, waits in the
- * middle, has a child in the store, and a file outside of it, named by the object's uid, that only cleanup removes, in
- * two runs.
+ * A reconciler that does a bit of everything and notes when each run begins and ends: it fails now and then, waits in
+ * the middle, has a child in the store, and a file outside of it, named by the object's uid, that only cleanup removes,
+ * in two runs.
  */
 export function recordingReconciler(dataDirectory: string): Controller {
   const { runLog, files } = outsideOf(dataDirectory)

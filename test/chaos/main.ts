@@ -4,9 +4,10 @@ import { runDatabaseChaos } from './databases.ts'
 import { canFillDisk } from './shaken.ts'
 
 /**
- * `npm run chaos -- --seed 1 --rounds 50 [--troubles 'kill,full disk,clock jump']`: exits 1 if anything happened that should not have.
- * `--informers`: ten clients keep caches of what is written, which must be right in the end though they are cut off again and again.
- * `--databases`: kills in place of that what examples/orders.yaml is applied to, now and then with its server.
+ * `npm run chaos -- --seed 1 --rounds 50 [--troubles 'kill,full disk,clock jump']`: exits 1 if anything happened that
+ * should not have. `--informers`: ten clients keep caches of what is written, which must be right in the end though
+ * they are cut off again and again. `--databases`: kills in place of that what examples/orders.yaml is applied to, now
+ * and then with its server.
  */
 const { values } = optionsOf('npm run chaos --', {
   options: {

@@ -25,8 +25,8 @@ export function readRunLog(file: string): readonly RunLogLine[] {
 }
 
 /**
- * What the runs of one object must not do; a line for each time they did. A store that refuses writes makes clean-ups run again whose end could
- * not be written.
+ * What the runs of one object must not do; a line for each time they did. A store that refuses writes makes clean-ups
+ * run again whose end could not be written.
  */
 export function faultsIn(lines: readonly RunLogLine[], isStoreReliable = true): readonly string[] {
   return [...Map.groupBy(lines, ({ name }) => name).values()].flatMap((ofOne) => [
@@ -39,7 +39,9 @@ export function faultsIn(lines: readonly RunLogLine[], isStoreReliable = true): 
   ])
 }
 
-/** A run begins while another of the same key has not ended. A process that was killed ended its runs without a word. */
+/**
+ * A run begins while another of the same key has not ended. A process that was killed ended its runs without a word.
+ */
 function overlaps(lines: readonly RunLogLine[]): readonly string[] {
   const faults: string[] = []
   let running: RunLogLine | undefined

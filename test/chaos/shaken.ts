@@ -12,8 +12,8 @@ function clockFileOf(dataDirectory: string): string {
 }
 
 /**
- * For the program: its clock stands where a file says, and is looked up when SIGUSR2 comes; and a file that may not grow refuses
- * a write, where the signal that comes with it would end the process.
+ * For the program: its clock stands where a file says, and is looked up when SIGUSR2 comes; and a file that may not
+ * grow refuses a write, where the signal that comes with it would end the process.
  */
 export function letBeShaken(dataDirectory: string): void {
   const file = clockFileOf(dataDirectory)

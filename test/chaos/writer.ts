@@ -97,7 +97,9 @@ export function createWriter({ client, random, names }: WriterOptions): Writer {
 /** A connection that broke says as much as a server that is not there yet. */
 const broken: ApiReply = { status: 503, body: undefined }
 
-/** Sends a request until it is answered with success, or with another status that will do. Writes bear to be repeated. */
+/**
+ * Sends a request until it is answered with success, or with another status that will do. Writes bear to be repeated.
+ */
 async function acknowledged(
   client: ApiClient,
   line: string,

@@ -13,8 +13,8 @@ export interface OpenFeed {
   readonly store: ObjectStore
   readonly feed: ChangeFeed
   /**
-   * For a feed that is put together from what is there, not from a log: passes the time that it looks back. It may repeat what is
-   * younger to who follows it anew, and tells several writes of one object as one.
+   * For a feed that is put together from what is there, not from a log: passes the time that it looks back. It may
+   * repeat what is younger to who follows it anew, and tells several writes of one object as one.
    */
   settled?(): Promise<void>
   close(): Promise<void> | void
@@ -280,8 +280,9 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
 }
 
 /**
- * Writes to a, b, c, a, b, a, then the end of b, a new b, and the end of c: what each write made, in order. A reader that
- * is told present states under the numbers of past writes gives away a number ahead of changes that are still to come.
+ * Writes to a, b, c, a, b, a, then the end of b, a new b, and the end of c: what each write made, in order. A reader
+ * that is told present states under the numbers of past writes gives away a number ahead of changes that are still to
+ * come.
  */
 async function writeInTurns(store: ObjectStore): Promise<readonly StoredObject[]> {
   const a = await store.create(storedWidget('a'))

@@ -2,7 +2,10 @@ import { writeSync } from 'node:fs'
 import { openSqlite } from '../support/sqlite.ts'
 import { storedWidget, versionOf, withSpec } from '../support/stored-object.ts'
 
-/** Writes to the file named by its argument until it is killed, and says each write that was acknowledged: `name version`. */
+/**
+ * Writes to the file named by its argument until it is killed, and says each write that was acknowledged: `name
+ * version`.
+ */
 const [file = '', round = ''] = process.argv.slice(2)
 const { store } = openSqlite(file)
 

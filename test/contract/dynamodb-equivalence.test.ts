@@ -13,8 +13,8 @@ import { storedWidget, withMetadata, withSpec } from '../support/stored-object.t
 import { share } from '../support/strength.ts'
 
 /**
- * The same operations, in any order, give the same on both engines: the same objects, lists, index answers and errors; and whoever
- * follows the changes ends with the same. Only resourceVersions differ.
+ * The same operations, in any order, give the same on both engines: the same objects, lists, index answers and errors;
+ * and whoever follows the changes ends with the same. Only resourceVersions differ.
  */
 const dynalite = await startDynalite()
 afterAll(dynalite.close)

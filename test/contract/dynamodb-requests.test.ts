@@ -8,8 +8,9 @@ import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
 import { storedWidget, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
 
 /**
- * What each operation of the ports costs. `npm run cost` reckons with the same: a number that grows here is money. Objects are
- * below 1 KB, so that a write of one is one unit, and an entry of an index is one unit wherever it comes, moves (two) or goes.
+ * What each operation of the ports costs. `npm run cost` reckons with the same: a number that grows here is money.
+ * Objects are below 1 KB, so that a write of one is one unit, and an entry of an index is one unit wherever it comes,
+ * moves (two) or goes.
  */
 const dynalite = await startDynalite()
 const requests = countAwsRequests(dynalite.client)

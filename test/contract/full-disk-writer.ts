@@ -2,7 +2,10 @@ import { OperatingError } from '../../shared/model/errors.ts'
 import { openSqlite } from '../support/sqlite.ts'
 import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
 
-/** Writes to the file named by its argument until the disk refuses, and says what its writers were told and what it can still read. */
+/**
+ * Writes to the file named by its argument until the disk refuses, and says what its writers were told and what it can
+ * still read.
+ */
 const [file = ''] = process.argv.slice(2)
 const { store, feed } = openSqlite(file)
 

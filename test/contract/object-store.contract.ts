@@ -16,7 +16,10 @@ export interface OpenStore {
   close(): Promise<void> | void
 }
 
-/** What every ObjectStore promises. `differences`: why a server that plays a part does not keep a promise, by the test's name. */
+/**
+ * What every ObjectStore promises. `differences`: why a server that plays a part does not keep a promise, by the test's
+ * name.
+ */
 export function objectStoreContract(
   adapter: string,
   open: () => Promise<OpenStore> | OpenStore,

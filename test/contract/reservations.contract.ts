@@ -81,7 +81,10 @@ export function reservationsContract(adapter: string, open: () => Promise<OpenRe
   })
 }
 
-/** The most times that come at once beyond what the rate makes of the time between them; a millisecond is the finest there is. */
+/**
+ * The most times that come at once beyond what the rate makes of the time between them; a millisecond is the finest
+ * there is.
+ */
 function worst(timesMs: readonly number[], { perSecond }: Rate): number {
   const sorted = timesMs.toSorted((a, b) => a - b)
   let most = 0

@@ -42,7 +42,9 @@ describe('a process that is killed', () => {
     expect(acknowledged).toBeGreaterThan(rounds)
   })
 
-  /** The last acknowledged version of each object, from a writer that is killed so long after its first acknowledgement. */
+  /**
+   * The last acknowledged version of each object, from a writer that is killed so long after its first acknowledgement.
+   */
   async function killedWriter(round: number, afterMs: number): Promise<ReadonlyMap<string, number>> {
     const script = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
     const child: ChildProcess = spawn(process.execPath, [script, file, String(round)], {

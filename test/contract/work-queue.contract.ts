@@ -15,7 +15,10 @@ export interface OpenQueue {
 /** Tests that an emulator cannot pass, by name, and what it does otherwise than AWS. */
 export type Differences = Readonly<Record<string, string>>
 
-/** What every WorkQueue promises. A run of the queue takes wake-ups of one key in one batch or merged into one; both pass here. */
+/**
+ * What every WorkQueue promises. A run of the queue takes wake-ups of one key in one batch or merged into one; both
+ * pass here.
+ */
 export function workQueueContract(
   adapter: string,
   open: () => Promise<OpenQueue> | OpenQueue,

@@ -39,7 +39,10 @@ export const assumed = {
   otherGb: 0.5,
   /** How many resyncs of a tick come to a function at once, at most. A user's changes come alone. */
   resyncBatch: 10,
-  /** Lambda asks each queue that it reads so often a minute when nothing is in it: five pollers of 20 s each, two for dead letters. */
+  /**
+   * Lambda asks each queue that it reads so often a minute when nothing is in it: five pollers of 20 s each, two for
+   * dead letters.
+   */
   pollsPerMinute: 15,
   deadLetterPollsPerMinute: 6,
   /** Lambda's own lines for each invocation. */

@@ -1,6 +1,7 @@
 /**
- * `npm run cost -- --objects=1000 --changes-per-day=1000 --resync=10h --controllers=2`: the bill of a month on AWS. Requests and
- * capacity are measured by running the functions on emulators; prices and what is assumed are printed with it.
+ * `npm run cost -- --objects=1000 --changes-per-day=1000 --resync=10h --controllers=2`: the bill of a month on AWS.
+ * Requests and capacity are measured by running the functions on emulators; prices and what is assumed are printed with
+ * it.
  */
 import { tryDurationMs } from '../../shared/model/duration.ts'
 import { optionsOf, refuse } from '../support/command-line.ts'

@@ -1,7 +1,7 @@
 /**
- * US dollars in us-east-1, on demand, without data transfer. AWS renders its price pages by script, so that these are from copies of
- * them in other places, gathered on the day below: compare them with https://aws.amazon.com/pricing before you rely on them.
- * `free` is what each account has free in each month, for ever.
+ * US dollars in us-east-1, on demand, without data transfer. AWS renders its price pages by script, so that these are
+ * from copies of them in other places, gathered on the day below: compare them with https://aws.amazon.com/pricing
+ * before you rely on them. `free` is what each account has free in each month, for ever.
  */
 export const pricesFrom = { day: '2026-11-21', region: 'us-east-1' } as const
 

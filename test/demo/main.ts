@@ -9,9 +9,10 @@ import { reconcilerFiles } from './user-code.ts'
 import { openWorld } from './world.ts'
 
 /**
- * `npm run demo`: declares a tree of Konnect entities, a database and its backups, disturbs all of them behind Setpoint's back,
- * kills the control plane once, and says how each was healed and when. Exits with 1 if anything was not. With `--quick` what is
- * found by looking is looked at every three seconds, not every minute. What takes longer than `--limit` seconds is not healed.
+ * `npm run demo`: declares a tree of Konnect entities, a database and its backups, disturbs all of them behind
+ * Setpoint's back, kills the control plane once, and says how each was healed and when. Exits with 1 if anything was
+ * not. With `--quick` what is found by looking is looked at every three seconds, not every minute. What takes longer
+ * than `--limit` seconds is not healed.
  */
 const { values } = optionsOf('npm run demo --', {
   options: { quick: { type: 'boolean', default: false }, limit: { type: 'string', default: '90' } },

@@ -1,6 +1,8 @@
 import type { Manifest } from '../support/api-client.ts'
 
-/** What the demonstration declares: a tree of Konnect entities, a database, and a policy that backs it up every minute. */
+/**
+ * What the demonstration declares: a tree of Konnect entities, a database, and a policy that backs it up every minute.
+ */
 
 export const konnect = named('konnect.setpoint.dev/v1alpha1')
 export const postgres = named('postgres.setpoint.dev/v1alpha1')

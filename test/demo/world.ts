@@ -7,7 +7,10 @@ import { endServers } from '../support/postgres-servers.ts'
 import { startProgram, type Program } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** A control plane and a Konnect, each in a process of its own, and a person with kubectl; without one, with an HTTP client. */
+/**
+ * A control plane and a Konnect, each in a process of its own, and a person with kubectl; without one, with an HTTP
+ * client.
+ */
 export interface World extends AsyncDisposable {
   readonly dataDirectory: string
   readonly konnectUrl: string

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readNames } from '../../functions/reconcilers/new/names.ts'
 
-/** What the documents show is what is run: every block of TypeScript stands, line by line, in a file that the tests run. */
+/**
+ * What the documents show is what is run: every block of TypeScript stands, line by line, in a file that the tests run.
+ */
 
 const documents = [
   'README.md',

@@ -158,7 +158,8 @@ describe('the process behind npm start', () => {
     await npm.says(/setpoint is ready at/)
     expect(statSync(join(dataDirectory, 'kubeconfig')).isFile()).toBe(true)
     await npm.stop('SIGTERM')
-    // npm tells nobody but its shell. The process finds out by itself, stops as it would by the signal, and lets everything go.
+    // npm tells nobody but its shell. The process finds out by itself, stops as it would by the signal, and lets
+    // everything go.
     await using plane = await eventually(() => startControlPlane({ dataDirectory }))
     expect(plane.process.stderr).toBe('')
   })

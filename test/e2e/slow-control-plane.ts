@@ -4,8 +4,8 @@ import { defineKind, defineReconciler, done } from '../../shared/index.ts'
 import { runLocalProcess } from '../../shared/runtime/local/process.ts'
 
 /**
- * The program behind `npm start` with a reconciler that ends in a minute, whatever its signal says, and leaves a promise behind
- * first; loading it takes as many milliseconds as `LOADS_MS` says.
+ * The program behind `npm start` with a reconciler that ends in a minute, whatever its signal says, and leaves a
+ * promise behind first; loading it takes as many milliseconds as `LOADS_MS` says.
  */
 const Gadget = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gadget', spec: z.object({}) })
 

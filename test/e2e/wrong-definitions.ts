@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
 import { runLocalProcess } from '../../shared/runtime/local/process.ts'
 
-/** The program behind `npm start` with definitions that cannot work, or a module with a bug in it: `WRONG` says which. */
+/**
+ * The program behind `npm start` with definitions that cannot work, or a module with a bug in it: `WRONG` says which.
+ */
 const Gadget = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gadget', spec: z.object({}) })
 
 function gadgets(name: string, concurrency = 1): Controller {

@@ -42,7 +42,8 @@ export interface Pair {
 export async function runPair({ pieces, text }: Traffic): Promise<Pair> {
   const heads: NodeHead[] = []
   const lean = await run(pieces, serveLean)
-  // A byte at a time: of what comes at once with bytes that are no request, it leaves the requests ahead of them unanswered.
+  // A byte at a time: of what comes at once with bytes that are no request, it leaves the requests ahead of them
+  // unanswered.
   const node = await run(text.split(''), (connection, seen) => serveNode(connection, seen, heads))
   return { text, lean, node: { ...node, heads } }
 }

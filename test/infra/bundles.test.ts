@@ -4,8 +4,8 @@ import { openStage, type Stage } from './lambda/stage.ts'
 import { awsClient } from './lambda/runtime-clients.ts'
 
 /**
- * The bundles that CDK produced, run by AWS's own runtime interface client, answer events as AWS sends them. Fetching that client
- * compiles it, once per machine.
+ * The bundles that CDK produced, run by AWS's own runtime interface client, answer events as AWS sends them. Fetching
+ * that client compiles it, once per machine.
  */
 const client = await awsClient().catch((error: unknown) => String(error))
 const shelvesPath = '/apis/example.dev/v1/namespaces/default/shelves'

@@ -2,8 +2,9 @@ import { expect, it } from 'vitest'
 import { deployed, resourcesOf } from './synthesized.ts'
 
 /**
- * What a new logical id would replace with its contents lost: the table with all objects, queues with wake-ups, the bus that others
- * have rules on. CloudFormation knows a resource by this id only, so an id never changes, whatever is renamed or moved in the code.
+ * What a new logical id would replace with its contents lost: the table with all objects, queues with wake-ups, the bus
+ * that others have rules on. CloudFormation knows a resource by this id only, so an id never changes, whatever is
+ * renamed or moved in the code.
  */
 it('never changes the logical ids of what holds something', () => {
   const template = deployed().template()

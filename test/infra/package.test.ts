@@ -6,7 +6,9 @@ import { runProgram, type Ended } from '../support/program.ts'
 import { isLong, longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** The package as others get it: packed, installed from the file into an app that has nothing of ours, and used there. */
+/**
+ * The package as others get it: packed, installed from the file into an app that has nothing of ours, and used there.
+ */
 const directory = temporaryDirectory('package')
 const app = join(directory.path, 'app')
 const unreachable = isLong ? await must('npm', ['view', 'zod', 'version']).then(() => '', String) : ''

@@ -8,8 +8,8 @@ import { permissionsOf } from './policies.ts'
 import { deployed, unbundledApp } from './synthesized.ts'
 
 /**
- * Each function may do what it does, and nothing else. What it does is what its bundle was seen to ask of DynamoDB, SQS and EventBridge in
- * a day that has everything in it; what it may is what stands in its policies.
+ * Each function may do what it does, and nothing else. What it does is what its bundle was seen to ask of DynamoDB, SQS
+ * and EventBridge in a day that has everything in it; what it may is what stands in its policies.
  */
 const all = deployed({}, {}, new Stack(unbundledApp(), 'Test'))
 const workers: readonly FunctionName[] = ['system', 'shelf', 'lamp']

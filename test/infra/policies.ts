@@ -10,7 +10,10 @@ interface Statement {
   readonly Condition?: unknown
 }
 
-/** What a function's role may do, as `action resource`, with the resources called what they are: `shelf` for its queue, `index/due`. */
+/**
+ * What a function's role may do, as `action resource`, with the resources called what they are: `shelf` for its queue,
+ * `index/due`.
+ */
 export function permissionsOf(deployed: Deployed, name: FunctionName): readonly string[] {
   const template = deployed.template()
   const worker = functionOf(deployed, name)

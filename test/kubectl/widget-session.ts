@@ -15,7 +15,10 @@ export interface WidgetSession {
   with(binary: KubectlBinary): Kubectl
 }
 
-/** Of the `describe` that calls it: starts before its first test and ends after its last. Without a kubectl no test may run. */
+/**
+ * Of the `describe` that calls it: starts before its first test and ends after its last. Without a kubectl no test may
+ * run.
+ */
 export function widgetSession(binary: KubectlBinary = { file: 'no kubectl', minor: 0 }): WidgetSession {
   const directory = temporaryDirectory('kubectl')
   const dataDirectory = join(directory.path, 'data')

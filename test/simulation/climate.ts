@@ -2,8 +2,8 @@ import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
 import { oneOf } from './world.ts'
 
 /**
- * What the cloud, the clocks and the systems outside do to this seed. Swarm: each seed picks which faults exist and how strong
- * they are, and some know none; limits are shrunk as well. Numbers without a unit are probabilities.
+ * What the cloud, the clocks and the systems outside do to this seed. Swarm: each seed picks which faults exist and how
+ * strong they are, and some know none; limits are shrunk as well. Numbers without a unit are probabilities.
  */
 export interface Climate {
   /** The longest a call of a port takes. */
@@ -120,7 +120,9 @@ export const clearSky: Climate = {
   outside: clearOutside,
 }
 
-/** The climate of a seed. One in five is clear, half of them but for their limits: promises about time are told there. */
+/**
+ * The climate of a seed. One in five is clear, half of them but for their limits: promises about time are told there.
+ */
 export function climateOf(random: SeededRandom): Climate {
   const limits = limitsOf(random)
   const isClear = random.next() < 1 / 5

@@ -17,7 +17,10 @@ import { beginMs, createWorld } from './world.ts'
 
 const known = new Map<string, Promise<readonly StoredObject[]>>()
 
-/** What has been there for long: the default namespace and the definitions of the kinds. Made once per process: it is the same for all seeds. */
+/**
+ * What has been there for long: the default namespace and the definitions of the kinds. Made once per process: it is
+ * the same for all seeds.
+ */
 export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredObject[]> {
   const wanted = [
     Gadget,

@@ -5,8 +5,9 @@ import type { Climate } from './climate.ts'
 import type { World } from './world.ts'
 
 /**
- * One process of one function (on Lambda: an execution environment). It can be killed between any two calls, and then nothing
- * of it ever goes on. While no invocation is under way it stands still: what it left undone goes on with the next one.
+ * One process of one function (on Lambda: an execution environment). It can be killed between any two calls, and then
+ * nothing of it ever goes on. While no invocation is under way it stands still: what it left undone goes on with the
+ * next one.
  */
 export interface Life {
   readonly name: string
@@ -111,7 +112,10 @@ export interface CallOptions {
   readonly refusal?: () => boolean
 }
 
-/** A call through the network, as one life makes it: it takes time, may be refused or lost, and its caller may die on the way. */
+/**
+ * A call through the network, as one life makes it: it takes time, may be refused or lost, and its caller may die on
+ * the way.
+ */
 export async function call<Result>(
   { world, random, climate, isCalm }: Network,
   life: Life,

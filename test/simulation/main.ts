@@ -13,9 +13,10 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
 /**
  * `npm run sim -- [--seed N | --seeds A..B | --from A --minutes M | --replay file]`
  *
- * Every seed runs twice, and both runs must leave the same trace. The first line says how to repeat what follows; the exit code is 1
- * if a promise was broken. `--trace` prints what happened (one seed or a file), `--threads` is how many cores it takes (default:
- * all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and writes them to `regressions`.
+ * Every seed runs twice, and both runs must leave the same trace. The first line says how to repeat what follows; the
+ * exit code is 1 if a promise was broken. `--trace` prints what happened (one seed or a file), `--threads` is how many
+ * cores it takes (default: all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and
+ * writes them to `regressions`.
  */
 const { values } = optionsOf('npm run sim --', {
   options: {

@@ -6,8 +6,9 @@ import { optionsOf } from '../support/command-line.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 
 /**
- * `node test/simulation/mutants.ts [--seeds 2000] [--threads 2] [--only text]`: plants bugs in a copy of the source, one at a time,
- * and says which checker finds each, and with which seed. A bug that no seed finds is a hole in the checkers; exit code 1 then.
+ * `node test/simulation/mutants.ts [--seeds 2000] [--threads 2] [--only text]`: plants bugs in a copy of the source,
+ * one at a time, and says which checker finds each, and with which seed. A bug that no seed finds is a hole in the
+ * checkers; exit code 1 then.
  */
 const { values } = optionsOf('node test/simulation/mutants.ts', {
   options: {

@@ -5,8 +5,8 @@ import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
 import { below, type World } from './world.ts'
 
 /**
- * A system outside that keeps entities by name. It may lag, be unsure, limit the rate, lose answers, and say yes where it did
- * nothing. What is truly there is known to checkers.
+ * A system outside that keeps entities by name. It may lag, be unsure, limit the rate, lose answers, and say yes where
+ * it did nothing. What is truly there is known to checkers.
  */
 export interface Outside {
   readonly entities: ReadonlyMap<string, number>

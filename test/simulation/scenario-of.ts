@@ -4,8 +4,8 @@ import { plainScenarioOf, type Extras, type KindName, type Scenario, type Slowed
 import { below, oneOf } from './world.ts'
 
 /**
- * All that a seed decides. What was added to the first draws is drawn from streams of its own, one each: a seed that draws none of it runs as
- * it did before there was any.
+ * All that a seed decides. What was added to the first draws is drawn from streams of its own, one each: a seed that
+ * draws none of it runs as it did before there was any.
  */
 export function scenarioOf(seed: number): Scenario {
   const plain = plainScenarioOf(seed)
@@ -28,8 +28,8 @@ function propagationOf(random: SeededRandom): Pick<Extras, 'propagation'> {
 }
 
 /**
- * One seed in six, and one in two where two may have one turn, or runs do not end. A herd waits for nobody: what one change does to many is
- * looked at there.
+ * One seed in six, and one in two where two may have one turn, or runs do not end. A herd waits for nobody: what one
+ * change does to many is looked at there.
  */
 function limitsOf(random: SeededRandom, scenario: Scenario): Pick<Extras, 'limits'> {
   const { steps, resyncMinutes, herd } = scenario

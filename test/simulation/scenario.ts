@@ -21,7 +21,10 @@ export interface Extras {
   readonly limits?: { readonly [kind in KindName]?: Rate }
   /** How much later the objects of a kind run than they could, each by itself. */
   readonly slowed?: { readonly [kind in KindName]?: Slowed }
-  /** The controller of a kind is taken away with its queue for a while, and comes back. In milliseconds since the beginning. */
+  /**
+   * The controller of a kind is taken away with its queue for a while, and comes back. In milliseconds since the
+   * beginning.
+   */
   readonly absent?: Absence
   /** Gadgets do something outside that must not be repeated, once for each value. */
   readonly once?: true

@@ -28,8 +28,8 @@ const sliceSize = 20
 const sliceMsMax = 300_000
 
 /**
- * Runs a range of seeds over several threads. Which thread runs a seed changes nothing in it. A thread that breaks down, or does
- * not end, costs its seed only: what was to be run with it is run again, seed by seed.
+ * Runs a range of seeds over several threads. Which thread runs a seed changes nothing in it. A thread that breaks
+ * down, or does not end, costs its seed only: what was to be run with it is run again, seed by seed.
  */
 export async function runPool(options: PoolOptions): Promise<Tally> {
   const { from, to, threads, isFirstOnly = false, isOver: isEnough = () => false, onSlice } = options

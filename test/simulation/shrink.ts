@@ -23,8 +23,8 @@ export function sortOf(violation: string): string {
 }
 
 /**
- * A shorter scenario that breaks the same promise: steps are left out, halves first, then faults and tight limits, one by one. As
- * good as it gets within so many tries.
+ * A shorter scenario that breaks the same promise: steps are left out, halves first, then faults and tight limits, one
+ * by one. As good as it gets within so many tries.
  */
 export async function shrink(scenario: Scenario, breaks: string, triesMax = 400): Promise<Scenario> {
   let best = scenario

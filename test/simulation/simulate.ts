@@ -22,7 +22,10 @@ export interface SimulationResult {
   readonly faults: ReadonlyMap<string, number>
 }
 
-/** One scenario: trouble first, with safety looked at all along; then nothing goes wrong any more, and all must come to rest. */
+/**
+ * One scenario: trouble first, with safety looked at all along; then nothing goes wrong any more, and all must come to
+ * rest.
+ */
 export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   const { seed, climate, steps } = scenario
   const world = createWorld(seed)
@@ -131,7 +134,10 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
 const violationsMax = 20
 const troubleMsMax = 2 * 3_600_000
 
-/** Longer than the longest backoff, a dead letter's wait, visibility timeouts and ticks: what is not at rest by then never will be. */
+/**
+ * Longer than the longest backoff, a dead letter's wait, visibility timeouts and ticks: what is not at rest by then
+ * never will be.
+ */
 const calmMsMax = 2 * 3_600_000
 
 /** Longer than the longest that a process stands still, and a function goes on. */
@@ -152,7 +158,8 @@ interface Calm {
 /** Nothing goes wrong any more: everything must come to rest in time, and stay so. */
 async function calm({ world, plane, unmet, restBegins, report }: Calm): Promise<void> {
   const beganMs = world.nowMs()
-  // Children of those that nobody was told are gone are looked for once a day. The last try of a record may be in the calm.
+  // Children of those that nobody was told are gone are looked for once a day. The last try of a record may be in the
+  // calm.
   const untilMs = (): number => beganMs + (world.faults.has('stream record set aside') ? 26 * 3_600_000 : calmMsMax)
   let left = unmet()
   let restedLooks = 0

@@ -15,9 +15,9 @@ import { contentOf, manifestOf, pathOf } from './users.ts'
 import { createWorld } from './world.ts'
 
 /**
- * Promise 12: both engines behave the same. One script, on the adapters of one machine and on the simulated AWS, each under a clear
- * sky, must end in the same state: all that people see but for times, ids and versions. (With another script for one machine: that the
- * difference is seen.)
+ * Promise 12: both engines behave the same. One script, on the adapters of one machine and on the simulated AWS, each
+ * under a clear sky, must end in the same state: all that people see but for times, ids and versions. (With another
+ * script for one machine: that the difference is seen.)
  */
 export async function differencesOf(scenario: Scenario, ofLocal = scenario): Promise<readonly string[]> {
   const [aws, local] = [await endOnAws(plain(scenario)), await endLocally(plain(ofLocal))]

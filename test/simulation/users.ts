@@ -10,7 +10,9 @@ import type { World } from './world.ts'
 export interface Expectation {
   readonly kind: KindName
   readonly name: string
-  /** What its spec (or data) may be, as JSON: the last acknowledged, and those whose write had an unknown fate since. */
+  /**
+   * What its spec (or data) may be, as JSON: the last acknowledged, and those whose write had an unknown fate since.
+   */
   readonly specs: Set<string>
   mayExist: boolean
   mustExist: boolean

@@ -2,8 +2,8 @@ import type { Clock } from '../../shared/ports/clock.ts'
 import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
 
 /**
- * The only source of time and chance of a simulation. Everything that takes time waits here, and the earliest goes on next;
- * between two of them all that can run without time passing runs. So one seed is one order of events.
+ * The only source of time and chance of a simulation. Everything that takes time waits here, and the earliest goes on
+ * next; between two of them all that can run without time passing runs. So one seed is one order of events.
  */
 export interface World extends Clock {
   /** A stream of chance of its own, by name: to draw from one leaves all others as they are. */
@@ -51,7 +51,8 @@ export function createWorld(seed: number): World {
     after,
     runUntil: (ms) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      // Node empties the queue of microtasks before it takes ticks that were asked for in it: the simulated code does no I/O of its own.
+      // Node empties the queue of microtasks before it takes ticks that were asked for in it: the simulated code does
+      // no I/O of its own.
       const goOnWhenIdle = (): void => {
         process.nextTick(goOn)
       }

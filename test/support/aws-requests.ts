@@ -1,8 +1,8 @@
 import { bytesOf, type Transport } from './dynalite.ts'
 
 /**
- * Counts what clients of AWS ask for: each request as it leaves the code, and the capacity that DynamoDB says it took. What the
- * SDK sends again by itself is one request here.
+ * Counts what clients of AWS ask for: each request as it leaves the code, and the capacity that DynamoDB says it took.
+ * What the SDK sends again by itself is one request here.
  */
 export interface AwsRequests {
   /** What was asked for since the last time. */
@@ -56,7 +56,10 @@ export function countAwsRequests(...clients: readonly CountedClient[]): AwsReque
   }
 }
 
-/** The same for whoever is reached by a transport of the tests: what all clients ask for on it, with the polls of the mappings. */
+/**
+ * The same for whoever is reached by a transport of the tests: what all clients ask for on it, with the polls of the
+ * mappings.
+ */
 export function countedTransport(transport: Transport): AwsRequests & { readonly transport: Transport } {
   let tally = emptyTally()
   const handle: Transport['handle'] = async (request) => {

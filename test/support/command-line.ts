@@ -1,8 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
 /**
- * What the command line of a program of ours says. `--help` prints the usage and ends it with 0; what a person can mend there is told
- * with the usage, and exit code 1.
+ * What the command line of a program of ours says. `--help` prints the usage and ends it with 0; what a person can mend
+ * there is told with the usage, and exit code 1.
  */
 export function optionsOf<const T extends ParseArgsConfig>(
   program: string,

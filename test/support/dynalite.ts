@@ -14,8 +14,8 @@ import { tableDefinition } from '../../shared/adapters/aws/dynamodb/dynamodb-tab
 
 /**
  * dynalite in this process, in memory: DynamoDB by somebody else. A client reaches it without a socket, through its own
- * serialisation and signature. What it lacks of DynamoDB is added where our code relies on it (the item of a failed condition, a
- * stream); it has no TTL and no transactions, which we do not use.
+ * serialisation and signature. What it lacks of DynamoDB is added where our code relies on it (the item of a failed
+ * condition, a stream); it has no TTL and no transactions, which we do not use.
  */
 export interface Dynalite {
   readonly client: DynamoDBClient

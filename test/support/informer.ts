@@ -1,7 +1,8 @@
 /**
- * The cache of a client, as informers keep it: it lists, watches from the version of the list, is cut off now and then, goes
- * on from the last version it has seen, and lists anew when that is refused as gone. Whatever happens, it must be as the store
- * is in the end. It knows nothing of how it is served, so that a feed, an API or a simulation can stand behind it.
+ * The cache of a client, as informers keep it: it lists, watches from the version of the list, is cut off now and then,
+ * goes on from the last version it has seen, and lists anew when that is refused as gone. Whatever happens, it must be
+ * as the store is in the end. It knows nothing of how it is served, so that a feed, an API or a simulation can stand
+ * behind it.
  */
 export interface Informer {
   /** What the client believes there is, by name. */

@@ -12,8 +12,8 @@ import { randomUUID } from 'node:crypto'
 import { createLife, live, type Life } from './lambda-life.ts'
 
 /**
- * Plays Lambda's part before real queues and streams: polls them, hands batches to handlers, and does with the answer what an event
- * source mapping does. Source: Lambda Developer Guide, "Using Lambda with Amazon SQS" and "... DynamoDB".
+ * Plays Lambda's part before real queues and streams: polls them, hands batches to handlers, and does with the answer
+ * what an event source mapping does. Source: Lambda Developer Guide, "Using Lambda with Amazon SQS" and "... DynamoDB".
  */
 export interface LambdaFunction<Event, Result> {
   readonly name: string
@@ -221,8 +221,8 @@ async function read(shard: readonly DynamoDBRecord[], mapping: StreamMapping, si
 }
 
 /**
- * Until the batch is through or given up: a failure that names a record goes on from there, one that names none halves the batch, and what has
- * come to its last retry is set aside.
+ * Until the batch is through or given up: a failure that names a record goes on from there, one that names none halves
+ * the batch, and what has come to its last retry is set aside.
  */
 async function deliver(
   batch: readonly DynamoDBRecord[],

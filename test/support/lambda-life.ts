@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transport, TransportResponse } from './dynalite.ts'
 
 /**
- * One execution environment of a function, as far as it can be had in this process. When it dies, nothing of what it had begun goes on: all
- * that it does to the outside passes through a transport, and there a dead one waits for ever.
+ * One execution environment of a function, as far as it can be had in this process. When it dies, nothing of what it
+ * had begun goes on: all that it does to the outside passes through a transport, and there a dead one waits for ever.
  */
 export interface Life {
   readonly isDead: () => boolean
@@ -46,8 +46,8 @@ export interface Call {
 }
 
 /**
- * What a request meets. `throttle`: refused before anything was done. `lost`: done, but the answer is lost. `crashBefore`, `crashAfter`: the
- * function dies there. `hang`: nothing comes back, until the function's time is over.
+ * What a request meets. `throttle`: refused before anything was done. `lost`: done, but the answer is lost.
+ * `crashBefore`, `crashAfter`: the function dies there. `hang`: nothing comes back, until the function's time is over.
  */
 export type Fault = 'throttle' | 'lost' | 'crashBefore' | 'crashAfter' | 'hang'
 

@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream'
 
 /**
- * `awslambda`, the global that Lambda's Node runtime gives to functions whose answer is a stream. The prelude (status and headers) is
- * kept apart here; on the wire it comes ahead of the body.
+ * `awslambda`, the global that Lambda's Node runtime gives to functions whose answer is a stream. The prelude (status
+ * and headers) is kept apart here; on the wire it comes ahead of the body.
  */
 export interface StreamedAnswer {
   readonly stream: Readable

@@ -1,4 +1,6 @@
-/** Processor time that this process takes for some work, in milliseconds: the same on a machine that others use, too. */
+/**
+ * Processor time that this process takes for some work, in milliseconds: the same on a machine that others use, too.
+ */
 export function processorMs(work: () => void): number {
   const started = process.cpuUsage()
   work()

@@ -24,7 +24,10 @@ export interface Program extends AsyncDisposable {
   readonly stdout: string
   readonly stderr: string
   readonly ended: Promise<Ended>
-  /** Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (100 s), with what it did say. */
+  /**
+   * Waits until its standard output matches. Rejects when it ends before that, or after `timeoutMs` (100 s), with what
+   * it did say.
+   */
   says(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>
   /** Closes what it speaks into: nobody hears it any more. */
   turnAway(): void

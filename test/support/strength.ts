@@ -1,6 +1,6 @@
 /**
- * How much the tests try: `npm test` is the short form, `npm run test:long` the long one, which leaves nothing out. The variable is read here
- * and nowhere else.
+ * How much the tests try: `npm test` is the short form, `npm run test:long` the long one, which leaves nothing out. The
+ * variable is read here and nowhere else.
  */
 export const isLong = process.env['SETPOINT_TESTS'] === 'long'
 

@@ -7,7 +7,10 @@ export interface TemporaryDirectory extends Disposable {
   readonly path: string
 }
 
-/** It goes with this process at the latest: hooks of a file whose tests are all skipped are not called, nor is anything after Ctrl-C. */
+/**
+ * It goes with this process at the latest: hooks of a file whose tests are all skipped are not called, nor is anything
+ * after Ctrl-C.
+ */
 export function temporaryDirectory(name = 'test', parent = tmpdir()): TemporaryDirectory {
   const path = mkdtempSync(join(parent, `setpoint-${name}-`))
   left.add(path)

@@ -6,8 +6,8 @@ import {
 /** A virtual clock that waits for what it sets off. */
 export interface VirtualClock extends StandingClock {
   /**
-   * Lets `ms` pass: goes from one due sleep to the next, and lets what each sets off have a turn of the event loop, with all its
-   * microtasks, before it goes on.
+   * Lets `ms` pass: goes from one due sleep to the next, and lets what each sets off have a turn of the event loop,
+   * with all its microtasks, before it goes on.
    */
   advance(ms: number): Promise<void>
 }

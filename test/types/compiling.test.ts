@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { manyKinds } from './many-kinds.ts'
 
 /**
- * What the compiler has to do for those who write reconcilers: editing stays fast however many kinds a project has. Counted in
- * instantiations of types, which are the same on every machine; time is for the eye.
+ * What the compiler has to do for those who write reconcilers: editing stays fast however many kinds a project has.
+ * Counted in instantiations of types, which are the same on every machine; time is for the eye.
  */
 
 const root = resolve(import.meta.dirname, '../..')

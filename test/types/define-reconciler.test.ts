@@ -28,8 +28,8 @@ import {
 import { Widget, type WidgetObject } from '../acceptance/support/widgets.ts'
 
 /**
- * What the compiler knows of a reconciler, and which combinations it refuses. Nothing here runs but for what is checked at
- * definition too: for who comes without a compiler.
+ * What the compiler knows of a reconciler, and which combinations it refuses. Nothing here runs but for what is checked
+ * at definition too: for who comes without a compiler.
  */
 
 const reconcile = async () => done()

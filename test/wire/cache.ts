@@ -12,7 +12,10 @@ export function cached(name: string): string {
   return join(cacheDirectory, name)
 }
 
-/** Makes the directory unless it is there, whole or not at all. Of two who make it at once, the second throws its copy away. */
+/**
+ * Makes the directory unless it is there, whole or not at all. Of two who make it at once, the second throws its copy
+ * away.
+ */
 export async function fetchOnce(name: string, make: (directory: string) => Promise<void>): Promise<void> {
   const directory = cached(name)
   if (existsSync(directory)) return

@@ -21,9 +21,9 @@ import { disable, functionsIn, integrationsIn, mappingsIn, type DeployedFunction
 import { moto } from './moto.ts'
 
 /**
- * The stack of the fixtures, deployed by the real CDK command line into moto's CloudFormation, used as it was deployed, and destroyed. moto
- * starts no functions here: their bundles run in processes, with the variables that CloudFormation gave them, and what their mappings
- * name is handed to them.
+ * The stack of the fixtures, deployed by the real CDK command line into moto's CloudFormation, used as it was deployed,
+ * and destroyed. moto starts no functions here: their bundles run in processes, with the variables that CloudFormation
+ * gave them, and what their mappings name is handed to them.
  */
 const { skip, meta, endpoint } = onPeer(moto)
 const output = temporaryDirectory('deployed')
@@ -83,7 +83,10 @@ function start(one: DeployedFunction): Promise<FunctionProcess> {
   })
 }
 
-/** CloudFormation waits for the function behind the custom resource, which moto cannot run: it is run here, and answers moto. */
+/**
+ * CloudFormation waits for the function behind the custom resource, which moto cannot run: it is run here, and answers
+ * moto.
+ */
 async function answerCustomResource(functions: readonly DeployedFunction[]): Promise<void> {
   const removal = functions.find(({ Description }) => Description.includes('whether controllers may go'))
   if (removal === undefined) throw new Error('no function answers for the controllers')
@@ -158,7 +161,10 @@ async function handOn({ functions, mappings }: Running, seen: Map<string, Image>
   return handed
 }
 
-/** moto hands the records of a stream to a container and forgets them, whether there is one or not: so what changed is looked up. */
+/**
+ * moto hands the records of a stream to a container and forgets them, whether there is one or not: so what changed is
+ * looked up.
+ */
 async function recordsOf(streamArn: string, seen: Map<string, Image>): Promise<readonly object[]> {
   const [, TableName = ''] = /:table\/([^/]+)\//.exec(streamArn) ?? []
   const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName, ConsistentRead: true }))
@@ -193,7 +199,10 @@ async function deleteAll(arn: string, batch: readonly object[]): Promise<void> {
     await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl(arn), ReceiptHandle: receiptHandle }))
 }
 
-/** What moto's CloudFormation leaves out, as docs/aws.md says, too. Alarms are left out before, because the dashboard names them. */
+/**
+ * What moto's CloudFormation leaves out, as docs/aws.md says, too. Alarms are left out before, because the dashboard
+ * names them.
+ */
 const unknownToMoto = [
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::Authorizer',

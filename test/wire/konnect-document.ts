@@ -9,8 +9,8 @@ const home = `konnect-openapi-${version}`
 const file = 'openapi.yaml'
 
 /**
- * Konnect's public OpenAPI document, from the Go module that Kong makes of it (Apache-2.0), by Go's module proxy. The fake Konnect of
- * the tests holds every request and every answer against it. Needs Go.
+ * Konnect's public OpenAPI document, from the Go module that Kong makes of it (Apache-2.0), by Go's module proxy. The
+ * fake Konnect of the tests holds every request and every answer against it. Needs Go.
  */
 export const konnectDocument: Peer = {
   name: "Konnect's OpenAPI document",

@@ -9,7 +9,9 @@ const home = `localstack-${version}`
 /** It asks for no upper limits, and later versions of these took away what it calls. */
 const older = ['cbor2==5.9.0', 'cryptography==43.0.3', 'moto-ext==5.1.54', 'pyopenssl==24.2.1']
 
-/** LocalStack's SQS, from PyPI: much of it is tested against AWS by those who write it. Nothing else of it is started. */
+/**
+ * LocalStack's SQS, from PyPI: much of it is tested against AWS by those who write it. Nothing else of it is started.
+ */
 export const localstack: Peer = {
   name: "LocalStack's SQS",
   version,

@@ -1,8 +1,7 @@
 /**
- * `npm run test:wire`: the tests of test/wire against servers that nobody here wrote, and those that a public document is held
- * against. Fetches each in its pinned version into a cache
- * outside the tree, starts it on 127.0.0.1, runs the tests, and stops it. What cannot be had here is said, and its tests are skipped.
- * Exits 1 if a test failed.
+ * `npm run test:wire`: the tests of test/wire against servers that nobody here wrote, and those that a public document
+ * is held against. Fetches each in its pinned version into a cache outside the tree, starts it on 127.0.0.1, runs the
+ * tests, and stops it. What cannot be had here is said, and its tests are skipped. Exits 1 if a test failed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** What moto knows of the functions and mappings that CloudFormation made in it: by plain HTTP, the clients for that are not ours. */
+/**
+ * What moto knows of the functions and mappings that CloudFormation made in it: by plain HTTP, the clients for that are
+ * not ours.
+ */
 export interface DeployedFunction {
   readonly FunctionName: string
   readonly FunctionArn: string

@@ -5,14 +5,19 @@ const version = '5.2.5'
 const home = `moto-${version}`
 const says = /Running on (http:\/\/127\.0\.0\.1:\d+)/
 
-/** Its own way to start has a thread for each request, and then of two conditional writes of an item both may succeed. */
+/**
+ * Its own way to start has a thread for each request, and then of two conditional writes of an item both may succeed.
+ */
 const oneThread = `
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import run_simple
 run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False)
 `
 
-/** moto, from PyPI: DynamoDB with Streams, SQS, EventBridge, CloudFormation and more on one endpoint. This one is for the table. */
+/**
+ * moto, from PyPI: DynamoDB with Streams, SQS, EventBridge, CloudFormation and more on one endpoint. This one is for
+ * the table.
+ */
 export const moto: Peer = {
   name: 'moto',
   version,

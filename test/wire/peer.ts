@@ -3,8 +3,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { startProgram } from '../support/program.ts'
 
 /**
- * A server that nobody here wrote, so that what it accepts is not what we believe. It is fetched in a pinned version, and serves on
- * 127.0.0.1, in memory; any credentials will do.
+ * A server that nobody here wrote, so that what it accepts is not what we believe. It is fetched in a pinned version,
+ * and serves on 127.0.0.1, in memory; any credentials will do.
  */
 export interface Peer {
   readonly name: string

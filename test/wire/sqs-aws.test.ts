@@ -4,9 +4,9 @@ import { workQueueContract } from '../contract/work-queue.contract.ts'
 import { openInRealTime } from './sqs-contract.ts'
 
 /**
- * The real thing, for a person with an account: `SETPOINT_WIRE_AWS=eu-central-1 npm test -- test/wire/sqs-aws`, with credentials where
- * the SDK finds them. Makes a queue for each test and deletes it; a few thousand requests in all. What decision 12 rests on and no emulator
- * can say is the test of stale handles.
+ * The real thing, for a person with an account: `SETPOINT_WIRE_AWS=eu-central-1 npm test -- test/wire/sqs-aws`, with
+ * credentials where the SDK finds them. Makes a queue for each test and deletes it; a few thousand requests in all.
+ * What decision 12 rests on and no emulator can say is the test of stale handles.
  */
 const region = process.env['SETPOINT_WIRE_AWS'] ?? ''
 

@@ -23,8 +23,8 @@ type Status = NonNullable<Cron['status']>
 const scheduledAnnotation = 'batch.setpoint.dev/cronjob-scheduled-timestamp'
 
 /**
- * Makes a Job at each time of a schedule. What to do is decided from the spec, the Jobs that are there and the time alone
- * (`cron-plan.ts`); a Job is named after its time, so that none is made twice, whatever was lost.
+ * Makes a Job at each time of a schedule. What to do is decided from the spec, the Jobs that are there and the time
+ * alone (`cron-plan.ts`); a Job is named after its time, so that none is made twice, whatever was lost.
  */
 export const cronJobReconciler: Controller = defineReconciler(CronJob, {
   owns: [Job],

@@ -33,8 +33,9 @@ export interface JobOptions {
 
 /**
  * Dumps the databases of a Job, one in each run, and notes each in the status, so that a crash or a failure repeats one
- * database and not all. A dump is one transaction, so one that was interrupted begins anew; one that takes longer than a run
- * may (14 minutes, as on Lambda) fails. A Job that is deleted stops what it is doing, and goes when it has stopped.
+ * database and not all. A dump is one transaction, so one that was interrupted begins anew; one that takes longer than
+ * a run may (14 minutes, as on Lambda) fails. A Job that is deleted stops what it is doing, and goes when it has
+ * stopped.
  */
 export function jobReconciler(options: JobOptions): Controller {
   return defineReconciler(Job, {

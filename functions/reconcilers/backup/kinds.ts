@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { defineKind } from '../../../shared/index.ts'
 
-/** Fields and their meaning are those of Kubernetes' batch/v1, and of the BackupPolicy that the acceptance table lists. */
+/**
+ * Fields and their meaning are those of Kubernetes' batch/v1, and of the BackupPolicy that the acceptance table lists.
+ */
 
 const schedule = z
   .string()

@@ -6,7 +6,10 @@ import { withDump } from './dump/dump.ts'
 import { jobReconciler } from './job.ts'
 import { policyReconciler } from './policy.ts'
 
-/** BackupPolicy, CronJob and Job, with dumps where BACKUP_ARCHIVE says (a directory, or `s3://bucket/prefix`), or else in this directory. */
+/**
+ * BackupPolicy, CronJob and Job, with dumps where BACKUP_ARCHIVE says (a directory, or `s3://bucket/prefix`), or else
+ * in this directory.
+ */
 export function backupReconcilers(directory?: string): readonly Controller[] {
   return backupReconcilersOver(archiveAt(process.env['BACKUP_ARCHIVE'] || directory), withDump)
 }

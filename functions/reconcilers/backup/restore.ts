@@ -7,9 +7,9 @@ import { restoreDump } from './dump/restore.ts'
 import { ScriptError } from './dump/script.ts'
 
 /**
- * `npm run restore -- DUMP [--to URL]`: restores a dump, a file or `s3://bucket/key`, into an empty database, all of it or
- * nothing. The database is named by its URL, or by DATABASE_URL, which no list of processes shows. Exits with 1 and one line
- * on stderr if it did not; `--help` prints the usage.
+ * `npm run restore -- DUMP [--to URL]`: restores a dump, a file or `s3://bucket/key`, into an empty database, all of it
+ * or nothing. The database is named by its URL, or by DATABASE_URL, which no list of processes shows. Exits with 1 and
+ * one line on stderr if it did not; `--help` prints the usage.
  */
 const usage = `usage: npm run restore -- DUMP [--to postgresql://user:password@host:port/database]
 DUMP is a file or s3://bucket/key; without --to the database is that of DATABASE_URL`

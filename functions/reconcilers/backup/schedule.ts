@@ -13,9 +13,9 @@ export interface Schedule {
 export const missedMax = 100
 
 /**
- * Reads a schedule as Kubernetes' CronJob does (robfig/cron v3): where the clocks go forward, a time that does not exist is
- * skipped, and where they go back, a time that comes twice runs twice. Throws an error with a message for people if the
- * schedule or the time zone is not valid.
+ * Reads a schedule as Kubernetes' CronJob does (robfig/cron v3): where the clocks go forward, a time that does not
+ * exist is skipped, and where they go back, a time that comes twice runs twice. Throws an error with a message for
+ * people if the schedule or the time zone is not valid.
  */
 export function parseSchedule(text: string, timeZone = 'UTC'): Schedule {
   // TypeError or RangeError, with the field; an unknown time zone is found when the first time is asked for.
@@ -63,8 +63,8 @@ const nicknames: Readonly<Record<string, string>> = {
 }
 
 /**
- * croner moves a job of one fixed hour out of the gap that daylight saving leaves, and runs it once where the hour comes twice;
- * one whose hour is a range it treats as Kubernetes treats all. `2-2/1` is 2, as a range.
+ * croner moves a job of one fixed hour out of the gap that daylight saving leaves, and runs it once where the hour
+ * comes twice; one whose hour is a range it treats as Kubernetes treats all. `2-2/1` is 2, as a range.
  */
 function everyHourByRange(text: string): string {
   const fields = text.trim().split(/ +/)

@@ -18,7 +18,9 @@ const path = '/v2/control-planes'
 
 /** Control planes: made by POST, found by a label, changed by PATCH. */
 export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konnect): Controller {
-  /** With what Konnect nests, and whose it is. Asked before anything is made, so that no answer is lost for its sake. */
+  /**
+   * With what Konnect nests, and whose it is. Asked before anything is made, so that no answer is lost for its sake.
+   */
   const completed = async (client: KonnectClient, call: () => Promise<JsonObject | undefined>): Promise<JsonObject> => {
     const organizationID = await organizationOf(client)
     const { config, ...entity } = await answered(call())

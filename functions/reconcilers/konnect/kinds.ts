@@ -1,7 +1,10 @@
 import * as z from 'zod'
 import { defineKind, externalStatus, type PrinterColumn } from '../../../shared/index.ts'
 
-/** Konnect's entities as kinds. Fields, limits and defaults are those of Konnect's public API; what is left out is Konnect's to choose. */
+/**
+ * Konnect's entities as kinds. Fields, limits and defaults are those of Konnect's public API; what is left out is
+ * Konnect's to choose.
+ */
 
 const ref = z.object({ name: z.string().min(1) })
 const controlPlaneRef = ref.describe('The KonnectControlPlane it is in, in the same namespace.')

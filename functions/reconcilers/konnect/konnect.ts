@@ -15,7 +15,10 @@ export interface Konnect {
 export interface KonnectOptions {
   /** Default: the global one. */
   readonly fetch?: Fetch
-  /** What an account may call. Konnect publishes no number; this is what a person with a script would do. Default 20 a second in bursts of 100. */
+  /**
+   * What an account may call. Konnect publishes no number; this is what a person with a script would do. Default 20 a
+   * second in bursts of 100.
+   */
   readonly rate?: { readonly perSecond: number; readonly burst: number }
 }
 
@@ -50,7 +53,10 @@ async function askOrganization(client: KonnectClient): Promise<string> {
   }
 }
 
-/** Organizations are the same in all regions, and asked for at the global server. Any other server has everything itself. */
+/**
+ * Organizations are the same in all regions, and asked for at the global server. Any other server has everything
+ * itself.
+ */
 function globalServer(serverURL: string): string {
   return serverURL.replace(/^https:\/\/[a-z]+\.api\.konghq\.com$/, 'https://global.api.konghq.com')
 }

@@ -1,6 +1,9 @@
 import type { Json, Owner } from '../../../shared/index.ts'
 
-/** How entities are marked as an object's, as Kong's own operator does it: by labels of control planes, by tags of all else. */
+/**
+ * How entities are marked as an object's, as Kong's own operator does it: by labels of control planes, by tags of all
+ * else.
+ */
 
 const uidMark = 'k8s-uid'
 

@@ -1,9 +1,10 @@
 import { HttpError, MissingReferenceError, type Json, type JsonObject } from '../../../shared/index.ts'
 
 /**
- * What Konnect says when it refuses, in a form that is equal for equal refusals. There are two: problem details for control planes
- * (`title`, `detail`, `invalid_parameters`; `instance` is a trace id and is left out), and the gateway's errors for the entities in
- * them (`message`, `details`). The latter say 400 for what is elsewhere a 409: a name that is taken, a reference to what is not there.
+ * What Konnect says when it refuses, in a form that is equal for equal refusals. There are two: problem details for
+ * control planes (`title`, `detail`, `invalid_parameters`; `instance` is a trace id and is left out), and the gateway's
+ * errors for the entities in them (`message`, `details`). The latter say 400 for what is elsewhere a 409: a name that
+ * is taken, a reference to what is not there.
  */
 export function refusalOf(status: number, answer: JsonObject | undefined, retryAfterMs?: number): HttpError {
   const details = objects(answer?.['details'])

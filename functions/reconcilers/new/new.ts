@@ -5,9 +5,9 @@ import { readNames, usage, UsageError, type Names } from './names.ts'
 import { addedToList, filesOf } from './templates.ts'
 
 /**
- * `npm run new -- <group>/<version>/<Kind>`: writes a reconciler with its kind, its test and an example, and puts it into the
- * list of those that run. What it writes passes `npm test` as it is. Nothing that is there is written over: it refuses before
- * it has written anything, with one line on stderr and exit code 1. `--help` prints the usage.
+ * `npm run new -- <group>/<version>/<Kind>`: writes a reconciler with its kind, its test and an example, and puts it
+ * into the list of those that run. What it writes passes `npm test` as it is. Nothing that is there is written over: it
+ * refuses before it has written anything, with one line on stderr and exit code 1. `--help` prints the usage.
  */
 const root = join(import.meta.dirname, '../../..')
 const list = join(root, 'functions/reconcilers/own.ts')

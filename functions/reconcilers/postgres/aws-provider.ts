@@ -31,9 +31,9 @@ export interface AwsProviderOptions {
 }
 
 /**
- * Servers as DB instances of RDS, by the Cloud Control API: encrypted, not public, with a week of backups, protected against deletion
- * until their object is deleted. An instance of the right name is ours if its tag says so; others are not touched. When its
- * object is deleted, RDS keeps a final snapshot: Cloud Control always asks for one.
+ * Servers as DB instances of RDS, by the Cloud Control API: encrypted, not public, with a week of backups, protected
+ * against deletion until their object is deleted. An instance of the right name is ours if its tag says so; others are
+ * not touched. When its object is deleted, RDS keeps a final snapshot: Cloud Control always asks for one.
  */
 export function awsProvider({ connect, settings }: AwsProviderOptions): PostgresProvider {
   const instances = resourcesOf<Instance>(typeName, connect)

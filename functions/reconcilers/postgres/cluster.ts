@@ -18,8 +18,8 @@ import type { ClusterIdentity, PostgresProvider, StageResult, Wait, WantedCluste
 type Cluster = ObjectOf<typeof PostgresCluster>
 
 /**
- * Keeps a PostgreSQL server as declared, stage by stage: superuser's Secret, data directory, configuration, running server.
- * Every run starts from the first stage; a stage that holds is only looked at.
+ * Keeps a PostgreSQL server as declared, stage by stage: superuser's Secret, data directory, configuration, running
+ * server. Every run starts from the first stage; a stage that holds is only looked at.
  */
 export function clusterReconciler(provider: PostgresProvider): Controller {
   return defineReconciler(PostgresCluster, {

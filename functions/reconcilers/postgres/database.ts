@@ -25,8 +25,8 @@ import { dropRole, ensureRole } from './sql/roles.ts'
 type Database = ObjectOf<typeof PostgresDatabase>
 
 /**
- * Keeps a database and its owner role as declared, on the cluster it refers to: what was dropped or altered by hand is put
- * back. While the cluster is not ready it waits, and is woken when the cluster is.
+ * Keeps a database and its owner role as declared, on the cluster it refers to: what was dropped or altered by hand is
+ * put back. While the cluster is not ready it waits, and is woken when the cluster is.
  */
 export const databaseReconciler: Controller = defineReconciler(PostgresDatabase, {
   owns: [Secret],

@@ -61,7 +61,9 @@ const rules: Readonly<Record<string, Rule>> = {
   F0: { kind: 'terminal', reason: 'ConfigurationInvalid' },
 }
 
-/** Sorts what the driver threw while doing `attempt`: a server's error by its SQLSTATE, all else as a lost connection. */
+/**
+ * Sorts what the driver threw while doing `attempt`: a server's error by its SQLSTATE, all else as a lost connection.
+ */
 export function driverFailure(error: unknown, attempt: string): PostgresFailure {
   const state = sqlState(error)
   const rule = state === undefined ? lost : (rules[state] ?? rules[state.slice(0, 2)] ?? unknown)
@@ -71,7 +73,9 @@ export function driverFailure(error: unknown, attempt: string): PostgresFailure 
 const lost: Rule = { kind: 'retryable', reason: 'ConnectionLost' }
 const unknown: Rule = { kind: 'retryable', reason: 'StatementFailed' }
 
-/** The SQLSTATE of a server's error; system errors carry a `code` too, but never one of this shape with a `severity`. */
+/**
+ * The SQLSTATE of a server's error; system errors carry a `code` too, but never one of this shape with a `severity`.
+ */
 function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

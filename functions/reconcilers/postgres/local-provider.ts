@@ -14,8 +14,8 @@ import { resetPassword } from './server/superuser.ts'
 import { withConnection } from './sql/connection.ts'
 
 /**
- * Servers as processes on this machine. They outlive the control plane, which finds them again when it comes back. Each has
- * a directory of its namespace and name, so that data that was retained is found again by a cluster of that name.
+ * Servers as processes on this machine. They outlive the control plane, which finds them again when it comes back. Each
+ * has a directory of its namespace and name, so that data that was retained is found again by a cluster of that name.
  */
 export function localProvider(directory: string): PostgresProvider {
   const serverOf = async (cluster: ClusterIdentity, signal: AbortSignal): Promise<Server> => ({

@@ -1,9 +1,9 @@
 import type { Context, Duration, NotReady } from '../../../shared/index.ts'
 
 /**
- * Where clusters run: server processes on this machine, or a service. The stages are run in order on every reconcile; each
- * may be repeated, and may be killed at any moment, without harm. Failures are PostgresFailures, or a `retryAfter` if the far side
- * asks for time.
+ * Where clusters run: server processes on this machine, or a service. The stages are run in order on every reconcile;
+ * each may be repeated, and may be killed at any moment, without harm. Failures are PostgresFailures, or a `retryAfter`
+ * if the far side asks for time.
  */
 export interface PostgresProvider {
   /** How often a cluster that is as declared is looked at. */

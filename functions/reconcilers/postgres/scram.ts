@@ -7,7 +7,8 @@ const deriveKey = promisify(pbkdf2)
 
 /**
  * What PostgreSQL keeps of a password (RFC 5803): made here, so that the password itself never stands in a statement,
- * where the server's log would repeat it. Passwords are printable ASCII; others would need the normalisation of RFC 4013.
+ * where the server's log would repeat it. Passwords are printable ASCII; others would need the normalisation of RFC
+ * 4013.
  */
 export async function scramVerifier(password: string): Promise<string> {
   if (!/^[\x20-\x7e]+$/.test(password)) {

@@ -1,9 +1,9 @@
 import { metrics, type Metric, type MetricType } from '../../model/metrics.ts'
 
 /**
- * What goes to CloudWatch of each metric. A custom metric costs $0.30 a month for each combination of dimension values that
- * was written in it, so only what a dashboard or an alarm looks at is one. All labels and values are in the log line
- * anyway, where Logs Insights finds them.
+ * What goes to CloudWatch of each metric. A custom metric costs $0.30 a month for each combination of dimension values
+ * that was written in it, so only what a dashboard or an alarm looks at is one. All labels and values are in the log
+ * line anyway, where Logs Insights finds them.
  */
 type Sent = { readonly dimensions: readonly string[] } | 'logged' | 'left out'
 

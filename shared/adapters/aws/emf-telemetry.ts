@@ -11,13 +11,13 @@ export interface EmfTelemetryOptions {
 }
 
 /**
- * Telemetry as CloudWatch's embedded metric format: log lines that CloudWatch makes metrics of, without a call. Numbers are
- * kept in memory until `flush`, which a function calls once, at the end of each invocation: one line for each set of labels
- * that something happened to. What is 0 is not written, since a metric costs only while it is written: to who reads it, a
- * missing value is 0. Which metrics there are, and by which labels, says `emfMetrics`.
+ * Telemetry as CloudWatch's embedded metric format: log lines that CloudWatch makes metrics of, without a call. Numbers
+ * are kept in memory until `flush`, which a function calls once, at the end of each invocation: one line for each set
+ * of labels that something happened to. What is 0 is not written, since a metric costs only while it is written: to who
+ * reads it, a missing value is 0. Which metrics there are, and by which labels, says `emfMetrics`.
  *
- * Format: Amazon CloudWatch User Guide, "Embedded metric format specification": at most 100 values per metric and line, 100
- * metrics and 30 dimensions per directive.
+ * Format: Amazon CloudWatch User Guide, "Embedded metric format specification": at most 100 values per metric and line,
+ * 100 metrics and 30 dimensions per directive.
  */
 export interface EmfTelemetry extends Telemetry {
   flush(): void

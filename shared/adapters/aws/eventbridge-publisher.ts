@@ -27,10 +27,11 @@ export interface EventBridgePublisherOptions {
 }
 
 /**
- * Puts transitions on an event bus, for people's own rules: source `setpoint`, detail-type `Ready`, `NotReady` or `Failed`, and in
- * the detail `group`, `kind`, `namespace`, `name`, `uid`, `generation`, `resourceVersion` and the `condition` with its states
- * `before` and `after`. A rule may see one twice, with the same uid and resourceVersion. Rejects once some could not be put:
- * THROTTLED or UNAVAILABLE for what may work later, INTERNAL for what is refused for good.
+ * Puts transitions on an event bus, for people's own rules: source `setpoint`, detail-type `Ready`, `NotReady` or
+ * `Failed`, and in the detail `group`, `kind`, `namespace`, `name`, `uid`, `generation`, `resourceVersion` and the
+ * `condition` with its states `before` and `after`. A rule may see one twice, with the same uid and resourceVersion.
+ * Rejects once some could not be put: THROTTLED or UNAVAILABLE for what may work later, INTERNAL for what is refused
+ * for good.
  */
 export type PublishTransitions = (transitions: readonly Transition[]) => Promise<void>
 
@@ -55,8 +56,8 @@ export function createEventBridgePublisher(options: EventBridgePublisherOptions)
 }
 
 /**
- * A request may have 256 KB, by ten entries (EventBridge User Guide, "Calculating PutEvents event entry size"). With messages of this
- * length, ten entries are below it whatever they say, and none need be counted.
+ * A request may have 256 KB, by ten entries (EventBridge User Guide, "Calculating PutEvents event entry size"). With
+ * messages of this length, ten entries are below it whatever they say, and none need be counted.
  */
 const messageCharactersMax = 1_000
 

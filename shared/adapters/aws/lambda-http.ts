@@ -4,9 +4,9 @@ import { OperatingError } from '../../model/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 
 /**
- * The shell of the API on Lambda behind a regional REST API with response streaming: the proxy event as a request, and the response
- * as what is streamed. Who asks is what the authorizer has found out; what the client itself says of it is not passed on.
- * Source: API Gateway Developer Guide, "Lambda proxy integration" and "response transfer mode".
+ * The shell of the API on Lambda behind a regional REST API with response streaming: the proxy event as a request, and
+ * the response as what is streamed. Who asks is what the authorizer has found out; what the client itself says of it is
+ * not passed on. Source: API Gateway Developer Guide, "Lambda proxy integration" and "response transfer mode".
  */
 export interface StreamedResponse {
   readonly statusCode: number
@@ -14,7 +14,10 @@ export interface StreamedResponse {
   readonly body: string | Readable
 }
 
-/** A client that reconnects by itself asks for minutes; each is paid for, so that it is given one. Others are given all there is. */
+/**
+ * A client that reconnects by itself asks for minutes; each is paid for, so that it is given one. Others are given all
+ * there is.
+ */
 const reconnectingSecondsMax = 55
 
 export function requestOf(event: APIGatewayProxyEvent, principal: string, signal: AbortSignal): HttpRequest {

@@ -2,11 +2,12 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { OperatingError } from '../../model/errors.ts'
 
 /**
- * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. For one process at a
- * time. Throws UNAVAILABLE if it cannot be written.
+ * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. For one
+ * process at a time. Throws UNAVAILABLE if it cannot be written.
  */
 export function writeAtomically(file: string, content: string): void {
-  // The same name each time: what a crash leaves of one is taken away by the next, and nothing that stands there is written through.
+  // The same name each time: what a crash leaves of one is taken away by the next, and nothing that stands there is
+  // written through.
   const unfinished = `${file}.tmp`
   try {
     rmSync(unfinished, { force: true })

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../model/json.ts'
 
 /**
- * `/version`: the Kubernetes release whose conventions are spoken, which clients compare with their own. Google's kubectl
- * picks the binary it runs by it.
+ * `/version`: the Kubernetes release whose conventions are spoken, which clients compare with their own. Google's
+ * kubectl picks the binary it runs by it.
  */
 export function versionDocument(setpoint: string): JsonObject {
   return {

@@ -4,7 +4,10 @@ import { isReview } from '../reviews/review-kinds.ts'
 import { schemaRef } from './kind-schemas.ts'
 import { metaRef } from './meta-schemas.ts'
 
-/** The operations of one kind. kubectl reads from them which kind a path serves, and that `patch` knows `fieldValidation`. */
+/**
+ * The operations of one kind. kubectl reads from them which kind a path serves, and that `patch` knows
+ * `fieldValidation`.
+ */
 export function kindPaths(kind: ServedKind): JsonObject {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`
   const collection = kind.namespaced ? `${root}/namespaces/{namespace}/${kind.plural}` : `${root}/${kind.plural}`

@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../model/json.ts'
 
-/** The schemas that every document shares: object metadata and what the operations take and give. Texts shortened from apimachinery's. */
+/**
+ * The schemas that every document shares: object metadata and what the operations take and give. Texts shortened from
+ * apimachinery's.
+ */
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 

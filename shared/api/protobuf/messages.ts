@@ -7,7 +7,10 @@ import { decodeMessage, fieldBytes, type Field, type FieldType, type Message } f
  * numbers from `generated.proto` of k8s.io/api and k8s.io/apimachinery at v1.32. Replies stay JSON, which it accepts.
  */
 
-/** An object in Kubernetes' envelope: magic, `runtime.Unknown`, message. Throws UNSUPPORTED_MEDIA_TYPE for a kind that is not known. */
+/**
+ * An object in Kubernetes' envelope: magic, `runtime.Unknown`, message. Throws UNSUPPORTED_MEDIA_TYPE for a kind that
+ * is not known.
+ */
 export function decodeObject(bytes: Uint8Array): JsonObject {
   if (!magic.every((byte, i) => bytes[i] === byte))
     throw new OperatingError('BAD_REQUEST', 'the body is not protobuf of Kubernetes: its first bytes are not "k8s\\0"')

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../model/json.ts'
 import { timestamp } from '../../model/time.ts'
 
 /**
- * Protocol buffers, wire format to JSON, by a table of fields. Kubernetes' mapping: 64-bit integers are numbers, bytes are
- * base64, `Time` is text. Fields that the table does not name are skipped, as protobuf asks.
+ * Protocol buffers, wire format to JSON, by a table of fields. Kubernetes' mapping: 64-bit integers are numbers, bytes
+ * are base64, `Time` is text. Fields that the table does not name are skipped, as protobuf asks.
  */
 export type FieldType = 'string' | 'bytes' | 'bool' | 'int' | 'time' | Message | { readonly map: 'string' | 'bytes' }
 

@@ -8,7 +8,10 @@ import { json } from '../reply.ts'
 import { readObject } from '../request-body.ts'
 import { methodNotAllowed } from '../request-info.ts'
 
-/** `POST` of a review: the body comes back with the answer as its status. Until there are roles, who is known may do everything. */
+/**
+ * `POST` of a review: the body comes back with the answer as its status. Until there are roles, who is known may do
+ * everything.
+ */
 export const answerReview: VerbHandler = async (call) => {
   const { kind, info, request, user } = call
   if (info.name !== '') throw methodNotAllowed()

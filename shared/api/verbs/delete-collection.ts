@@ -9,7 +9,9 @@ import { selectedObjects, selectedPages, type Pages } from '../selected-objects.
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
 
-/** `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain. */
+/**
+ * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain.
+ */
 export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
     const view = viewOf(call, services.clock)

@@ -15,7 +15,9 @@ import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
 import { bookmarkMs, dueMs, pieces, type Stream } from '../watch/stream.ts'
 
-/** `GET` of a collection with `watch`: what happens to it, line by line, until the client leaves or its time is over. */
+/**
+ * `GET` of a collection with `watch`: what happens to it, line by line, until the client leaves or its time is over.
+ */
 export function createWatch(services: ApiServices): VerbHandler {
   const slots = createWatchSlots(services.watchesMax ?? 1_000)
   const liveOf = createLiveKinds(services)

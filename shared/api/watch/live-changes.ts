@@ -5,9 +5,9 @@ import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts
 import type { Clock } from '../../ports/clock.ts'
 
 /**
- * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that grows
- * at its tail; each watcher holds the last segment it has read, and what all have read is garbage. A watcher that is
- * too far behind loses its place, and reads the log by itself until it is up to date again.
+ * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that
+ * grows at its tail; each watcher holds the last segment it has read, and what all have read is garbage. A watcher that
+ * is too far behind loses its place, and reads the log by itself until it is up to date again.
  */
 export interface LiveChanges {
   /** Adds a watcher, which is woken from now on; its place is the present tail. Throws what the feed throws. */
@@ -47,7 +47,9 @@ export interface Segment {
 const lagMax = 4_000_000
 /** A client that takes nothing for so long is cut off. */
 const stallMs = 30_000
-/** Deliveries rest so long for each watcher, which is a little more than one costs: they take less than half of a core. */
+/**
+ * Deliveries rest so long for each watcher, which is a little more than one costs: they take less than half of a core.
+ */
 const restMsPerWatcher = 0.04
 
 /** One chain per kind that is watched. A kind whose definition has changed is another one. */

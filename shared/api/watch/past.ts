@@ -30,8 +30,8 @@ export async function beginPast(stream: Stream, clock: Clock): Promise<Past> {
 }
 
 /**
- * The place among the live changes is taken before the log is asked. So what is told by neither would have to come between
- * two looks of which the second is later.
+ * The place among the live changes is taken before the log is asked. So what is told by neither would have to come
+ * between two looks of which the second is later.
  */
 function ask(stream: Stream, { changes }: Past): Asked {
   stream.live.rejoin(stream)

@@ -56,9 +56,10 @@ const silenceMs = 10_000
 export const bookmarkMs = 60_000
 
 /**
- * The lines of a watch, in pieces. A first space makes every gateway send the headers; a space in ten seconds of silence
- * tells a client that the server is there (client-node gives up after thirty). JSON allows a space ahead of a value, and
- * every client takes it, whereas the Python client from 34.1 on fails on an empty line. Nothing is read ahead of the client.
+ * The lines of a watch, in pieces. A first space makes every gateway send the headers; a space in ten seconds of
+ * silence tells a client that the server is there (client-node gives up after thirty). JSON allows a space ahead of a
+ * value, and every client takes it, whereas the Python client from 34.1 on fails on an empty line. Nothing is read
+ * ahead of the client.
  */
 export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Array> {
   try {
@@ -86,7 +87,9 @@ function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {
 const pieceMax = 16_384
 const encoder = new TextEncoder()
 
-/** The next piece of what is to be sent. A part of a long text is a copy, so that the whole is not kept for its sake. */
+/**
+ * The next piece of what is to be sent. A part of a long text is a copy, so that the whole is not kept for its sake.
+ */
 function takePiece(stream: Stream, rest: string | Uint8Array): string | Uint8Array {
   stream.isTaken = false
   stream.wroteAtMs = stream.clock.nowMs()

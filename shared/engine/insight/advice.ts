@@ -3,8 +3,8 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 
 /**
- * What the author of a reconciler should look at: patterns that work, and cost, or will not work for long. Each is counted
- * whenever it is seen, and told in the log once an hour per controller.
+ * What the author of a reconciler should look at: patterns that work, and cost, or will not work for long. Each is
+ * counted whenever it is seen, and told in the log once an hour per controller.
  */
 const texts = {
   RepeatedError:

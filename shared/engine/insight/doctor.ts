@@ -4,8 +4,8 @@ import type { MetricReader } from '../../ports/telemetry.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 
 /**
- * The checklist before production, for each controller, from its definition and from what its runs have shown since this
- * process began. What cannot be known from either is said to be unknown: it is for people to look at.
+ * The checklist before production, for each controller, from its definition and from what its runs have shown since
+ * this process began. What cannot be known from either is said to be unknown: it is for people to look at.
  */
 export function doctorReport(controllers: readonly Controller[], read: MetricReader): string {
   const sections = controllers.map((controller) => {

@@ -16,8 +16,8 @@ export interface RecordedEvent {
 }
 
 /**
- * Tells people what happened to an object. Equal events become one with a count, and their times keep the order in which they were
- * recorded. A lost event is logged and harms nothing else.
+ * Tells people what happened to an object. Equal events become one with a count, and their times keep the order in
+ * which they were recorded. A lost event is logged and harms nothing else.
  */
 export interface EventRecorder {
   record(about: ApiObject, event: RecordedEvent): Promise<void>

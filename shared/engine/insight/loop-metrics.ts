@@ -12,7 +12,9 @@ export interface LoopMetricsOptions {
   readonly clock: Clock
 }
 
-/** Counts and times one control loop from outside. Keeps the start of each turn that is not over, and nothing per key. */
+/**
+ * Counts and times one control loop from outside. Keeps the start of each turn that is not over, and nothing per key.
+ */
 export interface LoopMetrics {
   /** The queue, with what is sent to it counted. */
   queue(queue: WorkQueue): WorkQueue

@@ -21,7 +21,10 @@ const shortMs = 60_000
 const habit = 10
 const requeuesMax = 10_000
 
-/** Looks at runs that have ended for what their author should know. Remembers only objects that ask for runs one after the other. */
+/**
+ * Looks at runs that have ended for what their author should know. Remembers only objects that ask for runs one after
+ * the other.
+ */
 export type AdviseOnRun = (run: AdvisedRun) => void
 
 export function createRunAdvice(controller: Controller, advise: Advise): AdviseOnRun {

@@ -19,8 +19,8 @@ import { createRunMetrics } from './run-metrics.ts'
 import { createUnconverged } from './unconverged.ts'
 
 /**
- * Sees runs for people: their log lines carry the run's identity, what they read and write is counted, and at the end it is
- * said why they ran and how it went. Nothing of it reaches the reconcile function, and nothing is decided by it.
+ * Sees runs for people: their log lines carry the run's identity, what they read and write is counted, and at the end
+ * it is said why they ran and how it went. Nothing of it reaches the reconcile function, and nothing is decided by it.
  */
 export type RunObserver = (stored: StoredObject, turn: Turn) => ObservedRun
 

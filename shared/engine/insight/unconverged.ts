@@ -1,6 +1,6 @@
 /**
- * The changes that runs have met and not brought to an end, for the age of the oldest. Kept only while they are so: it grows
- * with the objects that fail, up to a limit, and not with the objects there are.
+ * The changes that runs have met and not brought to an end, for the age of the oldest. Kept only while they are so: it
+ * grows with the objects that fail, up to a limit, and not with the objects there are.
  */
 export interface Unconverged {
   /** A run of this object met a change of this age. */

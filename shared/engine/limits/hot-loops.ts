@@ -8,12 +8,13 @@ import type { WakeUp } from '../../ports/work-queue.ts'
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
 
 /**
- * Stops objects that run again and again although nothing fails: a burst of 100 runs and one a second after that. Then the
- * loop is open: only one run every 30 s is let through, to see whether it is over. It is once 30 s have passed in which
- * nothing but that probe wanted to run. A new generation always runs, unless the controller made it itself.
+ * Stops objects that run again and again although nothing fails: a burst of 100 runs and one a second after that. Then
+ * the loop is open: only one run every 30 s is let through, to see whether it is over. It is once 30 s have passed in
+ * which nothing but that probe wanted to run. A new generation always runs, unless the controller made it itself.
  *
- * Runs are counted in memory, and only for objects that ran within the last minutes: nothing grows with the objects there are. That
- * the loop is open is written in the object, by its wait: a process that has just begun, or another one, goes on with probes.
+ * Runs are counted in memory, and only for objects that ran within the last minutes: nothing grows with the objects
+ * there are. That the loop is open is written in the object, by its wait: a process that has just begun, or another
+ * one, goes on with probes.
  */
 export interface HotLoops {
   /** Undefined: run. Else: not before then, for this reason. */

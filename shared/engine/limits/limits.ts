@@ -91,7 +91,9 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
   }
 }
 
-/** A reservation that lies ahead. Where the reservations cannot be asked for just now, many others are asking for them. */
+/**
+ * A reservation that lies ahead. Where the reservations cannot be asked for just now, many others are asking for them.
+ */
 async function reservationAhead(
   pass: Pass,
   stored: StoredObject,

@@ -3,8 +3,8 @@ import type { ControllerLimit } from '../../reconciler/rate-limit.ts'
 import { createTokenBucket } from './token-bucket.ts'
 
 /**
- * How fast a worker takes keys. Keys wait in the queue meanwhile, where they go on being merged and ordered: a limit that
- * costs nothing per key.
+ * How fast a worker takes keys. Keys wait in the queue meanwhile, where they go on being merged and ordered: a limit
+ * that costs nothing per key.
  */
 export interface Pace {
   /** How many keys may be taken now: at least one, or none if the signal aborted first. */

@@ -4,9 +4,9 @@ import type { Reserve } from '../../ports/reservations.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 
 /**
- * The rate limit of a controller that many processes run: each run needs a reservation. One that lies ahead is written into its object,
- * so that it is the object's whoever takes it up then, and is struck out before its run begins: no crash uses one twice.
- * The keys of a batch, which begin together, share a request.
+ * The rate limit of a controller that many processes run: each run needs a reservation. One that lies ahead is written
+ * into its object, so that it is the object's whoever takes it up then, and is struck out before its run begins: no
+ * crash uses one twice. The keys of a batch, which begin together, share a request.
  */
 export interface SharedPace {
   enter(): Pass
@@ -25,8 +25,8 @@ export interface Pass {
 }
 
 /**
- * How late a reservation is good. It makes bursts: of those that are late together, no more than this time's may be used at once.
- * Clocks that differ by as much find each other's reservations good.
+ * How late a reservation is good. It makes bursts: of those that are late together, no more than this time's may be
+ * used at once. Clocks that differ by as much find each other's reservations good.
  */
 const lateMsMax = 10_000
 

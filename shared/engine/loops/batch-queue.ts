@@ -4,8 +4,8 @@ import type { Delivery, WorkQueue } from '../../ports/work-queue.ts'
 
 /**
  * The queue as one invocation has it. The event source mapping deletes what the function does not report, so settling a
- * message takes no call: it is left out of the report. Only if other keys of the batch go on for long is it deleted at once, or
- * the next change of a key would wait for its slowest neighbour.
+ * message takes no call: it is left out of the report. Only if other keys of the batch go on for long is it deleted at
+ * once, or the next change of a key would wait for its slowest neighbour.
  */
 export interface BatchQueue extends WorkQueue {
   /** Whether the message is done with. */

@@ -41,7 +41,10 @@ export interface ControlLoopsOptions extends EngineOptions {
   readonly controllers: readonly Controller[]
 }
 
-/** The users' controllers and the engine's own. Throws a TypeError if two are for one kind: an object has one engine state. */
+/**
+ * The users' controllers and the engine's own. Throws a TypeError if two are for one kind: an object has one engine
+ * state.
+ */
 export function createControlLoops(options: ControlLoopsOptions): readonly ControlLoop[] {
   const { store, index, resources, catalog, clock } = options
   return [
@@ -129,8 +132,8 @@ export function sweptBy(loops: readonly ControlLoop[]): readonly SweptController
 }
 
 /**
- * Garbage that nobody was told of is found within a day: a child whose owners went, an owner that waits for a child that was let
- * go by hand.
+ * Garbage that nobody was told of is found within a day: a child whose owners went, an owner that waits for a child
+ * that was let go by hand.
  */
 export function garbageSwept(kinds: readonly KindName[]): readonly SweptController[] {
   return kinds.map((kind) => ({ name: garbageCollectorName, kind, resyncMs: dayMs }))

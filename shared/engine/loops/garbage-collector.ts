@@ -13,12 +13,15 @@ import type { Route, Target } from '../wake/routes.ts'
 import { givenUp } from '../state/given-up.ts'
 
 /**
- * Children go with their owners, in a time that grows with their number and no faster; see docs/decisions/0023. "Gone" is by uid: a
- * new object of the same name is another owner.
+ * Children go with their owners, in a time that grows with their number and no faster; see docs/decisions/0023. "Gone"
+ * is by uid: a new object of the same name is another owner.
  *
- * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a key of its own. It
- *   is deleted if none of its owners stays, and let go by one that is deleted with `orphan`, or by one that waits for it while another stays.
- * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is left.
+ * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a
+ *   key of its own. It
+ * is deleted if none of its owners stays, and let go by one that is deleted with `orphan`, or by one that waits for it
+ * while another stays.
+ * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is
+ *   left.
  */
 export interface GarbageCollectorOptions {
   readonly store: ObjectStore
@@ -73,7 +76,9 @@ function isOwned({ metadata: { ownerReferences = [] } }: ApiObject): boolean {
   return ownerReferences.length > 0
 }
 
-/** No object is of this kind: all children of an owner, whose uid stands for the namespace and whose key for the name. */
+/**
+ * No object is of this kind: all children of an owner, whose uid stands for the namespace and whose key for the name.
+ */
 const childrenKind = { group: 'garbage.setpoint.dev', kind: 'Children' }
 
 function childrenKey(owner: ApiObject): ObjectKey {

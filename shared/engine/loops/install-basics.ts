@@ -7,8 +7,9 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 
 /**
- * What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version has them. Throws INVALID for
- * a definition that is refused, such as one that moves a kind to another scope, once the others are there.
+ * What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version
+ * has them. Throws INVALID for a definition that is refused, such as one that moves a kind to another scope, once the
+ * others are there.
  */
 export async function installBasics(options: {
   readonly resources: Resources

@@ -140,8 +140,8 @@ async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The feed does not reach back to where we were: level-triggered, we can look at everything instead, while it goes on from where it
- * is. Wakes every object there is, a little at a time, and those that may have lost their owners.
+ * The feed does not reach back to where we were: level-triggered, we can look at everything instead, while it goes on
+ * from where it is. Wakes every object there is, a little at a time, and those that may have lost their owners.
  */
 async function lookAtAll(engine: Running, resourceVersion: string, signal: AbortSignal): Promise<void> {
   let introduction: Introduction | undefined
@@ -191,8 +191,8 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
 }
 
 /**
- * Loops that were not there before look at every object of their kinds: nobody has run them. So do those that learned to watch
- * something: nobody has noted who refers to it. What is to be called at each tick.
+ * Loops that were not there before look at every object of their kinds: nobody has run them. So do those that learned
+ * to watch something: nobody has noted who refers to it. What is to be called at each tick.
  */
 async function beginIntroduction(engine: Running & { readonly saving: Saving }): Promise<() => Promise<void>> {
   const { introduced, feed, swept, saving } = engine

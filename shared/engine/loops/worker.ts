@@ -68,7 +68,10 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
 
 const batchMax = 10
 
-/** Slots that background work leaves free: a user's change finds one, however long the runs of a fan-out or a resync take. */
+/**
+ * Slots that background work leaves free: a user's change finds one, however long the runs of a fan-out or a resync
+ * take.
+ */
 function reservedOf(concurrency: number): number {
   return concurrency < 4 ? 0 : Math.ceil(concurrency / 10)
 }
@@ -77,7 +80,10 @@ function isBackground({ wakeUps }: Turn): boolean {
   return wakeUps.every(({ lane }) => lane === 'background')
 }
 
-/** Runs every key of a batch, side by side; the deliveries of those that could not be ended. Their messages are left as they are. */
+/**
+ * Runs every key of a batch, side by side; the deliveries of those that could not be ended. Their messages are left as
+ * they are.
+ */
 export async function processBatch(
   deliveries: readonly Delivery[],
   options: WorkerOptions,

@@ -34,7 +34,9 @@ export interface AdmissionFacts {
   readonly nowMs: number
 }
 
-/** Decides by the object as it is. The wake-ups tell only whether a timer came too early, or too late for its object. */
+/**
+ * Decides by the object as it is. The wake-ups tell only whether a timer came too early, or too late for its object.
+ */
 export function admit({ controller, kind, stored, turn, nowMs }: AdmissionFacts): Admission {
   if (stored === undefined) return { kind: 'drop' }
   if (kind === undefined) return turn.receiveCount < looksMax ? { kind: 'retry', afterMs: lookMs } : { kind: 'drop' }
@@ -48,20 +50,24 @@ export function admit({ controller, kind, stored, turn, nowMs }: AdmissionFacts)
   return (stored.engine.memory?.unended ?? 0) >= unendedMax ? { kind: 'stall' } : { kind: 'run' }
 }
 
-/** A definition may be newer than what this process knows of kinds. It is looked for longer than the catalog goes without a look. */
+/**
+ * A definition may be newer than what this process knows of kinds. It is looked for longer than the catalog goes
+ * without a look.
+ */
 const lookMs = 2_000
 const looksMax = 5
 
 /**
- * So many runs by a reservation in a row did not come to their end. The messages do not show it where keys wait in line: each
- * wait counts as received, as a run does that took its process down.
+ * So many runs by a reservation in a row did not come to their end. The messages do not show it where keys wait in
+ * line: each wait counts as received, as a run does that took its process down.
  */
 const unendedMax = 5
 
 /**
- * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change, and for a resync
- * unless it has a period of its own; a timer's message is a hint: the object knows when it wants to run. A message that is
- * back ahead of its hold was woken. A resync that is paced waits for no change that is not observed yet: its message stands behind.
+ * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change, and for a
+ * resync unless it has a period of its own; a timer's message is a hint: the object knows when it wants to run. A
+ * message that is back ahead of its hold was woken. A resync that is paced waits for no change that is not observed
+ * yet: its message stands behind.
  */
 function waitBeforeRun({ wakeUps }: Pick<Turn, 'wakeUps'>, { object, engine }: StoredObject, nowMs: number): number {
   const hasOwnPeriod = ownResyncMs(object) !== undefined
@@ -81,8 +87,8 @@ function isTimer({ wakeUps }: Pick<Turn, 'wakeUps'>): boolean {
 }
 
 /**
- * The object was changed since the run that asked for the timer. The change has a message of its own on its way, which would
- * stand behind the timer's for as long as that is hidden; its sender knew of no hold that it could have ended.
+ * The object was changed since the run that asked for the timer. The change has a message of its own on its way, which
+ * would stand behind the timer's for as long as that is hidden; its sender knew of no hold that it could have ended.
  */
 function hasMoved({ object: { metadata }, engine: { wait } }: StoredObject): boolean {
   return wait !== undefined && wait.generation !== metadata.generation

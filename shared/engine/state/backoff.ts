@@ -1,6 +1,6 @@
 /**
- * How long a failed key waits: 1 s · 2ⁿ up to 1000 s. Above the first, the upper half of the wait is left to chance, so that
- * keys that failed together do not come back together, and yet each wait is plainly longer than the one before.
+ * How long a failed key waits: 1 s · 2ⁿ up to 1000 s. Above the first, the upper half of the wait is left to chance, so
+ * that keys that failed together do not come back together, and yet each wait is plainly longer than the one before.
  * Source: "equal jitter" in "Exponential Backoff And Jitter", AWS Architecture Blog; the cap is client-go's.
  */
 const backoffBaseMs = 1_000

@@ -5,8 +5,8 @@ import type { Controller } from '../../reconciler/controller.ts'
 import { isHeldBy } from './admission.ts'
 
 /**
- * The state that a run begins with: before anything outside is made, the finalizer is there and the reservation is used.
- * The same reference if all that is so already.
+ * The state that a run begins with: before anything outside is made, the finalizer is there and the reservation is
+ * used. The same reference if all that is so already.
  */
 export function begunState(stored: StoredObject, { finalizer }: Pick<Controller, 'finalizer'>): StoredObject {
   const engine = withoutReservation(stored.engine)

@@ -7,9 +7,9 @@ import { nextWait } from './next-wait.ts'
 import type { RunFacts } from './run-facts.ts'
 
 /**
- * What a verdict makes of an object. Pure, so that it can be made again from a newer state after a conflict. A verdict about
- * an older generation counts for that one only, and for nothing once a run of a newer one has ended: a run that ends so late
- * has lost its turn.
+ * What a verdict makes of an object. Pure, so that it can be made again from a newer state after a conflict. A verdict
+ * about an older generation counts for that one only, and for nothing once a run of a newer one has ended: a run that
+ * ends so late has lost its turn.
  */
 export function nextState(live: StoredObject, verdict: Verdict, facts: RunFacts): StoredObject {
   if (isOverruled(live, facts)) return live

@@ -54,7 +54,10 @@ function nextConditions(live: ApiObject, verdict: Verdict, facts: RunFacts): rea
   return patchConditions(conditionsOf(live), patches, facts)
 }
 
-/** The generation that the status says was observed. 0 if it says none, or one that is yet to come: anybody may write a status. */
+/**
+ * The generation that the status says was observed. 0 if it says none, or one that is yet to come: anybody may write a
+ * status.
+ */
 export function observedGeneration({ metadata: { generation }, status }: ApiObject): number {
   const observed = status?.['observedGeneration']
   return typeof observed === 'number' && observed <= generation ? observed : 0

@@ -8,7 +8,10 @@ import type { Verdict } from '../../reconciler/verdict.ts'
 import { backoffMs } from './backoff.ts'
 import type { RunFacts } from './run-facts.ts'
 
-/** The wait after a run, undefined for an object at rest. Each step may only bring the next run forward, but for a hot loop. */
+/**
+ * The wait after a run, undefined for an object at rest. Each step may only bring the next run forward, but for a hot
+ * loop.
+ */
 export function nextWait(live: StoredObject, verdict: Verdict, facts: RunFacts): Wait | undefined {
   const asked = askedWait(live.engine, verdict, facts)
   const hasTimer = verdict.kind === 'done' && verdict.resyncAfterMs !== undefined
@@ -72,8 +75,8 @@ function countSame(before: EngineState, failure: Failure, generation: number): F
 }
 
 /**
- * An object with a resync period of its own has a timer where others have the wheel, at the time when the hand of its period
- * passes its slot. What failed, or was told when to come, keeps its own time.
+ * An object with a resync period of its own has a timer where others have the wheel, at the time when the hand of its
+ * period passes its slot. What failed, or was told when to come, keeps its own time.
  */
 function noLaterThanResync(
   wait: Wait | undefined,
@@ -95,8 +98,8 @@ function noSoonerThanProbe(wait: Wait | undefined, { probeAtMs = 0, generation }
 }
 
 /**
- * An object that rests or runs again anyway runs at its next deadline at the latest; a failed, stopped or postponed one keeps
- * its own time. A deadline that has passed wakes nobody again.
+ * An object that rests or runs again anyway runs at its next deadline at the latest; a failed, stopped or postponed one
+ * keeps its own time. A deadline that has passed wakes nobody again.
  */
 function noLaterThanDeadline(
   wait: Wait | undefined,

@@ -5,8 +5,8 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { TurnFacts } from './run-facts.ts'
 
 /**
- * The state of a paused object: a condition says so, and no timer is set. An object that was unpaused since the turn began
- * keeps its wait.
+ * The state of a paused object: a condition says so, and no timer is set. An object that was unpaused since the turn
+ * began keeps its wait.
  */
 export function pausedState(live: StoredObject, facts: TurnFacts): StoredObject {
   const { object, engine } = live

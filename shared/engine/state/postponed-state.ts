@@ -33,7 +33,8 @@ function postponedEngine(
   const next: EngineState = {
     ...engine,
     wait: { kind, generation, atMs: untilMs, ...(failure && { failure }) },
-    // A wish for an earlier run cannot be met: as a timer that is due, the sweep would find it again and again until then.
+    // A wish for an earlier run cannot be met: as a timer that is due, the sweep would find it again and again until
+    // then.
     ...(wakeAtMs !== undefined && wakeAtMs > untilMs && { wakeAtMs }),
   }
   const { memory = {} } = engine

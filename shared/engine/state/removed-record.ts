@@ -6,9 +6,10 @@ import { timestamp } from '../../model/time.ts'
 import type { KindName } from '../../ports/object-index.ts'
 
 /**
- * What is left of removed objects until their reconciler has seen them go: an object of a kind that nobody serves, under the
- * name that they had. It is one that is being deleted and whose one finalizer is ours, so everything that holds for a
- * clean-up holds for their last runs: backoff, timers, rate limits, restarts. It carries their last states, the oldest first.
+ * What is left of removed objects until their reconciler has seen them go: an object of a kind that nobody serves,
+ * under the name that they had. It is one that is being deleted and whose one finalizer is ours, so everything that
+ * holds for a clean-up holds for their last runs: backoff, timers, rate limits, restarts. It carries their last states,
+ * the oldest first.
  */
 export type RemovedRecord = ApiObject & { readonly removed: readonly ApiObject[] }
 
@@ -41,8 +42,8 @@ export const recordFinalizer = 'setpoint.dev/removed'
 const moreFinalizer = 'setpoint.dev/removed-meanwhile'
 
 /**
- * A feed that tells of a removal twice may make its record twice, or bring an object back that was seen off, and the queue may take the
- * second wake-up for the first: the record is run by its own timer then.
+ * A feed that tells of a removal twice may make its record twice, or bring an object back that was seen off, and the
+ * queue may take the second wake-up for the first: the record is run by its own timer then.
  */
 const lookAfterMs = 60_000
 
@@ -59,7 +60,9 @@ export function withRemoved(record: StoredObject | undefined, removed: ApiObject
   }
 }
 
-/** The record without an object that was seen off. The record itself if it does not hold it, or is another one by now. */
+/**
+ * The record without an object that was seen off. The record itself if it does not hold it, or is another one by now.
+ */
 export function withoutRemoved(
   record: StoredObject,
   { metadata: { uid } }: ApiObject,

@@ -21,7 +21,10 @@ export function slowBackoffMs(chance: number): number {
   return backoffMs(slowAttempt, chance)
 }
 
-/** The state of an object whose runs do not end: it is Stalled, and is tried again slowly. Unchanged while that wait runs. */
+/**
+ * The state of an object whose runs do not end: it is Stalled, and is tried again slowly. Unchanged while that wait
+ * runs.
+ */
 export function stalledState(live: StoredObject, facts: Omit<TurnFacts, 'generation'>): StoredObject {
   const { object, engine } = live
   if (isStalled(live, facts.nowMs)) return live

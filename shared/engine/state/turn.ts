@@ -57,8 +57,8 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
 }
 
 /**
- * What a hold keeps. A change rather than a timer, which would be looked at again and not run; of several the one that has to wait least, and
- * the least worn.
+ * What a hold keeps. A change rather than a timer, which would be looked at again and not run; of several the one that
+ * has to wait least, and the least worn.
  */
 function strongest(deliveries: readonly Delivery[]): Delivery {
   const rank = ({ wakeUp: { origin } }: Delivery): number => ['change', 'resync', 'timer'].indexOf(origin)

@@ -28,7 +28,9 @@ export type Release =
   | { readonly kind: 'settle' }
   /** The wait is short, and the message cannot be hidden for it: the relay sends another one, which can. */
   | { readonly kind: 'settleWithTimer' }
-  /** The message is hidden until then. `isWakeable`: a change of the object ends the wait, by the handle in the object. */
+  /**
+   * The message is hidden until then. `isWakeable`: a change of the object ends the wait, by the handle in the object.
+   */
   | { readonly kind: 'hold'; readonly untilMs: number; readonly isWakeable: boolean }
 
 /** After a run: a short wait is a hidden message, a longer one is the sweep's. */

@@ -3,7 +3,10 @@ import { controllerOf, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { EngineOptions } from './engine-options.ts'
 
-/** The objects of a kind that an owner controls, by namespace and name. Each is read strongly; an index that lags may miss the newest. */
+/**
+ * The objects of a kind that an owner controls, by namespace and name. Each is read strongly; an index that lags may
+ * miss the newest.
+ */
 export async function childrenOf(
   owner: ApiObject,
   { group, kind }: Pick<ServedKind, 'group' | 'kind'>,

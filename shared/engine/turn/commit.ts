@@ -40,11 +40,12 @@ export interface CommitPorts {
  * Ends a turn: writes what changed, and only then releases the messages. Nothing is written if nothing changed. After a
  * conflict the write is made again from the newest state.
  *
- * Hold and wake: a short wait is one write and then a hidden message. The write carries status, wait and the message's handle;
- * the handle on condition that nothing has changed since the turn began that wakes the object. So either the handle is recorded,
- * and a later change finds it and wakes the key; or something had changed, and the message is released at once. A wake
- * that comes before the message is hidden makes the handle stale, and hiding it does nothing. No order of events leaves a
- * change waiting. The write comes first: the next run sees the status, however short the wait. (docs/decisions/0009)
+ * Hold and wake: a short wait is one write and then a hidden message. The write carries status, wait and the message's
+ * handle; the handle on condition that nothing has changed since the turn began that wakes the object. So either the
+ * handle is recorded, and a later change finds it and wakes the key; or something had changed, and the message is
+ * released at once. A wake that comes before the message is hidden makes the handle stale, and hiding it does nothing.
+ * No order of events leaves a change waiting. The write comes first: the next run sees the status, however short the
+ * wait. (docs/decisions/0009)
  */
 export async function commit(ending: Ending, ports: CommitPorts): Promise<void> {
   if (ending.overrun !== undefined) return commitAfter(ending.overrun, ending, ports)

@@ -8,8 +8,8 @@ export interface ContextCalls {
   /** The context whose calls are noted. */
   readonly context: Context
   /**
-   * The name of a call that nobody has waited for when the run has ended; `undefined` if there is none. Whatever becomes of such
-   * calls ends no process: the run is told of it.
+   * The name of a call that nobody has waited for when the run has ended; `undefined` if there is none. Whatever
+   * becomes of such calls ends no process: the run is told of it.
    */
   forgotten(): string | undefined
 }

@@ -166,7 +166,9 @@ function createSeen() {
   }
 }
 
-/** What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there. */
+/**
+ * What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there.
+ */
 function writable({ kind }: ServedKind, { name }: Place, body: JsonObject): JsonObject {
   const foreign = foreignPart(body, '')
   // The author may go on changing it.

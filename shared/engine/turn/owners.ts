@@ -35,7 +35,10 @@ export function withOwner(child: JsonObject, at: Place, owner: ApiObject): JsonO
   return { ...child, metadata: { ...metadata, ownerReferences: [ownerReference(owner)] } }
 }
 
-/** One object's child is taken over by none of another name: both would say that all is well, and only one would have it. */
+/**
+ * One object's child is taken over by none of another name: both would say that all is well, and only one would have
+ * it.
+ */
 export function refuseAnothersChild(child: ApiObject, owner: ApiObject): void {
   const there = controllerOf(child)
   if (there === undefined || isNamed(owner, there, child)) return

@@ -6,11 +6,16 @@ import type { EngineState } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 
-/** What the engine remembers of the object that is reconciled, while the run goes on: written at once, so that a crash forgets none of it. */
+/**
+ * What the engine remembers of the object that is reconciled, while the run goes on: written at once, so that a crash
+ * forgets none of it.
+ */
 export interface RunMemory {
   /** The newest state of the object that this run knows. */
   live(): StoredObject
-  /** Durable once it resolves. Throws NOT_FOUND if the object is gone, VERSION_CONFLICT if others write it without end. */
+  /**
+   * Durable once it resolves. Throws NOT_FOUND if the object is gone, VERSION_CONFLICT if others write it without end.
+   */
   remember(change: (engine: EngineState) => EngineState): Promise<void>
 }
 

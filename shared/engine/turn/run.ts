@@ -42,9 +42,9 @@ export interface RunResult {
 
 /**
  * Runs the user's function once, for no longer than the controller's timeout. A function that goes on after that is not
- * waited for; its context refuses every verb from then on, so that what it does late cannot be written. A signal that says
- * DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given up: that is
- * no failure of the object's.
+ * waited for; its context refuses every verb from then on, so that what it does late cannot be written. A signal that
+ * says DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given
+ * up: that is no failure of the object's.
  */
 export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<RunResult> {
   const over = new AbortController()
@@ -111,8 +111,8 @@ function cleaning({ cleanup }: Controller): Controller['reconcile'] {
 }
 
 /**
- * The verdict, with a status that its author does not hold on to; or a failure that says which part of it cannot be stored,
- * since JSON would lose that part without a word.
+ * The verdict, with a status that its author does not hold on to; or a failure that says which part of it cannot be
+ * stored, since JSON would lose that part without a word.
  */
 function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status' | 'conditions'> = {}): Verdict {
   const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')

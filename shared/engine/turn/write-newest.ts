@@ -12,8 +12,9 @@ export interface Newest<Stored extends StoredObject | undefined> {
 }
 
 /**
- * Writes what `next` makes of an object as it is, `undefined` if there is none; called anew when another writer was ahead. Nothing is
- * written if it gives back what it was given. Ten tries, then the store's error: whoever writes waits for the queue to bring it again.
+ * Writes what `next` makes of an object as it is, `undefined` if there is none; called anew when another writer was
+ * ahead. Nothing is written if it gives back what it was given. Ten tries, then the store's error: whoever writes waits
+ * for the queue to bring it again.
  */
 export async function writeNewest<Stored extends StoredObject | undefined>(
   store: ObjectStore,

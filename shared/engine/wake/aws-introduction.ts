@@ -5,8 +5,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { goRound } from './wheel-round.ts'
 
 /**
- * The first look of a loop at objects that were there before it was, or before it learned to watch something: nobody has run
- * them, or noted what they refer to. Some of it with each tick, as much whatever there is.
+ * The first look of a loop at objects that were there before it was, or before it learned to watch something: nobody
+ * has run them, or noted what they refer to. Some of it with each tick, as much whatever there is.
  */
 export interface AwsIntroduction {
   /** How far it is after this tick. */
@@ -33,7 +33,10 @@ export interface AwsIntroductionOptions extends Pick<SweepOptions, 'index'> {
   readonly clock: Clock
 }
 
-/** About so many keys in a tick, and no more when the time is up: asking one takes a read or two, and a write where it was not noted. */
+/**
+ * About so many keys in a tick, and no more when the time is up: asking one takes a read or two, and a write where it
+ * was not noted.
+ */
 const keysPerTick = 5_000
 const timeMs = 15_000
 

@@ -6,9 +6,9 @@ import type { TurnRunner } from '../state/turn.ts'
 import { writeNewest } from '../turn/write-newest.ts'
 
 /**
- * One change that concerns very many objects must not stand before the next user's change. So their wake-ups go to a queue
- * of their own, where each becomes a timer in its object, spread over time; the sweep finds those like all other timers, and
- * a restart loses none.
+ * One change that concerns very many objects must not stand before the next user's change. So their wake-ups go to a
+ * queue of their own, where each becomes a timer in its object, spread over time; the sweep finds those like all other
+ * timers, and a restart loses none.
  */
 export const fanOutMax = 100
 

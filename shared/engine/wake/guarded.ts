@@ -2,9 +2,9 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Controller, Watched } from '../../reconciler/controller.ts'
 
 /**
- * The controller with the functions of its watches made safe, since the relay runs them on behalf of all: one that throws
- * is told of and holds up nobody. A predicate that throws lets the change pass; an object whose references cannot be told
- * has none.
+ * The controller with the functions of its watches made safe, since the relay runs them on behalf of all: one that
+ * throws is told of and holds up nobody. A predicate that throws lets the change pass; an object whose references
+ * cannot be told has none.
  */
 export function guarded(controller: Controller, logger: Logger): Controller {
   const safely =

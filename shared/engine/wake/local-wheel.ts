@@ -5,9 +5,10 @@ import type { Progress } from './progress.ts'
 import { goRound } from './wheel-round.ts'
 
 /**
- * Work that concerns every object of a kind, a little at a time: the resyncs that were missed while nobody turned the wheel, and
- * the first look of a loop that is new. So many keys in a tick, and none while as many have not run: a process that
- * starts over a million objects is ready at once, and no queue holds them all. Few objects are done with in one tick.
+ * Work that concerns every object of a kind, a little at a time: the resyncs that were missed while nobody turned the
+ * wheel, and the first look of a loop that is new. So many keys in a tick, and none while as many have not run: a
+ * process that starts over a million objects is ready at once, and no queue holds them all. Few objects are done with
+ * in one tick.
  */
 const keysPerTick = 1_000
 /** Into how many slices the wheel is cut. */
@@ -83,8 +84,8 @@ export interface IntroductionOptions {
 }
 
 /**
- * The first look of loops that were not there before at every object of their kinds. What these refer to is noted first, of all:
- * an object that runs has seen the others as they are, and from then on it must be woken by them.
+ * The first look of loops that were not there before at every object of their kinds. What these refer to is noted
+ * first, of all: an object that runs has seen the others as they are, and from then on it must be woken by them.
  */
 export function createIntroduction(options: IntroductionOptions): Introduction {
   const { swept, changes, noteStored, resourceVersion } = options

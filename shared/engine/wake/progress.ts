@@ -3,9 +3,9 @@ import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
 import type { TurnRunner } from '../state/turn.ts'
 
 /**
- * How far a source of wake-ups is safe: the position up to which every wake-up it gave has been run to its end. The queue is
- * in memory, so after a crash the source is taken up from there again. A turn that ended with a wait is safe, since the
- * wait is in the object. Grows with the keys that wait or run, not with the objects there are.
+ * How far a source of wake-ups is safe: the position up to which every wake-up it gave has been run to its end. The
+ * queue is in memory, so after a crash the source is taken up from there again. A turn that ended with a wait is safe,
+ * since the wait is in the object. Grows with the keys that wait or run, not with the objects there are.
  */
 export interface Progress {
   /** The queue, with its sends noted. */

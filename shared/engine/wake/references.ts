@@ -12,14 +12,20 @@ import { isOf } from '../../reconciler/kind.ts'
  * they map to. Kept in the index, since what an object referred to before cannot be told from what it is now.
  */
 export interface References {
-  /** Notes what an object refers to now, in addition to before; the difference is given back. Undefined if the change says nothing of it. */
+  /**
+   * Notes what an object refers to now, in addition to before; the difference is given back. Undefined if the change
+   * says nothing of it.
+   */
   note(change: Change): Promise<Noted | undefined>
 }
 
 export interface Noted {
   /** What the object referred to before, and does no more. */
   readonly dropped: readonly ObjectKey[]
-  /** Forgets what is dropped, once those that it concerns have been woken. Never after a later note: it would forget what that noted. */
+  /**
+   * Forgets what is dropped, once those that it concerns have been woken. Never after a later note: it would forget
+   * what that noted.
+   */
   forget(): Promise<void>
 }
 
@@ -56,9 +62,9 @@ export function createReferences(controllers: readonly Controller[], { store, in
 }
 
 /**
- * Only adds: what the object refers to no more is the relay's to forget, which wakes those that it concerns first. The relay
- * may note a newer state between our look and our note, which is then lost in ours: so we look again after each, until we
- * noted what is. Whatever is written after that look, the relay notes after us.
+ * Only adds: what the object refers to no more is the relay's to forget, which wakes those that it concerns first. The
+ * relay may note a newer state between our look and our note, which is then lost in ours: so we look again after each,
+ * until we noted what is. Whatever is written after that look, the relay notes after us.
  */
 export function createNoteStored(controllers: readonly Controller[], { store, index }: Ports): NoteStored {
   const targetsOf = createTargets(controllers)

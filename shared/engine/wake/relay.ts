@@ -15,8 +15,8 @@ import { recordKey } from '../state/removed-record.ts'
 import { routesOf, type Route, type Target } from './routes.ts'
 
 /**
- * From changes to wake-ups. A wake-up carries the key only; and if its object's message is held back for a wait, the hold is
- * ended, so that a change waits for no backoff.
+ * From changes to wake-ups. A wake-up carries the key only; and if its object's message is held back for a wait, the
+ * hold is ended, so that a change waits for no backoff.
  */
 export interface RelayOptions {
   readonly controllers: readonly Controller[]
@@ -26,7 +26,10 @@ export interface RelayOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly telemetry: Telemetry
-  /** Routes of the engine's own controllers, whose keys follow other rules: nobody's change waits behind them, however many. */
+  /**
+   * Routes of the engine's own controllers, whose keys follow other rules: nobody's change waits behind them, however
+   * many.
+   */
   readonly builtIn?: readonly Route[]
 }
 

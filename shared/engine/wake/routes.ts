@@ -33,9 +33,9 @@ export interface Target {
 }
 
 /**
- * The routes of a controller: its own objects when their desired state or metadata changed, the owner when a child of an
- * owned kind changed, those who refer when an object of a watched kind changed, those it maps to or did before. A change of the
- * object itself is somebody's wish and goes ahead; the rest is consequence.
+ * The routes of a controller: its own objects when their desired state or metadata changed, the owner when a child of
+ * an owned kind changed, those who refer when an object of a watched kind changed, those it maps to or did before. A
+ * change of the object itself is somebody's wish and goes ahead; the rest is consequence.
  */
 export function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
   const { name, debounceMs, owns, references, maps } = controller
@@ -58,7 +58,10 @@ function ownTargets({ kind, when }: Controller): Route['targets'] {
   }
 }
 
-/** A wait whose message was held too often: another message is its timer. It comes by the stream, so that no queue feeds itself. */
+/**
+ * A wait whose message was held too often: another message is its timer. It comes by the stream, so that no queue feeds
+ * itself.
+ */
 function timerTargets({ kind }: Controller): Route['targets'] {
   return ({ touched, stored }) => {
     const atMs = dueAtMs(stored.engine)

@@ -17,9 +17,9 @@ export interface SafetyNetOptions {
 }
 
 /**
- * The store, whose changes of a desired state carry a timer of their own: should the way through the stream and the queue lose the
- * wake-up, the sweep finds the object, and its run counts as a repair. The timer is part of the change's write, and the first
- * run takes it away with the write that it makes anyway.
+ * The store, whose changes of a desired state carry a timer of their own: should the way through the stream and the
+ * queue lose the wake-up, the sweep finds the object, and its run counts as a repair. The timer is part of the change's
+ * write, and the first run takes it away with the write that it makes anyway.
  */
 export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }: SafetyNetOptions): ObjectStore {
   const watching = controllers.map((controller) => guarded(controller, logger))
@@ -46,7 +46,10 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
 /** By then a change has long been through. */
 const repairAfterMs = 600_000
 
-/** Kinds of users' own, whose change is noted in the object, and those with a life cycle when they go. Others nobody would run. */
+/**
+ * Kinds of users' own, whose change is noted in the object, and those with a life cycle when they go. Others nobody
+ * would run.
+ */
 function isRun({ object, engine }: StoredObject, touched: Touched): boolean {
   return engine.change !== undefined || (touches(touched, 'delete') && hasLifecycle(object))
 }

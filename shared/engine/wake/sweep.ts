@@ -5,8 +5,8 @@ import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
 import type { NoteStored } from './references.ts'
 
 /**
- * The tick: wakes the objects whose timers are due, and those whose slot the resync wheel has passed. Both only look things
- * up and send wake-ups; what is due is written in the objects, so a missed tick is made up for by the next.
+ * The tick: wakes the objects whose timers are due, and those whose slot the resync wheel has passed. Both only look
+ * things up and send wake-ups; what is due is written in the objects, so a missed tick is made up for by the next.
  */
 export interface SweepOptions {
   readonly index: ObjectIndex
@@ -34,7 +34,10 @@ export interface Watching {
   readonly kinds: readonly KindName[]
 }
 
-/** Wakes all objects due within `aheadMs`, how many; ahead of their time, they are held back for the rest by whoever receives them. */
+/**
+ * Wakes all objects due within `aheadMs`, how many; ahead of their time, they are held back for the rest by whoever
+ * receives them.
+ */
 export async function sweepTimers(options: SweepOptions, nowMs: number, aheadMs: number): Promise<number> {
   let woken = 0
   for (const controller of options.controllers) {
@@ -52,13 +55,19 @@ export async function sweepTimers(options: SweepOptions, nowMs: number, aheadMs:
 /** Those behind come with the next sweeps: no kind keeps the others waiting, and no queue grows without end. */
 export const duePerSweep = 1_000
 
-/** Once more when it is late: a change may have used up the message that was sent ahead of its time, and left the timer as it was. */
+/**
+ * Once more when it is late: a change may have used up the message that was sent ahead of its time, and left the timer
+ * as it was.
+ */
 function timer({ key, dueAtMs }: DueTimer, nowMs: number): WakeUp {
   const dedupId = `${dueAtMs < nowMs ? 'late' : 'timer'}:${dueAtMs}`
   return { key, origin: 'timer', dedupId, lane: 'background', reason: 'its timer was due', notBeforeMs: dueAtMs }
 }
 
-/** Wakes the objects whose slot the wheel's hand passed from one time to another, each at most once per period; how many. */
+/**
+ * Wakes the objects whose slot the wheel's hand passed from one time to another, each at most once per period; how
+ * many.
+ */
 export async function sweepWheel(options: SweepOptions, fromMs: number, toMs: number): Promise<number> {
   let woken = 0
   for (const controller of options.controllers) {

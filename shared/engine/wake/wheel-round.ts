@@ -1,8 +1,9 @@
 import { wheelSlots, type Slots } from '../../model/wheel.ts'
 
 /**
- * Goes over the slots of the wheel from one on, until enough keys were seen, or all; gives where it stands then. Few keys lie on
- * many slots and many on few: the slices grow while there is little on them, so that each costs about the same.
+ * Goes over the slots of the wheel from one on, until enough keys were seen, or all; gives where it stands then. Few
+ * keys lie on many slots and many on few: the slices grow while there is little on them, so that each costs about the
+ * same.
  */
 export async function goRound(
   fromSlot: number,

@@ -47,7 +47,9 @@ function lastConfig(object: JsonObject): JsonObject | undefined {
   }
 }
 
-/** The object with its annotation, if it has one, brought up to the configuration applied now; without it if too long. */
+/**
+ * The object with its annotation, if it has one, brought up to the configuration applied now; without it if too long.
+ */
 export function refreshLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   const metadata = mapIn(object['metadata'])
   const { [annotation]: previous, ...others } = mapIn(metadata['annotations'])

@@ -128,7 +128,9 @@ function overlaps(owners: Owners, written: FieldSet): Owners {
 
 const noOwners: Owners = new Map()
 
-/** Each owner with the fields it is left with; who is left with none drops out, and who keeps all stays the same value. */
+/**
+ * Each owner with the fields it is left with; who is left with none drops out, and who keeps all stays the same value.
+ */
 export function withFields(owners: Owners, change: (fields: FieldSet, owner: Owner) => FieldSet): Owners {
   const result = new Map<string, Owner>()
   for (const [id, owner] of owners) {

@@ -9,11 +9,12 @@ import { managerOf, type TrackedWrite } from './tracked-write.ts'
 import { mergeTypeOf } from './typed/merge-type.ts'
 
 /**
- * An object that was applied client-side and never tracked, with the owners it would have if it had been: kubectl for what it
- * last applied, `before-first-apply` for the rest. Any other object as it is.
+ * An object that was applied client-side and never tracked, with the owners it would have if it had been: kubectl for
+ * what it last applied, `before-first-apply` for the rest. Any other object as it is.
  *
- * Kubernetes tracks every object from its first write. Who comes to `kubectl apply --server-side` takes over what the owner
- * of the annotation owns, and then removes what it does not apply: were it all one owner's, others would lose their fields.
+ * Kubernetes tracks every object from its first write. Who comes to `kubectl apply --server-side` takes over what the
+ * owner of the annotation owns, and then removes what it does not apply: were it all one owner's, others would lose
+ * their fields.
  */
 export function withPresumedOwners(write: TrackedWrite & { readonly live: JsonObject }): JsonObject {
   const { live, schema, resetFields = [] } = write

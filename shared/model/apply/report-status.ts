@@ -20,9 +20,10 @@ export interface StatusReport {
 }
 
 /**
- * The status after its one reporter has said all it has to say: as if applied by force. What it left out this time goes,
- * unless another manager owns it; what it says is taken from whoever said otherwise. The reporter needs no entry in
- * managedFields: all that nobody else owns is its own. So an object whose status has one writer carries nothing for it.
+ * The status after its one reporter has said all it has to say: as if applied by force. What it left out this time
+ * goes, unless another manager owns it; what it says is taken from whoever said otherwise. The reporter needs no entry
+ * in managedFields: all that nobody else owns is its own. So an object whose status has one writer carries nothing for
+ * it.
  */
 export function reportStatus({ live, current, reported, manager, schema }: StatusReport): {
   readonly status: JsonObject

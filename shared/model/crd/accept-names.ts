@@ -9,8 +9,8 @@ export interface AcceptedNames {
 }
 
 /**
- * The names under which a kind can be served: those it asks for, except what another definition of its group has. A name
- * it had before stays until the new one is free. Source: apiextensions-apiserver, `naming_controller.go`.
+ * The names under which a kind can be served: those it asks for, except what another definition of its group has. A
+ * name it had before stays until the new one is free. Source: apiextensions-apiserver, `naming_controller.go`.
  */
 export function acceptNames(crd: CustomResourceDefinition, others: Iterable<CustomResourceDefinition>): AcceptedNames {
   const wanted = crd.spec.names

@@ -12,7 +12,9 @@ export function checkNames({ metadata, spec }: CustomResourceDefinition): readon
   return errors
 }
 
-/** What stored objects and their paths hang on stays as it is: group and plural always, scope and kind once established. */
+/**
+ * What stored objects and their paths hang on stays as it is: group and plural always, scope and kind once established.
+ */
 export function checkNamesUnchanged(
   crd: CustomResourceDefinition,
   live: CustomResourceDefinition,
@@ -41,7 +43,9 @@ function checkGroup(group: string, annotations: Readonly<Record<string, string>>
 
 const approval = 'api-approved.kubernetes.io'
 
-/** Groups of the Kubernetes project are for kinds it has approved: nobody should take a built-in kind's place by chance. */
+/**
+ * Groups of the Kubernetes project are for kinds it has approved: nobody should take a built-in kind's place by chance.
+ */
 function checkApproval({ [approval]: approved }: Readonly<Record<string, string>>): FieldError[] {
   const field = entry('metadata.annotations', approval)
   const source = 'see https://github.com/kubernetes/enhancements/pull/1111'

@@ -10,7 +10,10 @@ function sortedByName(object: object): object {
   return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The same text as far as so many characters: a value of any size costs no more. Fields of very large objects come as they are. */
+/**
+ * The same text as far as so many characters: a value of any size costs no more. Fields of very large objects come as
+ * they are.
+ */
 export function canonicalStart(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length)).slice(0, length)
   if (typeof value !== 'object' || value === null) return canonicalJson(value)

@@ -8,7 +8,8 @@ import type { StructuralSchema } from './structural-schema.ts'
 /**
  * Fills in the defaults of missing fields, only inside objects that are there, as Kubernetes does. A `null` that is not
  * `nullable` counts as missing: it becomes the default, or goes away if there is none. Never touches the input, and
- * returns it as it is if nothing was to be done. Throws TOO_LARGE where the defaults alone are more than an object may hold. Source: apiextensions-apiserver, `schema/defaulting`.
+ * returns it as it is if nothing was to be done. Throws TOO_LARGE where the defaults alone are more than an object may
+ * hold. Source: apiextensions-apiserver, `schema/defaulting`.
  */
 export function applyDefaults<Value extends Json>(schema: StructuralSchema, value: Value): Value {
   return complete(value, compile(schema), { size: 0 }) as Value
@@ -57,7 +58,9 @@ function isMissing(value: Json, node: CompiledSchema): boolean {
   return value === null && !node.nullable
 }
 
-/** A default of its own for each object, itself completed: changing one object can never reach another, or the schema. */
+/**
+ * A default of its own for each object, itself completed: changing one object can never reach another, or the schema.
+ */
 function defaultOf(node: CompiledSchema, filled: Filled): Json | undefined {
   return node.defaultValue === undefined ? undefined : complete(copyOf(node.defaultValue, filled), node, filled)
 }

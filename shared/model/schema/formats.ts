@@ -32,7 +32,9 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['uuid5', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
 ])
 
-/** The check for a format of `type: string`; undefined if the format is not checked. Dashes in the name do not count. */
+/**
+ * The check for a format of `type: string`; undefined if the format is not checked. Dashes in the name do not count.
+ */
 export function stringFormat(name: string): ((text: string) => boolean) | undefined {
   return formats.get(name.replaceAll('-', ''))
 }

@@ -33,9 +33,9 @@ export function compilePattern(source: string): Pattern {
 const longestForNative = 10_000
 
 /**
- * The same pattern for the engine of JavaScript, which is thirty times as fast, where it is sure to be linear, too: nothing repeats
- * but single characters, and RE2 found that each next character leaves one way to go on at most ("one pass"). Only what means the
- * same in both dialects comes into question.
+ * The same pattern for the engine of JavaScript, which is thirty times as fast, where it is sure to be linear, too:
+ * nothing repeats but single characters, and RE2 found that each next character leaves one way to go on at most ("one
+ * pass"). Only what means the same in both dialects comes into question.
  */
 function nativeExpression(source: string, expression: RE2JS): RegExp | undefined {
   if (!commonDialect.test(source) || isRisky.test(source) || !isOnePass(expression)) return undefined

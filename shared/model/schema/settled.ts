@@ -4,8 +4,9 @@ import { objectFits } from './fit/fits.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /**
- * Whether an object is as its schema wants it: `prune` and `applyDefaults` would return the same object, and `validate` no error.
- * A yes is certain. A no may be wrong: ask these three. What was settled before, in this object or in `old`, is not looked at again.
+ * Whether an object is as its schema wants it: `prune` and `applyDefaults` would return the same object, and `validate`
+ * no error. A yes is certain. A no may be wrong: ask these three. What was settled before, in this object or in `old`,
+ * is not looked at again.
  */
 export function isSettled(schema: StructuralSchema, object: JsonObject, old?: JsonObject): boolean {
   const known = partsOf(schema)
@@ -20,7 +21,10 @@ export function isSettled(schema: StructuralSchema, object: JsonObject, old?: Js
 
 const everything = question.known | question.complete | question.valid
 
-/** Settled values, by the field of an object that they are settled as. Objects are values: nothing changes them in place. */
+/**
+ * Settled values, by the field of an object that they are settled as. Objects are values: nothing changes them in
+ * place.
+ */
 type Parts = WeakMap<object, string>
 
 const parts = new WeakMap<StructuralSchema, Parts>()

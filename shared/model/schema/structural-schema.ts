@@ -3,7 +3,10 @@ import type { Json } from '../json.ts'
 /** The types of JSON, with whole numbers as one of their own; null is not a type but `nullable`. */
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
 
-/** One rule of `x-kubernetes-validations`: a CEL expression over `self` (and `oldSelf`) with what to say when it is false. */
+/**
+ * One rule of `x-kubernetes-validations`: a CEL expression over `self` (and `oldSelf`) with what to say when it is
+ * false.
+ */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string

@@ -10,8 +10,9 @@ import { checkBranches, checkPattern } from './value-validation.ts'
 /**
  * Everything that keeps a value from being a structural schema as Kubernetes asks for one: what is said of a value's
  * structure is said outside of `allOf`, `anyOf`, `oneOf` and `not`, at every level. Each error has the path of the node
- * and says what would be right; 100 errors at most. Takes any value; without errors it is a StructuralSchema, and safe to use.
- * Source: apiextensions-apiserver, `schema/validation.go`, `schema/complete.go`, `apis/apiextensions/validation`.
+ * and says what would be right; 100 errors at most. Takes any value; without errors it is a StructuralSchema, and safe
+ * to use. Source: apiextensions-apiserver, `schema/validation.go`, `schema/complete.go`,
+ * `apis/apiextensions/validation`.
  */
 export function checkStructural(schema: unknown, path = ''): readonly FieldError[] {
   return findErrors(schema, path).slice(0, mostErrors)
@@ -32,7 +33,9 @@ function findErrors(schema: unknown, path: string): readonly FieldError[] {
 interface Place {
   readonly path: string
   readonly level: 'root' | 'item' | 'field'
-  /** Which part of a resource's own conventions this node describes: `metadata`, or something below it, for instance. */
+  /**
+   * Which part of a resource's own conventions this node describes: `metadata`, or something below it, for instance.
+   */
   readonly within?: ResourcePart | undefined
 }
 

@@ -44,7 +44,10 @@ function branchesOf(
   return [...listed('allOf', allOf), ...listed('anyOf', anyOf), ...listed('oneOf', oneOf), ...refused]
 }
 
-/** `structure` is the node that describes the same value outside; undefined if that is not asked for or has been reported as absent. */
+/**
+ * `structure` is the node that describes the same value outside; undefined if that is not asked for or has been
+ * reported as absent.
+ */
 function checkBranch(branch: Branch, structure?: Node, mayNameTypes = false): FieldError[] {
   const { schema, path } = branch
   const { items, properties = {} } = schema

@@ -1,6 +1,8 @@
 import { child, entry, type FieldError } from './field-error.ts'
 
-/** Where a validating walk stands, and what it has found. One mutable record, so that a step down costs no allocation. */
+/**
+ * Where a validating walk stands, and what it has found. One mutable record, so that a step down costs no allocation.
+ */
 export interface Walk {
   /** Path of the value the walk began at. */
   readonly root: string
@@ -17,7 +19,8 @@ export interface Walk {
 
 /**
  * What is left of the work that a walk may cause, in steps of a
- * pattern's matcher: a few for each value and each schema it is held against, many for an error in words. Where it is used up, the walk ends early, and the value has to be refused.
+ * pattern's matcher: a few for each value and each schema it is held against, many for an error in words. Where it is
+ * used up, the walk ends early, and the value has to be refused.
  */
 export interface Budget {
   steps: number

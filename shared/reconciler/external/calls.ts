@@ -2,11 +2,15 @@ import type { Context, OutsideVerb } from '../context.ts'
 import { failureClass, retryAfterMsOf, type FailureClass } from './failure-class.ts'
 import type { Lane, RateBudget } from './rate-budget.ts'
 
-/** Calls of the far side in one run: within the account's budget, counted, and their failures sorted by what happens next. */
+/**
+ * Calls of the far side in one run: within the account's budget, counted, and their failures sorted by what happens
+ * next.
+ */
 export interface Calls {
   /**
-   * Undefined: what the call was about is not there. Throws RateLimited or CallFailed. `before` is done once the call may be made,
-   * and what it throws is thrown. What is `free` is answered from memory but for the first time, and is not counted.
+   * Undefined: what the call was about is not there. Throws RateLimited or CallFailed. `before` is done once the call
+   * may be made, and what it throws is thrown. What is `free` is answered from memory but for the first time, and is
+   * not counted.
    */
   make<Answer>(
     verb: OutsideVerb,

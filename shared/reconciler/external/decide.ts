@@ -2,9 +2,10 @@ import type { Memory } from './memory.ts'
 import type { Policy } from './policy.ts'
 
 /**
- * What to do next about one entity outside: a pure function of what is declared, what is remembered and what was seen. It is asked
- * again after every action, until there is nothing more to do in this run. Whatever the order of crashes, lost answers and edits
- * by others, it never makes a second entity for one object, and never leaves one behind that it could find.
+ * What to do next about one entity outside: a pure function of what is declared, what is remembered and what was seen.
+ * It is asked again after every action, until there is nothing more to do in this run. Whatever the order of crashes,
+ * lost answers and edits by others, it never makes a second entity for one object, and never leaves one behind that it
+ * could find.
  */
 export interface Situation {
   readonly nowMs: number

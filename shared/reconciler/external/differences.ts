@@ -2,8 +2,9 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 
 /**
- * Paths of the fields that are declared and are otherwise outside, in order of their names. What is not declared is the far side's
- * to choose. Null and absent are the same; lists at the paths in `unordered` are compared without their order.
+ * Paths of the fields that are declared and are otherwise outside, in order of their names. What is not declared is the
+ * far side's to choose. Null and absent are the same; lists at the paths in `unordered` are compared without their
+ * order.
  */
 export function differences(
   declared: JsonObject,

@@ -1,14 +1,17 @@
 import type { JsonObject } from '../../model/json.ts'
 
 /**
- * How entities of one kind are dealt with on the far side, as plain calls: they are made by the helper, which decides, counts,
- * limits and retries. Each throws HttpError for an answer that is no success; anything else that is thrown counts as an answer
- * that was lost. They pass `ctx.signal` on, by their client.
+ * How entities of one kind are dealt with on the far side, as plain calls: they are made by the helper, which decides,
+ * counts, limits and retries. Each throws HttpError for an answer that is no success; anything else that is thrown
+ * counts as an answer that was lost. They pass `ctx.signal` on, by their client.
  */
 export interface ExternalApi<Client> {
   /** Undefined, or HttpError 404: it is not there. Whoever cannot tell throws: unknown is never "gone". */
   get(client: Client, id: string): Promise<JsonObject | undefined>
-  /** The entity of this owner, by a token, a tag or a name that `create` gave it. Left out, a lost answer needs a person. */
+  /**
+   * The entity of this owner, by a token, a tag or a name that `create` gave it. Left out, a lost answer needs a
+   * person.
+   */
   find?(client: Client, owner: Owner): Promise<JsonObject | undefined>
   /** Makes it, marked as the owner's. HttpError 409: something is there already. */
   create(client: Client, declared: JsonObject, owner: Owner): Promise<JsonObject>

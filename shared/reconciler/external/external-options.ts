@@ -9,12 +9,14 @@ import type { RateBudget } from './rate-budget.ts'
 import type { Requirements, Resolved } from './requirements.ts'
 
 /**
- * A reconciler for entities on the far side of an API, kept as declared: references are checked first, each with a condition of its
- * own; what differs is put back once in each period, what is deleted there is made again; changes of spec, labels or annotations are
- * sent at once, and nothing else is. A crash at any moment makes no second entity and leaves none behind.
+ * A reconciler for entities on the far side of an API, kept as declared: references are checked first, each with a
+ * condition of its own; what differs is put back once in each period, what is deleted there is made again; changes of
+ * spec, labels or annotations are sent at once, and nothing else is. A crash at any moment makes no second entity and
+ * leaves none behind.
  *
- * What an object's annotations say: `setpoint.dev/resync` its own period; `external-id` and `adopt` an entity that is there
- * already; `manage` what may be done outside; `deletion-policy`, `paused`, `reconcile-requested-at` as for every kind.
+ * What an object's annotations say: `setpoint.dev/resync` its own period; `external-id` and `adopt` an entity that is
+ * there already; `manage` what may be done outside; `deletion-policy`, `paused`, `reconcile-requested-at` as for every
+ * kind.
  */
 export interface ExternalOptions<Read, Required extends Requirements<Read>, Client>
   extends
@@ -27,8 +29,8 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
   declared(object: Read, at: Declaring<NoInfer<Required>, Client>): JsonObject
   readonly api: ExternalApi<Client>
   /**
-   * Where calls go and whose they are, such as a server and an account: an entity that was made in one place is not looked for
-   * in another, where it would count as gone.
+   * Where calls go and whose they are, such as a server and an account: an entity that was made in one place is not
+   * looked for in another, where it would count as gone.
    */
   place?(client: Client): Promise<string>
   /** What the status shows of the entity beside its id. */
@@ -39,7 +41,9 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
   readonly outputs?: Outputs<Read>
   /** How often what is declared is asserted; the object's annotation says otherwise. Default 1 m. */
   readonly syncPeriod?: Duration
-  /** How long an entity may not be seen after it was made, and a create whose answer was lost may take. Default 30 s. */
+  /**
+   * How long an entity may not be seen after it was made, and a create whose answer was lost may take. Default 30 s.
+   */
   readonly grace?: Duration
   /** What the account may call. Default: no limit but what the far side says. */
   budget?(client: Client): RateBudget

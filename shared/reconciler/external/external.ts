@@ -9,7 +9,10 @@ import type { ExternalOptions, FarSide } from './external-options.ts'
 import { watchesOf, type Requirements } from './requirements.ts'
 import { createExternalRuns } from './run-external.ts'
 
-/** The fields of a status that `defineExternal` fills in; `shown` those that it cannot know. For `defineKind`: `externalStatus.extend({ … })`. */
+/**
+ * The fields of a status that `defineExternal` fills in; `shown` those that it cannot know. For `defineKind`:
+ * `externalStatus.extend({ … })`.
+ */
 export const externalStatus = z.object({
   id: z.string().optional().describe('The id of the entity outside.'),
   organizationID: z.string().optional().describe('Whose it is there.'),

@@ -1,9 +1,9 @@
 import { HttpError } from './http-error.ts'
 
 /**
- * What happens next after a call that failed. `terminal`: the same call would be refused again. `conflict`: something of that
- * name is there. `absent`: what it was about is not there. `rateLimited`: not before some time. `reference`: what it refers to is
- * not there yet. `unknown`: nobody knows whether it was done.
+ * What happens next after a call that failed. `terminal`: the same call would be refused again. `conflict`: something
+ * of that name is there. `absent`: what it was about is not there. `rateLimited`: not before some time. `reference`:
+ * what it refers to is not there yet. `unknown`: nobody knows whether it was done.
  */
 export type FailureClass = 'terminal' | 'conflict' | 'absent' | 'rateLimited' | 'reference' | 'unknown'
 

@@ -1,6 +1,9 @@
 import { parseTimestamp } from '../../model/time.ts'
 
-/** An API's answer that is no success. The message is what the far side says, without times and request ids: equal failures must read equal. */
+/**
+ * An API's answer that is no success. The message is what the far side says, without times and request ids: equal
+ * failures must read equal.
+ */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number

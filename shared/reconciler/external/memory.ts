@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
 
 /**
- * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored from it, and
- * the intent to create is in it before the call is made.
+ * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored
+ * from it, and the intent to create is in it before the call is made.
  */
 export type Memory = {
   /** The entity's id there; absent before it is made, and after it was lost. */

@@ -21,7 +21,10 @@ export interface Policy {
 
 const verbs = ['create', 'update', 'delete']
 
-/** Throws what stops the run if an annotation says nothing that it could mean: a slip of the pen must not delete anything. */
+/**
+ * Throws what stops the run if an annotation says nothing that it could mean: a slip of the pen must not delete
+ * anything.
+ */
 export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy {
   const managed = managedVerbs(annotations[manageAnnotation])
   const id = annotations[externalIdAnnotation]

@@ -1,12 +1,12 @@
 import { DefinitionError } from '../../model/errors.ts'
 
 /**
- * What an account may call per second, shared by all objects and kinds that use it. It adapts: rate and burst are halved when the
- * far side says 429, and grow back within a minute; and nobody calls before the moment that the far side named. A share of it is
- * kept for what people wait for: resyncs never take the last calls.
+ * What an account may call per second, shared by all objects and kinds that use it. It adapts: rate and burst are
+ * halved when the far side says 429, and grow back within a minute; and nobody calls before the moment that the far
+ * side named. A share of it is kept for what people wait for: resyncs never take the last calls.
  *
- * Those who are told to wait are told different times, so that they do not come back all at once. Kept in memory: another
- * process of the same account learns from its own first 429.
+ * Those who are told to wait are told different times, so that they do not come back all at once. Kept in memory:
+ * another process of the same account learns from its own first 429.
  */
 export interface RateBudget {
   /** 0: call now. Else how many milliseconds to wait; nothing is reserved meanwhile. */

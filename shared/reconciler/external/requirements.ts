@@ -5,7 +5,10 @@ import type { Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
 import { reference, type Reference, type ReferenceTo } from '../watches.ts'
 
-/** References that must be valid before anything is done outside: each has a condition of its own, and its changes wake the object. */
+/**
+ * References that must be valid before anything is done outside: each has a condition of its own, and its changes wake
+ * the object.
+ */
 export interface Requirement<Read, Target> {
   readonly kind: Kind<unknown, unknown>
   readonly of: (object: Read) => Reference | undefined
@@ -23,8 +26,8 @@ export type Resolved<Required> = {
 }
 
 /**
- * An object that must exist and be Ready, if its kind has a status. `contains`: the entity outside is part of the other's, so that
- * there is nothing to clean up once that is gone.
+ * An object that must exist and be Ready, if its kind has a status. `contains`: the entity outside is part of the
+ * other's, so that there is nothing to clean up once that is gone.
  */
 export function requires<Read, Target>(
   kind: Kind<Target, unknown>,

@@ -40,8 +40,8 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
 }
 
 /**
- * What the object refers to. An entity cannot be moved: while it is inside of something else than the object says now, the run stops.
- * Once that is gone, the entity is, too, and another one is made where the object says.
+ * What the object refers to. An entity cannot be moved: while it is inside of something else than the object says now,
+ * the run stops. Once that is gone, the entity is, too, and another one is made where the object says.
  */
 async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject, ctx: Context): Promise<Found> {
   const found = await findRequired(object, spec.requirements, { ctx })

@@ -4,7 +4,10 @@ import type { Action, End } from './decide.ts'
 import { note, type Memory } from './memory.ts'
 import { declaredFor, ownerOf, type Run } from './run.ts'
 
-/** What is done outside, one step at a time. Each leaves in the run what it has learnt; whether it was enough, the decision says. */
+/**
+ * What is done outside, one step at a time. Each leaves in the run what it has learnt; whether it was enough, the
+ * decision says.
+ */
 
 export type Step = Exclude<Action, End>
 

@@ -111,7 +111,9 @@ export function within(ms: number): { readonly retryWithin?: number } {
   return ms <= 0 ? {} : { retryWithin: ms }
 }
 
-/** Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells. */
+/**
+ * Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells.
+ */
 export function unresolved<Client>(spec: ExternalSpec<Client>, found: Found, periodMs: number): Outcome {
   return done({ ...notResolved(spec, found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
 }

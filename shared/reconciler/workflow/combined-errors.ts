@@ -17,8 +17,8 @@ export interface Failure {
 }
 
 /**
- * Many failures as one that is handled as all of them need: with backoff if one of them is retried, after the longest time
- * asked for if all others wait, and not until something changes if nothing else helps any of them.
+ * Many failures as one that is handled as all of them need: with backoff if one of them is retried, after the longest
+ * time asked for if all others wait, and not until something changes if nothing else helps any of them.
  */
 export function combined(failures: readonly Failure[]): Error {
   const errors = failures.map(({ error }) => error)

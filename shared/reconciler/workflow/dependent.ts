@@ -2,8 +2,8 @@ import type { Applied, Context } from '../context.ts'
 import type { BodyOf, Kind, ObjectOf } from '../kind.ts'
 
 /**
- * One node of a workflow: objects of one kind that the primary owns, when they are wanted, and when those that depend on them
- * may follow. All functions may be called any number of times and change nothing.
+ * One node of a workflow: objects of one kind that the primary owns, when they are wanted, and when those that depend
+ * on them may follow. All functions may be called any number of times and change nothing.
  */
 export interface Dependent<Primary, K, Name extends string> {
   readonly kind: K

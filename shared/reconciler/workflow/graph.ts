@@ -8,7 +8,10 @@ export interface Graph {
   dependentsOf(name: string): readonly string[]
 }
 
-/** The graph of what depends on what. Throws a TypeError that names a node which is not there, or the way round a circle. */
+/**
+ * The graph of what depends on what. Throws a TypeError that names a node which is not there, or the way round a
+ * circle.
+ */
 export function createGraph(dependsOn: Readonly<Record<string, readonly string[]>>): Graph {
   const names: string[] = []
   const visit = (name: string, path: readonly string[]): void => {

@@ -1,9 +1,9 @@
 import type { Graph } from './graph.ts'
 
 /**
- * What a workflow does next, as pure functions of what is known. A node whose own conditions fail is deleted together with all
- * that depends on it; a node is made when everything it depends on is ready, and deleted when everything that depends on
- * it is gone. Nodes that do not depend on each other do not wait for each other, whatever becomes of them.
+ * What a workflow does next, as pure functions of what is known. A node whose own conditions fail is deleted together
+ * with all that depends on it; a node is made when everything it depends on is ready, and deleted when everything that
+ * depends on it is gone. Nodes that do not depend on each other do not wait for each other, whatever becomes of them.
  */
 
 /** What a node's own conditions say. `unknown`: one of them failed. */

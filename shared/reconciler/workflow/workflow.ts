@@ -14,7 +14,10 @@ export interface Workflow<Primary, Kinds extends AnyKinds> {
   readonly owns: readonly Kind<unknown, unknown>[]
   /** Makes and deletes what can be made and deleted now. Throws, when all that is done, if a node failed. */
   run(primary: Primary, ctx: Context): Promise<WorkflowResult<Kinds>>
-  /** Deletes what can be deleted now, those nodes first that nothing depends on; true when all are gone. Throws like `run`. */
+  /**
+   * Deletes what can be deleted now, those nodes first that nothing depends on; true when all are gone. Throws like
+   * `run`.
+   */
   tearDown(primary: Primary, ctx: Context): Promise<true | NotReady>
   /** `run` as a reconciler: Ready when every node is. */
   reconcile(primary: Primary, ctx: Context): Promise<Done<never>>
@@ -34,8 +37,8 @@ export interface WorkflowResult<Kinds extends AnyKinds> {
 type AnyKinds = Readonly<Record<string, Kind<unknown, unknown>>>
 
 /**
- * A workflow for a kind. Names of nodes go into a label of their objects, so that a node that wants fewer, or other ones, knows
- * which are its own. Throws a TypeError for a circle, and for names that no label can have.
+ * A workflow for a kind. Names of nodes go into a label of their objects, so that a node that wants fewer, or other
+ * ones, knows which are its own. Throws a TypeError for a circle, and for names that no label can have.
  */
 export function workflow<Primary, Kinds extends AnyKinds>(
   primary: Kind<Primary, unknown>,

@@ -18,7 +18,9 @@ import { setpointVersion } from '../setpoint-version.ts'
 export type AnswerEvent = (event: APIGatewayProxyEvent, timeMs: number) => Promise<Answer>
 export type Answer = StreamedResponse
 
-/** The function behind the gateway. A definition that was changed is known to all of its processes within ten seconds. */
+/**
+ * The function behind the gateway. A definition that was changed is known to all of its processes within ten seconds.
+ */
 export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
   const answer = lazy(() => {
     const ports = openAwsTable(boundary, patienceMs)

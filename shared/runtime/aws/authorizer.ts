@@ -9,9 +9,10 @@ import { administratorsOf, clusterIdOf, issuersOf, readersOf } from './environme
 import { lazy } from './lazy.ts'
 
 /**
- * Decides who may call the API: whoever proves by a token to be one of the administrators, or, to read, one of the readers. API Gateway keeps the answer for as long as the
- * authorizer's time to live says, under the token. Throws `Unauthorized`, which is answered with 401, for a token that proves
- * nothing; any other error, for one that cannot be verified now, is answered with 500.
+ * Decides who may call the API: whoever proves by a token to be one of the administrators, or, to read, one of the
+ * readers. API Gateway keeps the answer for as long as the authorizer's time to live says, under the token. Throws
+ * `Unauthorized`, which is answered with 401, for a token that proves nothing; any other error, for one that cannot be
+ * verified now, is answered with 500.
  */
 export type Authorize = (request: AuthorizeRequest) => Promise<APIGatewayAuthorizerResult>
 
@@ -64,7 +65,10 @@ function withoutPath(principal: string): string {
   return principal.replace(/^(arn:[^:]+:iam::\d+:role\/)(?:[^/]+\/)+/, '$1')
 }
 
-/** For the whole stage of the API, since the answer is kept for other requests, too: `arn:aws:execute-api:region:account:api/stage/GET/…`. */
+/**
+ * For the whole stage of the API, since the answer is kept for other requests, too:
+ * `arn:aws:execute-api:region:account:api/stage/GET/…`.
+ */
 function stageOf(methodArn: string, methods: string): string {
   return `${methodArn.split('/').slice(0, 2).join('/')}/${methods}`
 }

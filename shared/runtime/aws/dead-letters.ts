@@ -4,7 +4,10 @@ import { createDeadLetters } from '../../engine/loops/dead-letter.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { lazy } from './lazy.ts'
 
-/** The function behind the dead-letter queues. Messages that cannot be taken in, because the store or a queue is away, come again. */
+/**
+ * The function behind the dead-letter queues. Messages that cannot be taken in, because the store or a queue is away,
+ * come again.
+ */
 export function createDeadLetter(options: FunctionOptions): (event: SQSEvent) => Promise<SQSBatchResponse> {
   const { logger } = options.seeing
   const open = lazy(() => createDeadLetters(openEngineServices(options)))

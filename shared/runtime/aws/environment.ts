@@ -1,6 +1,9 @@
 import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
 
-/** What a deployment tells its functions, by the variables that its infrastructure sets. Each throws a TypeError that names the variable. */
+/**
+ * What a deployment tells its functions, by the variables that its infrastructure sets. Each throws a TypeError that
+ * names the variable.
+ */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export function tableOf(environment: Environment): string {
@@ -34,7 +37,9 @@ export interface Issuer {
   readonly audience: string
 }
 
-/** The OIDC issuers whose tokens are taken, each for one audience. Without TLS anybody on the way could name the keys. */
+/**
+ * The OIDC issuers whose tokens are taken, each for one audience. Without TLS anybody on the way could name the keys.
+ */
 export function issuersOf(environment: Environment): readonly Issuer[] {
   const issuers = json(environment, 'SETPOINT_ISSUERS') as readonly Issuer[]
   const open = issuers.find(({ issuer }) => !issuer.startsWith('https://'))

@@ -11,7 +11,10 @@ export interface FunctionOptions {
   readonly controllers: readonly Controller[]
 }
 
-/** For the functions of the engine: the table and the queues. A definition that was changed is known to all of them within five minutes. */
+/**
+ * For the functions of the engine: the table and the queues. A definition that was changed is known to all of them
+ * within five minutes.
+ */
 export function openEngineServices({ boundary, seeing, controllers }: FunctionOptions): QueueServices & AwsQueues {
   const ports = openAwsTable(boundary, patienceMs)
   const services = createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 300_000, ...seeing })

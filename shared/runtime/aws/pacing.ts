@@ -1,8 +1,9 @@
 import type { SweepOptions } from '../../engine/wake/sweep.ts'
 
 /**
- * Puts background work into the queues at the rate of its controller: so many keys each second from now on. The line of a rate limit
- * knows no lanes: a key that is to wait asks when its time has come, and a user's change meanwhile has asked before it.
+ * Puts background work into the queues at the rate of its controller: so many keys each second from now on. The line of
+ * a rate limit knows no lanes: a key that is to wait asks when its time has come, and a user's change meanwhile has
+ * asked before it.
  */
 export function paced(
   queueOf: SweepOptions['queueOf'],

@@ -6,8 +6,9 @@ import type { AwsBoundary, Seeing } from './boundary.ts'
 import { busOf } from './environment.ts'
 
 /**
- * Tells the event bus, if there is one, what became ready and what failed. Rejects while the bus is away, so that the changes are
- * told again; what it refuses for good is logged and left, since the status says it all and reconciles must not wait for a bus.
+ * Tells the event bus, if there is one, what became ready and what failed. Rejects while the bus is away, so that the
+ * changes are told again; what it refuses for good is logged and left, since the status says it all and reconciles must
+ * not wait for a bus.
  */
 export function openPublish(
   { environment, eventbridge, clock, random }: AwsBoundary,

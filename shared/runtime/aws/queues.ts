@@ -13,9 +13,9 @@ export interface AwsQueues {
 }
 
 /**
- * Loops without a queue of their own share that of the `system`, whose function runs the engine's. So a user's controller shares it
- * only where all do. Throws UNAVAILABLE for one that has none yet: while it is being deployed, the variables may come after the code,
- * and in the queue of the system its wake-ups would be dead letters in the end.
+ * Loops without a queue of their own share that of the `system`, whose function runs the engine's. So a user's
+ * controller shares it only where all do. Throws UNAVAILABLE for one that has none yet: while it is being deployed, the
+ * variables may come after the code, and in the queue of the system its wake-ups would be dead letters in the end.
  */
 export function openAwsQueues(
   { environment, sqs, clock, random }: AwsBoundary,
@@ -43,7 +43,10 @@ export function openAwsQueues(
     return queue
   }
 
-  /** One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a queue. */
+  /**
+   * One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a
+   * queue.
+   */
   function depthAt(url: string): Promise<number> {
     const asked = asking.get(url) ?? queueDepth(client, url).finally(() => asking.delete(url))
     asking.set(url, asked)

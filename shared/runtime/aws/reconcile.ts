@@ -17,9 +17,10 @@ import { createBatchQueue } from '../../engine/loops/batch-queue.ts'
 import { lazy } from './lazy.ts'
 
 /**
- * Runs the keys of one batch side by side, and says which messages are to stay in the queue. A failure of a run is none of the
- * batch: it is held for its backoff, or it is acknowledged and the object says when it runs next. What is left over is a turn that could
- * not be ended, because the store or the queue is away: it is held for a while, longer each time, and counts as received.
+ * Runs the keys of one batch side by side, and says which messages are to stay in the queue. A failure of a run is none
+ * of the batch: it is held for its backoff, or it is acknowledged and the object says when it runs next. What is left
+ * over is a turn that could not be ended, because the store or the queue is away: it is held for a while, longer each
+ * time, and counts as received.
  */
 export type ReconcileBatch = (deliveries: readonly LoopDelivery[], timeMs: number) => Promise<readonly Delivery[]>
 
@@ -27,9 +28,9 @@ export type ReconcileBatch = (deliveries: readonly LoopDelivery[], timeMs: numbe
 export const reserveMs = 5_000
 
 /**
- * What of it a reconcile function may still take to end once it was told that its time is over. After that the process ends it, and does
- * so ahead of its answer: behind it, Lambda may have given it the next batch already, whose messages would be lost for as long
- * as their visibility timeout.
+ * What of it a reconcile function may still take to end once it was told that its time is over. After that the process
+ * ends it, and does so ahead of its answer: behind it, Lambda may have given it the next batch already, whose messages
+ * would be lost for as long as their visibility timeout.
  */
 const overrunMs = 1_000
 
@@ -58,14 +59,19 @@ function retired({ boundary, seeing }: FunctionOptions): void {
   boundary.retire()
 }
 
-/** How long a wake-up stood in the queue before anybody took it. What comes again has had its turn, or is held on purpose. */
+/**
+ * How long a wake-up stood in the queue before anybody took it. What comes again has had its turn, or is held on
+ * purpose.
+ */
 function observeWait({ loop, delivery, sentAtMs }: LoopDelivery, { boundary, seeing }: FunctionOptions): void {
   if (sentAtMs === undefined || delivery.receiveCount > 1) return
   const waited = seeing.telemetry.histogram(metrics.queueSeconds, { name: loop, controller: loop })
   waited(Math.max(0, boundary.clock.nowMs() - sentAtMs) / 1_000)
 }
 
-/** Undefined for what is none of our messages: it goes the way of those that are given up, and is told of at its end. */
+/**
+ * Undefined for what is none of our messages: it goes the way of those that are given up, and is told of at its end.
+ */
 function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefined {
   try {
     return deliveryOf(record)
@@ -128,9 +134,9 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
   }
 
   /**
-   * What is late, and was not held when it was handed out before: a process that had it ended without a word. One key may have done
-   * that, and would take the others of its batch with it again and again, since their visibility timeouts end together. None, if one
-   * key is all there is.
+   * What is late, and was not held when it was handed out before: a process that had it ended without a word. One key
+   * may have done that, and would take the others of its batch with it again and again, since their visibility timeouts
+   * end together. None, if one key is all there is.
    */
   async function suspectsIn(all: readonly LoopDelivery[]): Promise<readonly LoopDelivery[]> {
     if (new Set(all.map(groupOf)).size < 2) return []
@@ -146,7 +152,9 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     return (stored?.engine.hold?.receives ?? 0) + 1 >= receiveCount
   }
 
-  /** One after the other, by chance: whoever comes ahead of the one that ends the process is done with, in some round. */
+  /**
+   * One after the other, by chance: whoever comes ahead of the one that ends the process is done with, in some round.
+   */
   async function runApart(suspects: readonly LoopDelivery[], { signal, untilMs }: Time): Promise<readonly Delivery[]> {
     const kept: Delivery[] = []
     const keys = [...Map.groupBy(suspects, groupOf).values()].map((some) => ({ some, chance: random.next() }))

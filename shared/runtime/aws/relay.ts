@@ -16,9 +16,9 @@ export interface RelayRecord {
 }
 
 /**
- * Relays a batch of the stream, and names the first record that could not be. From there on the mapping gives the batch again, so
- * nothing is lost. A record that fails by itself does not stand before the others: they are relayed first, each alone, and only
- * then is it reported; in the end the mapping sets it aside. Relaying a record twice does no harm.
+ * Relays a batch of the stream, and names the first record that could not be. From there on the mapping gives the batch
+ * again, so nothing is lost. A record that fails by itself does not stand before the others: they are relayed first,
+ * each alone, and only then is it reported; in the end the mapping sets it aside. Relaying a record twice does no harm.
  */
 export type RelayBatch = (records: readonly RelayRecord[]) => Promise<string | undefined>
 

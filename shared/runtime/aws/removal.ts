@@ -14,14 +14,19 @@ export interface DeployedController {
 }
 
 /**
- * Refuses to take controllers away whose objects still carry their finalizer: nobody would clean up after those objects, and none of
- * them could ever be deleted. CloudFormation asks before it takes away anything, on an update and when the stack goes.
+ * Refuses to take controllers away whose objects still carry their finalizer: nobody would clean up after those
+ * objects, and none of them could ever be deleted. CloudFormation asks before it takes away anything, on an update and
+ * when the stack goes.
  *
- * Protocol: AWS CloudFormation User Guide, "Custom resources": the answer is put to the URL of the event; a failure of an update rolls it back.
+ * Protocol: AWS CloudFormation User Guide, "Custom resources": the answer is put to the URL of the event; a failure of
+ * an update rolls it back.
  */
 export type AnswerRemoval = (event: CloudFormationCustomResourceEvent) => Promise<void>
 
-/** `put` sends the answer to CloudFormation, up to five times; the last failure fails the function, which Lambda then calls again. */
+/**
+ * `put` sends the answer to CloudFormation, up to five times; the last failure fails the function, which Lambda then
+ * calls again.
+ */
 export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerRemoval {
   return async (event) => {
     const { store } = openAwsTable(boundary, patienceMs)
@@ -53,7 +58,10 @@ async function putAnswer(put: typeof fetch, url: string, answer: CloudFormationC
   if (!ok) throw new Error(`CloudFormation did not take the answer: ${status}`)
 }
 
-/** By itself fetch names the type of a text; URLs that are signed without one, as those of older Regions are, are then refused. */
+/**
+ * By itself fetch names the type of a text; URLs that are signed without one, as those of older Regions are, are then
+ * refused.
+ */
 const noType = { 'content-type': '' } as const
 
 /** Nobody waits at a terminal for single requests. */

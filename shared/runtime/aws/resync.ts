@@ -15,9 +15,9 @@ import { installBasics } from '../../engine/loops/install-basics.ts'
 import { lazy } from './lazy.ts'
 
 /**
- * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. It does about the
- * same each time: what was missed is made up for in slices, and what a queue has no room for waits for another tick. Two ticks
- * at once, or one late, send the same wake-ups under the same ids.
+ * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. It
+ * does about the same each time: what was missed is made up for in slices, and what a queue has no room for waits for
+ * another tick. Two ticks at once, or one late, send the same wake-ups under the same ids.
  */
 export type Tick = () => Promise<void>
 
@@ -89,7 +89,10 @@ export function createTick(options: TickOptions): Tick {
     return { turnedMs, woken }
   }
 
-  /** What the rate limit of a controller leaves of the next minute. More would stand before users' changes: the line goes by the order of asking. */
+  /**
+   * What the rate limit of a controller leaves of the next minute. More would stand before users' changes: the line
+   * goes by the order of asking.
+   */
   function roomBeside(due: number, { name }: SweptController, nowMs: number): Room {
     const limit = loops.find((loop) => loop.name === name)?.controllerLimit
     if (limit === undefined) return { queueOf, keysMax: Infinity }

@@ -21,7 +21,10 @@ export interface LocalControlPlaneOptions {
   readonly logLevel?: LogLevel
   /** Default lean. */
   readonly httpServer?: HttpServerName
-  /** The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be loaded then. */
+  /**
+   * The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be
+   * loaded then.
+   */
   readonly controllers: (dataDirectory: string) => readonly Controller[] | Promise<readonly Controller[]>
 }
 
@@ -36,9 +39,10 @@ export interface LocalControlPlane {
 }
 
 /**
- * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig. Throws
- * UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made. Nothing of the
- * controllers is loaded or run before all of that is ours; who asks meanwhile is answered when everything runs.
+ * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig.
+ * Throws UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made.
+ * Nothing of the controllers is loaded or run before all of that is ours; who asks meanwhile is answered when
+ * everything runs.
  */
 export async function startLocalControlPlane({
   port,

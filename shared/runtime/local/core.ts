@@ -36,7 +36,9 @@ export interface LocalCoreOptions {
   readonly logger: Logger
   /** Default 1 s. */
   readonly tickMs?: number
-  /** What all controllers together may spend on retries, for example 10 a second in bursts of 100. Default: no limit. */
+  /**
+   * What all controllers together may spend on retries, for example 10 a second in bursts of 100. Default: no limit.
+   */
   readonly retryBudget?: TokenBucketOptions
   /** Around each queue that is made; for tests. */
   readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
@@ -49,7 +51,10 @@ export interface LocalCore {
   readonly catalog: KindCatalog
   /** Resolves when the engine has stopped; rejects if it breaks, which is a bug: nothing is reconciled from then on. */
   readonly ended: Promise<unknown>
-  /** Resolves once the engine has stopped: it takes no more keys, and gives up what still runs after `graceMs`. The ports stay open. */
+  /**
+   * Resolves once the engine has stopped: it takes no more keys, and gives up what still runs after `graceMs`. The
+   * ports stay open.
+   */
   stop(graceMs: number): Promise<void>
 }
 

@@ -2,7 +2,9 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OperatingError } from '../../model/errors.ts'
 
-/** Makes a directory, and those above it, unless it is there. Throws UNAVAILABLE if it cannot be made, or is not ours. */
+/**
+ * Makes a directory, and those above it, unless it is there. Throws UNAVAILABLE if it cannot be made, or is not ours.
+ */
 export function makeDataDirectory(directory: string, mode: number): void {
   try {
     makeWithParents(directory, mode)
@@ -16,7 +18,10 @@ export function makeDataDirectory(directory: string, mode: number): void {
   }
 }
 
-/** `recursive` of Node 24 never returns where a directory cannot be made and the system says ENOENT of it, as below /proc. */
+/**
+ * `recursive` of Node 24 never returns where a directory cannot be made and the system says ENOENT of it, as below
+ * /proc.
+ */
 function makeWithParents(directory: string, mode: number): void {
   if (isDirectory(directory)) return
   makeWithParents(dirname(directory), mode)

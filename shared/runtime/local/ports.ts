@@ -18,7 +18,10 @@ export interface LocalPorts extends Checkpoints {
   close(): void
 }
 
-/** Opens the file, or makes it; ":memory:" keeps everything in memory. Throws UNAVAILABLE if another process has the file. */
+/**
+ * Opens the file, or makes it; ":memory:" keeps everything in memory. Throws UNAVAILABLE if another process has the
+ * file.
+ */
 export function openLocalPorts(file: string, clock: Clock): LocalPorts {
   const database = openSqliteDatabase(file)
   const changeLog = createSqliteChangeLog({ database, clock })

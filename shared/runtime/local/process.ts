@@ -8,9 +8,10 @@ import { tellOfRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
 /**
- * Runs the control plane as a process: says when it is ready, stops on SIGTERM, SIGINT and SIGHUP, and exits with 0 then. `--help` prints the
- * usage and exits with 0. What a person can mend (a word of the command line, a port that is taken, a directory that is in use, a
- * definition that cannot work) is one line on stderr and exit code 1; a bug keeps its stack.
+ * Runs the control plane as a process: says when it is ready, stops on SIGTERM, SIGINT and SIGHUP, and exits with 0
+ * then. `--help` prints the usage and exits with 0. What a person can mend (a word of the command line, a port that is
+ * taken, a directory that is in use, a definition that cannot work) is one line on stderr and exit code 1; a bug keeps
+ * its stack.
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
@@ -120,8 +121,8 @@ function signalled(): Promise<void> {
 }
 
 /**
- * npm runs us by a shell and passes signals on to that, which ends without telling us. Nobody who stopped `npm start` wants us
- * to live on.
+ * npm runs us by a shell and passes signals on to that, which ends without telling us. Nobody who stopped `npm start`
+ * wants us to live on.
  */
 function leftByNpm(): Promise<void> {
   const parent = process.ppid

@@ -9,8 +9,9 @@ import { closedLoop } from './closed-loop.ts'
 import { freePort, loadPeer, peerFile, type Peer } from './peer.ts'
 
 /**
- * BullMQ over a Redis that syncs its log with every command, as everything here does: a job for each change, and its result is the
- * status. A worker as a process of its own runs 64 at once, one per key. Throws what is missing, in words.
+ * BullMQ over a Redis that syncs its log with every command, as everything here does: a job for each change, and its
+ * result is the status. A worker as a process of its own runs 64 at once, one per key. Throws what is missing, in
+ * words.
  */
 export async function startBullMq(directory: string): Promise<Peer> {
   const file = peerFile('bullmq')

@@ -8,7 +8,9 @@ export interface PeerChange {
 
 const keys = 1_000
 
-/** So many clients, each doing one change after the other on keys of which none has two under way; how many they did. */
+/**
+ * So many clients, each doing one change after the other on keys of which none has two under way; how many they did.
+ */
 export async function closedLoop(
   clients: number,
   durationMs: number,

@@ -8,7 +8,8 @@ import { answers, freePort, type Peer } from './peer.ts'
 const run = promisify(execFile)
 
 /**
- * A bare etcd of one member: what Kubernetes writes its objects to. Starts the one that `ETCD` or the path names, and builds its load. Throws what is missing, in words.
+ * A bare etcd of one member: what Kubernetes writes its objects to. Starts the one that `ETCD` or the path names, and
+ * builds its load. Throws what is missing, in words.
  */
 export async function startEtcd(directory: string): Promise<Peer> {
   const program = process.env['ETCD'] ?? 'etcd'

@@ -2,7 +2,10 @@ interface GadgetText {
   readonly spec: { readonly revision: number; readonly ports: readonly unknown[] }
 }
 
-/** What the reconciler under test does, for those who have no reconcilers: reads, compares, makes it so, tells the status. */
+/**
+ * What the reconciler under test does, for those who have no reconcilers: reads, compares, makes it so, tells the
+ * status.
+ */
 export function createGadgetMaker(): (key: string, text: string) => { revision: number; openPorts: number } {
   const made = new Map<string, number>()
   return (key, text) => {

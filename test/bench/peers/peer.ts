@@ -20,7 +20,9 @@ export interface PeerResult {
   readonly serverUs: number
 }
 
-/** Where peers from npm are looked for. They are no dependencies of ours: whoever wants to see them installs them there. */
+/**
+ * Where peers from npm are looked for. They are no dependencies of ours: whoever wants to see them installs them there.
+ */
 const peersDirectory = process.env['BENCH_PEERS'] ?? join(homedir(), '.cache', 'setpoint-peers')
 
 /** A file of a package in that directory. Throws what to install, in words. */

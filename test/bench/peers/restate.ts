@@ -8,8 +8,9 @@ import { closedLoop } from './closed-loop.ts'
 import { answers, freePort, peerFile, type Peer } from './peer.ts'
 
 /**
- * Restate with one virtual object for each key: the change is a call of it, its state is the status, and its reply says that both
- * are durable. Four partitions, which suit a small machine better than its default. Throws what is missing, in words.
+ * Restate with one virtual object for each key: the change is a call of it, its state is the status, and its reply says
+ * that both are durable. Four partitions, which suit a small machine better than its default. Throws what is missing,
+ * in words.
  */
 export async function startRestate(directory: string): Promise<Peer> {
   const sdk = peerFile('@restatedev/restate-sdk')

@@ -26,7 +26,10 @@ export interface Question {
 export const shelfController = { name: 'shelf', group: 'example.dev', kind: 'Shelf', finalizer: 'example.dev/shelf' }
 export const lampController = { name: 'lamp', group: 'example.dev', kind: 'Lamp' }
 
-/** Asks the function behind the custom resource as CloudFormation does, and takes its answer at the URL that it was told. */
+/**
+ * Asks the function behind the custom resource as CloudFormation does, and takes its answer at the URL that it was
+ * told.
+ */
 export async function askCloudFormation(
   removal: FunctionProcess,
   { type, before, after }: Question,

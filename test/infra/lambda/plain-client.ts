@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
 
 /**
- * A Lambda runtime client without anything native in it: for machines where AWS's own cannot be compiled, and for tests that look at
- * what functions ask of AWS rather than at how they are called.
+ * A Lambda runtime client without anything native in it: for machines where AWS's own cannot be compiled, and for tests
+ * that look at what functions ask of AWS rather than at how they are called.
  */
 type Handler = (event: unknown, output: unknown, context?: object) => Promise<unknown>
 

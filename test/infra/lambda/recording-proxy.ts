@@ -17,7 +17,9 @@ export interface RecordingProxy extends AsyncDisposable {
 
 export type AwsService = 'dynamodb' | 'sqs' | 'events'
 
-/** Stands before an emulator, and notes what is asked of it. The SDK's JSON protocols name the operation in a header. */
+/**
+ * Stands before an emulator, and notes what is asked of it. The SDK's JSON protocols name the operation in a header.
+ */
 export async function recordCalls(service: AwsService, target: Answering): Promise<RecordingProxy> {
   const calls = new Map<string, AwsCall>()
   const server = createServer((incoming, outgoing) => {

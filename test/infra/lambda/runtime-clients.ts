@@ -10,8 +10,8 @@ const home = `aws-lambda-ric-${version}`
 export const plainClient = [fileURLToPath(new URL('plain-client.ts', import.meta.url))]
 
 /**
- * AWS's own runtime interface client, from npm, in a cache outside the tree, because it compiles a library for most of a minute.
- * Rejects, with what was tried, without cmake, a C++ compiler or npm.
+ * AWS's own runtime interface client, from npm, in a cache outside the tree, because it compiles a library for most of
+ * a minute. Rejects, with what was tried, without cmake, a C++ compiler or npm.
  */
 export async function awsClient(): Promise<readonly string[]> {
   await mustRun('cmake', ['--version'])

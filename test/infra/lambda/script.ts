@@ -29,8 +29,8 @@ function lamp(name: string, spec: object): object {
 }
 
 /**
- * A day in the life of a control plane, told so that every function does everything of which it is capable: what this provokes is what
- * the permissions of each function are held against.
+ * A day in the life of a control plane, told so that every function does everything of which it is capable: what this
+ * provokes is what the permissions of each function are held against.
  */
 export async function everything(stage: Stage): Promise<void> {
   await anOldDefinition(stage)

@@ -22,8 +22,9 @@ import {
 } from './synthesized-code.ts'
 
 /**
- * What `cdk synth` produced, run: every bundle in a process of its own with the variables that the template gives it, dynalite and
- * fauxqs in place of DynamoDB and SQS, and something that hands on stream records and messages as the event source mappings do.
+ * What `cdk synth` produced, run: every bundle in a process of its own with the variables that the template gives it,
+ * dynalite and fauxqs in place of DynamoDB and SQS, and something that hands on stream records and messages as the
+ * event source mappings do.
  */
 export interface Stage extends AsyncDisposable {
   readonly functions: Readonly<Record<FunctionName, FunctionProcess>>
@@ -153,7 +154,10 @@ export function proxyEvent(httpMethod: string, target: string, body?: object): o
   }
 }
 
-/** Bundling takes seconds: stages with the same properties share their code, which nothing writes into. It goes with this process. */
+/**
+ * Bundling takes seconds: stages with the same properties share their code, which nothing writes into. It goes with
+ * this process.
+ */
 function bundle(props: Partial<ControlPlaneProps>): Synthesized {
   const text = JSON.stringify(props)
   const made = bundled.get(text) ?? synthesize(temporaryDirectory('stage').path, props)

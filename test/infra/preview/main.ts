@@ -1,6 +1,7 @@
 /**
- * `npm run preview`: the dashboards as pictures, `docs/images/*.svg`. The layout and texts are those that are deployed; the lines are what the
- * functions' bundles wrote in a minute of work on this machine. What AWS itself measures is left empty.
+ * `npm run preview`: the dashboards as pictures, `docs/images/*.svg`. The layout and texts are those that are deployed;
+ * the lines are what the functions' bundles wrote in a minute of work on this machine. What AWS itself measures is left
+ * empty.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { optionsOf, wholeNumber } from '../../support/command-line.ts'

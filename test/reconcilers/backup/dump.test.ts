@@ -11,9 +11,9 @@ import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/te
 import { richSchema } from './rich-schema.ts'
 
 /**
- * A dump is proven by what comes out of it: the restored database is dumped again, and the two scripts must be equal but for
- * their first and last lines; and, so that a dump that forgets something cannot agree with itself, the catalogs and rows of
- * both databases are compared by queries that share nothing with the dump.
+ * A dump is proven by what comes out of it: the restored database is dumped again, and the two scripts must be equal
+ * but for their first and last lines; and, so that a dump that forgets something cannot agree with itself, the catalogs
+ * and rows of both databases are compared by queries that share nothing with the dump.
  */
 
 const psql = 'psql'

@@ -4,8 +4,8 @@ import { parse } from 'yaml'
 import { operations, type Schema } from './schemas.ts'
 
 /**
- * Konnect's public OpenAPI document, if `SETPOINT_KONNECT_OPENAPI` names a copy of it: `openapi.yaml` of github.com/Kong/sdk-konnect-go
- * (Apache-2.0). It is not kept here: three megabytes that are somebody else's.
+ * Konnect's public OpenAPI document, if `SETPOINT_KONNECT_OPENAPI` names a copy of it: `openapi.yaml` of
+ * github.com/Kong/sdk-konnect-go (Apache-2.0). It is not kept here: three megabytes that are somebody else's.
  */
 const documentFile = process.env['SETPOINT_KONNECT_OPENAPI'] ?? ''
 export const hasDocument = documentFile !== '' && existsSync(documentFile)

@@ -1,11 +1,12 @@
 /**
- * A Konnect of our own: a real HTTP server that holds every request and every answer against the API's schemas, and that can
- * be slow to show things, refuse, limit, and drop its answer after doing the work. As a program:
+ * A Konnect of our own: a real HTTP server that holds every request and every answer against the API's schemas, and
+ * that can be slow to show things, refuse, limit, and drop its answer after doing the work. As a program:
  *
  *     npx node test/reconcilers/konnect/fake-konnect.ts --port 9443
  *
- * Any token is good but `bad`; `other` is another organization's. `/ui` is what a person does in Konnect's pages: `GET /ui/{collection}` lists, `PATCH /ui/{id}`
- * edits, `DELETE /ui/{id}` deletes, `GET /ui/calls` is the log, and `POST /ui/lag` with `{"ms":5000}` hides what is new.
+ * Any token is good but `bad`; `other` is another organization's. `/ui` is what a person does in Konnect's pages: `GET
+ * /ui/{collection}` lists, `PATCH /ui/{id}` edits, `DELETE /ui/{id}` deletes, `GET /ui/calls` is the log, and `POST
+ * /ui/lag` with `{"ms":5000}` hides what is new.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -56,7 +57,9 @@ export interface FakeKonnect extends AsyncDisposable {
   fault(fault: Fault): void
   /** No faults any more. */
   calm(): void
-  /** Refuses the account's calls with 429 from here on while there are more than so many a second; undefined ends it. */
+  /**
+   * Refuses the account's calls with 429 from here on while there are more than so many a second; undefined ends it.
+   */
   limit(perSecond: number | undefined): void
   close(): Promise<void>
 }

@@ -3,9 +3,9 @@ import { KonnectControlPlane, KonnectService, seen, startKonnectEnv, type Konnec
 import { isLong } from '../../support/strength.ts'
 
 /**
- * The process is killed between every two calls: before and after each HTTP request, and at each write of the store, in a life
- * that has everything in it: made, edited, changed and deleted by others, deleted. Names are no help: Konnect takes two of a name
- * here. There is never a second entity, and none is left behind.
+ * The process is killed between every two calls: before and after each HTTP request, and at each write of the store, in
+ * a life that has everything in it: made, edited, changed and deleted by others, deleted. Names are no help: Konnect
+ * takes two of a name here. There is never a second entity, and none is left behind.
  */
 
 type Kill = (world: KonnectEnv) => void

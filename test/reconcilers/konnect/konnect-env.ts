@@ -12,11 +12,17 @@ import { conditionOf, Secret, type ApiObject, type Condition, type Kind } from '
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
 import { startFakeKonnect, type FakeKonnect, type LoggedCall } from './fake-konnect.ts'
 
-/** A control plane on a virtual clock, with Konnect's reconcilers, and a fake Konnect on a real port that follows the same clock. */
+/**
+ * A control plane on a virtual clock, with Konnect's reconcilers, and a fake Konnect on a real port that follows the
+ * same clock.
+ */
 export interface KonnectEnv extends AsyncDisposable {
   readonly env: TestEnv
   readonly konnect: FakeKonnect
-  /** Kills the process at the nth HTTP request from now: before it is sent, or when its answer has come but not been read. */
+  /**
+   * Kills the process at the nth HTTP request from now: before it is sent, or when its answer has come but not been
+   * read.
+   */
   crashAt(request: number, when: 'before' | 'after'): void
   /** How often that has happened. */
   crashes(): number

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
-/** What a fake Konnect holds, and what it answers, without HTTP. Behaves as the public document and Kong's own operator tell of the real one. */
+/**
+ * What a fake Konnect holds, and what it answers, without HTTP. Behaves as the public document and Kong's own operator
+ * tell of the real one.
+ */
 
 export type Entity = Record<string, unknown> & { readonly id: string }
 

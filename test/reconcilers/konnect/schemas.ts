@@ -1,7 +1,7 @@
 /**
- * The part of Konnect's public API that our calls touch, as schemas, in our words: what the document says of these fields and no
- * others. `document.test.ts` holds each of them against the document itself where that is at hand; see README.md of the
- * reconcilers for where it comes from.
+ * The part of Konnect's public API that our calls touch, as schemas, in our words: what the document says of these
+ * fields and no others. `document.test.ts` holds each of them against the document itself where that is at hand; see
+ * README.md of the reconcilers for where it comes from.
  */
 
 export interface Schema {

@@ -20,7 +20,9 @@ export function deadline(): AbortSignal {
   return AbortSignal.timeout(30_000)
 }
 
-/** A directory for one test, reachable for the server's account, and gone with everything that runs in it afterwards. */
+/**
+ * A directory for one test, reachable for the server's account, and gone with everything that runs in it afterwards.
+ */
 export interface Workbench extends AsyncDisposable {
   readonly directory: string
   readonly host: Host

@@ -3,8 +3,9 @@ import { createLife, type Life } from '../life.ts'
 import type { World } from '../world.ts'
 
 /**
- * Lambda: each invocation has a process (an execution environment) to itself, one that is left from before or a new one. A
- * process whose invocation is over stands still, with all that it left undone, until the next; one that runs out of time ends.
+ * Lambda: each invocation has a process (an execution environment) to itself, one that is left from before or a new
+ * one. A process whose invocation is over stands still, with all that it left undone, until the next; one that runs out
+ * of time ends.
  */
 export interface Functions {
   /** What the work says; `undefined` if it failed, died, or ran out of time. */

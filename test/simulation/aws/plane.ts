@@ -88,7 +88,9 @@ export function startPlane(options: PlaneOptions): Plane {
     return queue
   }
 
-  /** The event source mapping of a queue: polls, gives each batch to a function, and deletes what that did not report. */
+  /**
+   * The event source mapping of a queue: polls, gives each batch to a function, and deletes what that did not report.
+   */
   async function serveQueue(name: string, queue: SimQueue, timeoutMs: number): Promise<void> {
     const random = world.random.fork(`mapping ${name}`)
     const slots = createSlots(climate.concurrency)
@@ -126,8 +128,8 @@ export function startPlane(options: PlaneOptions): Plane {
   }
 
   /**
-   * The mapping of one shard of the stream: batches in order; from the first record that was not relayed on they come again, in
-   * halves, and a record that always fails is set aside. Now and then a batch comes once more.
+   * The mapping of one shard of the stream: batches in order; from the first record that was not relayed on they come
+   * again, in halves, and a record that always fails is set aside. Now and then a batch comes once more.
    */
   async function serveShard(shard: SimShard): Promise<void> {
     const random = world.random.fork(`shard ${table.stream.shards.indexOf(shard)}`)
@@ -305,7 +307,10 @@ function createServices(life: Life, options: ServicesOptions): Services {
   }
 }
 
-/** What a function works with on AWS, over ports that are simulated. A bundle of a reconcile function holds its own controller only. */
+/**
+ * What a function works with on AWS, over ports that are simulated. A bundle of a reconcile function holds its own
+ * controller only.
+ */
 function awsServices(life: Life, options: ServicesOptions): QueueServices {
   const { table, network, world, queueNamed } = options
   const see = <Port extends object>(port: Port, name: string, ...writes: readonly string[]): Port =>
@@ -348,7 +353,10 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
   return { ...services, queueOf }
 }
 
-/** Its definitions have been there for long. Where two versions of the code run, each new process of the tick applies them. */
+/**
+ * Its definitions have been there for long. Where two versions of the code run, each new process of the tick applies
+ * them.
+ */
 function installed(controller: Controller): Controller {
   const known = <Known extends { readonly kind: Kind }>(one: Known): Known => ({ ...one, kind: served(one.kind) })
   const { owns, references, maps } = controller

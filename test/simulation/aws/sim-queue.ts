@@ -5,9 +5,9 @@ import type { Climate } from '../climate.ts'
 import { below, type World } from '../world.ts'
 
 /**
- * SQS FIFO, by what AWS does and not by what one would like: order per group and not exclusion, visibility per message, handles
- * that go stale, ids remembered for five minutes, at least once, a message that comes too often goes to the dead-letter queue,
- * groups are looked for among the first messages only. See decision 12.
+ * SQS FIFO, by what AWS does and not by what one would like: order per group and not exclusion, visibility per message,
+ * handles that go stale, ids remembered for five minutes, at least once, a message that comes too often goes to the
+ * dead-letter queue, groups are looked for among the first messages only. See decision 12.
  */
 export interface SimQueue {
   /** The queue as the wake-ups of one loop see it. */

@@ -4,9 +4,9 @@ import type { Clock } from '../../../shared/ports/clock.ts'
 import type { ObjectIndex } from '../../../shared/ports/object-index.ts'
 
 /**
- * Who refers to whom, in the single requests that the adapter for DynamoDB makes of it: each may be lost, or be made late. An entry per
- * referrer and target, and a record per referrer with a version that only grows, written last and over what was read.
- * Source: shared/adapters/aws/dynamodb/dynamodb-references.ts.
+ * Who refers to whom, in the single requests that the adapter for DynamoDB makes of it: each may be lost, or be made
+ * late. An entry per referrer and target, and a record per referrer with a version that only grows, written last and
+ * over what was read. Source: shared/adapters/aws/dynamodb/dynamodb-references.ts.
  */
 export interface SimReferences {
   read(referrer: string): Promise<Recorded>

@@ -16,8 +16,8 @@ import { createSimReferences, referenceIndex, type SimReferences } from './sim-r
 import { createSimStream, type SimStream } from './sim-stream.ts'
 
 /**
- * A DynamoDB table: single-item conditional writes, a stream that tells of each write in order per item, and indexes that lag
- * behind by a time of their own. See decision 16.
+ * A DynamoDB table: single-item conditional writes, a stream that tells of each write in order per item, and indexes
+ * that lag behind by a time of their own. See decision 16.
  */
 export interface SimTable {
   /** The store as one writer has it: resourceVersions are numbered by the writer's clock. */

@@ -3,15 +3,18 @@ import type { Life } from '../life.ts'
 import { isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 1: a status that says it observed a generation speaks the truth about the world, at the moment it is written; and
- * every object is reconciled until it says so, or says why not.
+ * Promise 1: a status that says it observed a generation speaks the truth about the world, at the moment it is written;
+ * and every object is reconciled until it says so, or says why not.
  */
 export function createObserved({ world, scenario, table, outside, users, report }: Scene): Checker {
   /** Who changed an entity outside last, and when. */
   const changed = new Map<string, { readonly by: Life; readonly atMs: number }>()
   /** When the last run of an object began in a process. */
   const beganMs = new Map<string, number>()
-  /** Somebody whose turn was over got in between: another process, or an earlier run that this one cannot see where looks show the past. */
+  /**
+   * Somebody whose turn was over got in between: another process, or an earlier run that this one cannot see where
+   * looks show the past.
+   */
   const isMeddled = (uid: string, by: Life): boolean => {
     const last = changed.get(uid)
     if (!isFenceTried(scenario) || last === undefined) return false

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../shared/index.ts'
 import { named, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 2: a worker that lost its turn cannot write. Whatever run writes a status: it says what the generation wanted that it
- * says it observed, and it never goes back to an older one.
+ * Promise 2: a worker that lost its turn cannot write. Whatever run writes a status: it says what the generation wanted
+ * that it says it observed, and it never goes back to an older one.
  */
 export function createFenced({ report }: Scene): Checker {
   const wanted = new Map<string, unknown>()

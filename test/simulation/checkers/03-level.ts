@@ -3,8 +3,9 @@ import { textOf } from '../users.ts'
 import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 3: however triggers were lost, doubled, late or in another order: in the end the world is as declared. What a worker
- * does after its turn is over is fenced by generation only: within one, its old look at the world may stand until the next run.
+ * Promise 3: however triggers were lost, doubled, late or in another order: in the end the world is as declared. What a
+ * worker does after its turn is over is fenced by generation only: within one, its old look at the world may stand
+ * until the next run.
  */
 export function createLevel(scene: Scene): Checker {
   const { table, outside } = scene

@@ -7,8 +7,8 @@ import { textOf } from '../users.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 4: no run without a cause, and one cause leads to one run at most. Told where nothing goes wrong: there the causes
- * can be counted from what was written, by rules of their own.
+ * Promise 4: no run without a cause, and one cause leads to one run at most. Told where nothing goes wrong: there the
+ * causes can be counted from what was written, by rules of their own.
  */
 export function createCoalescing({ world, scenario, table, report }: Scene): Checker {
   const isQuick = scenario.climate.latencyMsMax <= quickMs
@@ -38,8 +38,8 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     void causes.set(`${kind} ${name}`, (causes.get(`${kind} ${name}`) ?? 0) + runsMost)
 
   /**
-   * A change of what waits lets the message go that is held as its timer. Where a batch is one message, the change's own comes behind it
-   * and alone: a run more.
+   * A change of what waits lets the message go that is held as its timer. Where a batch is one message, the change's
+   * own comes behind it and alone: a run more.
    */
   const runsOf = (woken: StoredObject | undefined): number =>
     woken?.engine.hold !== undefined && scenario.climate.queueBatch === 1 ? 2 : 1

@@ -6,8 +6,8 @@ import { textOf, type AcceptedWrite } from '../users.ts'
 import { isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 5: a user's change never waits behind a backoff, whatever the object waits for. Promise 10: nor behind objects that
- * take their workers down. Told where nothing goes wrong but those, and where there is room for all.
+ * Promise 5: a user's change never waits behind a backoff, whatever the object waits for. Promise 10: nor behind
+ * objects that take their workers down. Told where nothing goes wrong but those, and where there is room for all.
  */
 export function createChangeLatency({ world, scenario, table, report }: Scene): Checker {
   const { climate, steps, slowed = {} } = scenario

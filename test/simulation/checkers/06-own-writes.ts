@@ -2,8 +2,8 @@ import type { Run } from '../runs.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 6: what a run reports is there for the next one, however soon something else wakes the object. Told where nothing goes wrong
- * that keeps a report from being written; a new generation may come between.
+ * Promise 6: what a run reports is there for the next one, however soon something else wakes the object. Told where
+ * nothing goes wrong that keeps a report from being written; a new generation may come between.
  */
 export function createOwnWrites({ scenario, report }: Scene): Checker {
   const isTold = isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario)

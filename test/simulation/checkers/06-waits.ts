@@ -18,8 +18,8 @@ import {
 } from './checker.ts'
 
 /**
- * Promise 6: attempts and timers are fields of the object, and no crash loses them. A count of failures goes down only after a
- * run that did not fail, or with a new generation; what wants to run again says when; no timer is overdue.
+ * Promise 6: attempts and timers are fields of the object, and no crash loses them. A count of failures goes down only
+ * after a run that did not fail, or with a new generation; what wants to run again says when; no timer is overdue.
  */
 export function createWaits({ world, scenario, table, report }: Scene): Checker {
   /** Objects that had a good run, and by whom, since that one last wrote of a failure. */

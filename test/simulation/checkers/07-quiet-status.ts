@@ -1,7 +1,10 @@
 import { equal } from '../../../shared/model/json.ts'
 import { isRestless, named, type Checker, type Scene } from './checker.ts'
 
-/** Promise 7: an equal status is never written, nor anything else that is as it was; and where all is at rest, nothing writes. */
+/**
+ * Promise 7: an equal status is never written, nor anything else that is as it was; and where all is at rest, nothing
+ * writes.
+ */
 export function createQuietStatus({ scenario, table, report }: Scene): Checker & { restBegins(): void } {
   let isAtRest = false
   return {

@@ -15,7 +15,10 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
   const isPutBehind = (uid: string): boolean =>
     isFenceTried(scenario) && (putMs.get(uid) ?? 0) >= (cleanedMs.get(uid) ?? Infinity)
   const witnesses = new Set<string>()
-  /** Of the record of removed objects two runs at once let go of what only one of them has seen: nothing fences that yet. */
+  /**
+   * Of the record of removed objects two runs at once let go of what only one of them has seen: nothing fences that
+   * yet.
+   */
   const isLetGo = (uid: string): boolean => isFenceTried(scenario) && witnesses.has(uid) && !cleanedMs.has(uid)
   const isTrimmed = scenario.climate.streamRetriesMax < 100
 

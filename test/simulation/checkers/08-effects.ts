@@ -1,8 +1,9 @@
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 8: nothing is done outside for an object before its finalizer is there, nor after it is gone. Whoever acts after the end of his turn
- * may do that, if he began while the finalizer was there: none does whose process was made later.
+ * Promise 8: nothing is done outside for an object before its finalizer is there, nor after it is gone. Whoever acts
+ * after the end of his turn may do that, if he began while the finalizer was there: none does whose process was made
+ * later.
  */
 export function createEffects({ world, scenario, report }: Scene): Checker {
   /** Since when there is no finalizer; `held` while there is one. */

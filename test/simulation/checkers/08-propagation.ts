@@ -2,8 +2,8 @@ import { isDeleting, type ApiObject } from '../../../shared/model/object.ts'
 import type { Checker, Scene } from './checker.ts'
 
 /**
- * Promise 8: who is deleted in the foreground goes after the children that block it, and who lets them go leaves them behind. Of
- * children that were there when it was deleted: one that is made by a run that goes on is another matter.
+ * Promise 8: who is deleted in the foreground goes after the children that block it, and who lets them go leaves them
+ * behind. Of children that were there when it was deleted: one that is made by a run that goes on is another matter.
  */
 export function createPropagation({ scenario, table, report }: Scene): Checker {
   /** Uids of children that block an owner, by its uid. */

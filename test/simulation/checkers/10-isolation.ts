@@ -5,8 +5,8 @@ import type { Run } from '../runs.ts'
 import { isClear, isFenceTried, isPoisoned, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
- * Promise 10: a bad object says what is wrong with it, and a hot loop is slowed down. That others do not wait for it is looked
- * at with promise 5.
+ * Promise 10: a bad object says what is wrong with it, and a hot loop is slowed down. That others do not wait for it is
+ * looked at with promise 5.
  */
 export function createIsolation({ world, scenario, table, calmSinceMs, report }: Scene): Checker {
   const takenDown = createTakenDown()
@@ -41,8 +41,9 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
 }
 
 /**
- * A message that was held r times before is known to have been lost once it was lost more than 2/7 r times, since a hold is for a minute at
- * most and a visibility timeout is four and a half: after three times at the latest it is run apart.
+ * A message that was held r times before is known to have been lost once it was lost more than 2/7 r times, since a
+ * hold is for a minute at most and a visibility timeout is four and a half: after three times at the latest it is run
+ * apart.
  */
 const deathsMax = 5
 
@@ -71,8 +72,8 @@ function hasNotEnded({ object }: Parameters<typeof specOf>[0]): boolean {
 }
 
 /**
- * An object may run a hundred times at once and once a second after that, in every process: two processes that run it no faster never
- * find a loop, for hours. What goes past it has to go past it in one process, for one object.
+ * An object may run a hundred times at once and once a second after that, in every process: two processes that run it
+ * no faster never find a loop, for hours. What goes past it has to go past it in one process, for one object.
  */
 const spinsMax = 300
 const spinsWithinMs = 180_000

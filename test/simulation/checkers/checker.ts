@@ -7,7 +7,10 @@ import type { Scenario } from '../scenario.ts'
 import type { AcceptedWrite, Users } from '../users.ts'
 import type { World } from '../world.ts'
 
-/** What tries to catch the engine breaking a promise. Safety is looked at as things happen, liveness once the trouble is over. */
+/**
+ * What tries to catch the engine breaking a promise. Safety is looked at as things happen, liveness once the trouble is
+ * over.
+ */
 export interface Checker extends RunListener {
   write?(write: TableWrite): void
   effect?(effect: Effect): void
@@ -73,8 +76,8 @@ export function isPoisoned({ steps }: Scenario): boolean {
 }
 
 /**
- * How long it takes until a change runs, at most: the stream's lag, a run that is under way (three calls outside, ten to the
- * table), and its own start. Where batches or workers are few, others are served first.
+ * How long it takes until a change runs, at most: the stream's lag, a run that is under way (three calls outside, ten
+ * to the table), and its own start. Where batches or workers are few, others are served first.
  */
 export function promptMs({ climate, steps }: Scenario): number {
   const { streamLagMsMax, streamBatch, latencyMsMax, outside, concurrency } = climate

@@ -2,8 +2,9 @@ import type { KindName } from '../scenario.ts'
 import { isClear, isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /**
- * An object with a limit of its own runs no more often than that. Its time begins with the end of a run: within any time as long there may be
- * the runs of two, and one that is under way at their border. Told where no run ends unwritten.
+ * An object with a limit of its own runs no more often than that. Its time begins with the end of a run: within any
+ * time as long there may be the runs of two, and one that is under way at their border. Told where no run ends
+ * unwritten.
  */
 export function createObjectLimit({ world, scenario, report }: Scene): Checker {
   const isTold = isClear(scenario) && !isFenceTried(scenario)

@@ -2,8 +2,8 @@ import type { OnceEffect } from '../runs.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /**
- * What is done once is not done again once it is recorded that it ended, and whoever does it after an attempt of which nobody knows the end
- * is told so. Two turns at once may both begin.
+ * What is done once is not done again once it is recorded that it ended, and whoever does it after an attempt of which
+ * nobody knows the end is told so. Two turns at once may both begin.
  */
 export function createOnceOnly({ scenario, report }: Scene): Checker {
   /** By uid: the value of the last attempt, and the one that is recorded as done. */

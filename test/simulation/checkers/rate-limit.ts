@@ -4,9 +4,10 @@ import type { Run } from '../runs.ts'
 import type { Checker, Scene } from './checker.ts'
 
 /**
- * A limited controller runs no more often than it may, in however many processes. Twice over: by true time, within any time t no more runs
- * begin than `burst + perSecond · t`, but for what decision 22 says a run may be late and clocks may be wrong; and by the clock of its
- * process, to the millisecond, each run has a reservation for itself that is good just then.
+ * A limited controller runs no more often than it may, in however many processes. Twice over: by true time, within any
+ * time t no more runs begin than `burst + perSecond · t`, but for what decision 22 says a run may be late and clocks
+ * may be wrong; and by the clock of its process, to the millisecond, each run has a reservation for itself that is good
+ * just then.
  */
 export function createRateLimit({ world, scenario, table, report }: Scene): Checker {
   const { limits = {}, climate } = scenario
@@ -66,7 +67,10 @@ function createExcess({ perSecond }: Rate) {
   }
 }
 
-/** The first run that has no reservation of its own: of those that are good for the earliest run, the earliest is the one to give it. */
+/**
+ * The first run that has no reservation of its own: of those that are good for the earliest run, the earliest is the
+ * one to give it.
+ */
 function unreserved(begunMs: readonly number[], reservedMs: readonly number[], earlyMsMax: number): number | undefined {
   const left = reservedMs.toSorted((a, b) => a - b).values()
   let next = left.next()

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHarness, type Harness } from './harness.ts'
 
 /**
- * Kubernetes keeps integers of 64 bits; numbers here are doubles. A number that would come back as another one is refused wherever
- * it stands, and every other one comes back as it was sent.
+ * Kubernetes keeps integers of 64 bits; numbers here are doubles. A number that would come back as another one is
+ * refused wherever it stands, and every other one comes back as it was sent.
  */
 
 const things = '/apis/example.com/v1/namespaces/default/things'

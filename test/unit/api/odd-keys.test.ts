@@ -3,8 +3,9 @@ import type { JsonObject } from '../../../shared/model/json.ts'
 import { createHarness, type Sent } from './harness.ts'
 
 /**
- * What every JavaScript object inherits are names like any other. Goal: whoever uses one sees what anybody sees. Method: the same
- * requests once with such a name and once with an ordinary one beside it in the alphabet; the answers differ in that name only.
+ * What every JavaScript object inherits are names like any other. Goal: whoever uses one sees what anybody sees.
+ * Method: the same requests once with such a name and once with an ordinary one beside it in the alphabet; the answers
+ * differ in that name only.
  */
 
 const pairs = [

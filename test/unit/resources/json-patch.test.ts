@@ -158,7 +158,10 @@ describe('a JSON patch', () => {
   })
 })
 
-/** Whether the operations fit, by the other implementation, which throws in its own way where there is nothing to write into. */
+/**
+ * Whether the operations fit, by the other implementation, which throws in its own way where there is nothing to write
+ * into.
+ */
 function othersFit(target: object, patch: readonly object[]): boolean {
   try {
     return applyPatch(target, structuredClone(patch) as Operation[]).every((error) => error === null)

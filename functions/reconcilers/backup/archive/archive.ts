@@ -17,8 +17,8 @@ export interface Receipt {
 /** Where dumps are kept: a directory, or a bucket of S3. */
 export interface Archive {
   /**
-   * Stores a dump, whole or not at all: a crash at any moment leaves the one of that name that was there before, or none. What
-   * it gives a receipt for is on disk, or acknowledged by S3. Memory does not grow with the content.
+   * Stores a dump, whole or not at all: a crash at any moment leaves the one of that name that was there before, or
+   * none. What it gives a receipt for is on disk, or acknowledged by S3. Memory does not grow with the content.
    */
   write(name: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Receipt>
   /** The whole dumps below a folder, by name. */

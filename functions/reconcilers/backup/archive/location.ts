@@ -3,8 +3,9 @@ import { directoryArchive } from './directory.ts'
 import type { Archive } from './archive.ts'
 
 /**
- * The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. Without a location
- * every use of it stops the object that needs it, with what to do. Throws BAD_REQUEST for another URL, or half of one.
+ * The archive at `s3://bucket/prefix`, or in a directory. S3 is reached as the standard AWS variables say. Without a
+ * location every use of it stops the object that needs it, with what to do. Throws BAD_REQUEST for another URL, or half
+ * of one.
  */
 export function archiveAt(location?: string): Archive {
   if (location === undefined) return noArchive

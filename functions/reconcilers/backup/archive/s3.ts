@@ -29,8 +29,8 @@ interface Place {
 }
 
 /**
- * An archive in a bucket. An object of S3 appears whole or not at all; the parts that a crash leaves are invisible, and cost
- * storage until a lifecycle rule (AbortIncompleteMultipartUpload) takes them away.
+ * An archive in a bucket. An object of S3 appears whole or not at all; the parts that a crash leaves are invisible, and
+ * cost storage until a lifecycle rule (AbortIncompleteMultipartUpload) takes them away.
  */
 export function s3Archive({ client, bucket, prefix, partBytes = 16 * 1024 * 1024 }: S3ArchiveOptions): Archive {
   const placeOf = (name: string): Place => ({ client, Bucket: bucket, Key: `${prefix}${name}` })

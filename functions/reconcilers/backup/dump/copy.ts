@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { Connection, Submittable } from 'pg'
 
 /**
- * COPY by the extension point that the driver has for it (`Submittable`): it calls the `handle…` methods with the messages
- * of the protocol (PostgreSQL manual, "Message Flow", COPY Operations).
+ * COPY by the extension point that the driver has for it (`Submittable`): it calls the `handle…` methods with the
+ * messages of the protocol (PostgreSQL manual, "Message Flow", COPY Operations).
  */
 
 /** What the driver's connection can do beyond its published type. */

@@ -24,10 +24,10 @@ export interface DumpRequest {
 }
 
 /**
- * Lends a dump of one database as it is at one moment, whatever is written meanwhile: schemas, extensions, types, functions,
- * sequences, tables with their rows, views, constraints, indexes, triggers, comments. Ownership and privileges are not in it:
- * what is restored belongs to who restores it. A PostgresFailure, terminal, refuses a database with objects that it
- * cannot hold, and names them. Memory does not grow with the database.
+ * Lends a dump of one database as it is at one moment, whatever is written meanwhile: schemas, extensions, types,
+ * functions, sequences, tables with their rows, views, constraints, indexes, triggers, comments. Ownership and
+ * privileges are not in it: what is restored belongs to who restores it. A PostgresFailure, terminal, refuses a
+ * database with objects that it cannot hold, and names them. Memory does not grow with the database.
  */
 export async function withDump<T>(request: DumpRequest, use: (dump: OpenDump) => Promise<T>): Promise<T> {
   const { endpoint, takenMs, signal } = request

@@ -1,7 +1,10 @@
 import type { Session } from './session.ts'
 import { userObjects } from './objects.ts'
 
-/** What a dump cannot hold. Everything that a user can make in a database is dumped, refused or named here: nothing is skipped in silence. */
+/**
+ * What a dump cannot hold. Everything that a user can make in a database is dumped, refused or named here: nothing is
+ * skipped in silence.
+ */
 export interface Inventory {
   /** Objects without which the restored database would be another: the dump is refused. */
   readonly unsupported: readonly string[]
@@ -22,7 +25,10 @@ export async function takeInventory(session: Session): Promise<Inventory> {
 const made = (catalog: string, where = 'true'): string =>
   `SELECT '${catalog}'::regclass AS catalog, oid FROM ${catalog} WHERE oid >= 16384 AND ${where}`
 
-/** Comments of users, to be narrowed with AND: `d` is the comment, `i` what it is about. That of an extension comes with it. */
+/**
+ * Comments of users, to be narrowed with AND: `d` is the comment, `i` what it is about. That of an extension comes with
+ * it.
+ */
 export const commentedObjects = `pg_description d, LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
      WHERE d.objoid >= 16384 AND coalesce(i.schema, '') !~ '^pg_'
        AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classoid AND e.objid = d.objoid AND e.deptype = 'e')`

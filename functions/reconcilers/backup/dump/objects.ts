@@ -170,8 +170,8 @@ const objectQueries: readonly string[] = [
 ]
 
 /**
- * pg_depend between the statements above. `same`: what has no statement of its own is part of another's. What comes after the
- * rows needs the rows of every table that it needs.
+ * pg_depend between the statements above. `same`: what has no statement of its own is part of another's. What comes
+ * after the rows needs the rows of every table that it needs.
  */
 const dependencyQuery = `
   WITH same(catalog, oid, id) AS (

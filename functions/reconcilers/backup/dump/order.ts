@@ -12,7 +12,10 @@ export interface Edge {
   readonly to: string
 }
 
-/** The nodes in an order in which each comes after all it depends on, the same on every call. Throws, naming some, if they go round. */
+/**
+ * The nodes in an order in which each comes after all it depends on, the same on every call. Throws, naming some, if
+ * they go round.
+ */
 export function inOrder<One extends Node>(nodes: readonly One[], edges: readonly Edge[]): readonly One[] {
   const open = new Map(nodes.map(({ id }) => [id, new Set<string>()]))
   const dependents = new Map<string, string[]>(nodes.map(({ id }) => [id, []]))

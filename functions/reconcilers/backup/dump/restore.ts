@@ -6,9 +6,9 @@ import { readScript, ScriptError, type DumpHeader, type ScriptPart } from './scr
 import { withSession, type Session } from './session.ts'
 
 /**
- * Restores a dump into a database that has nothing of its own yet, all of it or nothing: one transaction, which ends well only
- * if the dump is whole and its digest is right. Throws a ScriptError for a dump that is not, and for a database that is
- * not empty.
+ * Restores a dump into a database that has nothing of its own yet, all of it or nothing: one transaction, which ends
+ * well only if the dump is whole and its digest is right. Throws a ScriptError for a dump that is not, and for a
+ * database that is not empty.
  */
 export async function restoreDump(
   content: AsyncIterable<Uint8Array>,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A dump is a script of SQL that psql can run: `gunzip -c FILE | psql -1 -v ON_ERROR_STOP=1 -d URL`. Comments tell a reader
- * without a parser for SQL where each statement ends, and that the end has not been lost:
+ * A dump is a script of SQL that psql can run: `gunzip -c FILE | psql -1 -v ON_ERROR_STOP=1 -d URL`. Comments tell a
+ * reader without a parser for SQL where each statement ends, and that the end has not been lost:
  *
  *   -- setpoint dump 1 {"database":"orders",…}     the first line
  *   -- setpoint statement 52                       so many bytes of SQL follow, then a semicolon and a new line

@@ -21,8 +21,8 @@ export interface SessionOptions {
 }
 
 /**
- * Lends a session for the time of `use`. When `signal` fires the connection is cut, by which the server rolls back, and the
- * signal's reason thrown. Failures of PostgreSQL are PostgresFailures.
+ * Lends a session for the time of `use`. When `signal` fires the connection is cut, by which the server rolls back, and
+ * the signal's reason thrown. Failures of PostgreSQL are PostgresFailures.
  */
 export async function withSession<T>(
   { endpoint, purpose, signal }: SessionOptions,

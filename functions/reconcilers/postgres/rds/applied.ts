@@ -4,8 +4,9 @@ import type { ProviderRun, WantedCluster } from '../provider.ts'
 import { digestOfParameters } from './parameter-group.ts'
 
 /**
- * What an instance was last told and RDS does not show, as the cluster's notes have it: its password, and the parameters of its own
- * group. A change of the group alone is not enough for those that need a restart, which comes with the next change of the instance.
+ * What an instance was last told and RDS does not show, as the cluster's notes have it: its password, and the
+ * parameters of its own group. A change of the group alone is not enough for those that need a restart, which comes
+ * with the next change of the instance.
  */
 export interface Applied {
   /** Whether the cluster has a group of its own: it declares parameters, or did and names no other. */

@@ -2,8 +2,9 @@ import { retryAfter } from '../../../../shared/index.ts'
 import { PostgresFailure, type FailureKind } from '../failure.ts'
 
 /*
- * Failures of the Cloud Control API, by what happens next. They come two ways, thrown by a call or as the end of a request, and by the
- * same names but for an `Exception` at the end. Source: Cloud Control API reference, ProgressEvent.ErrorCode and the errors of each call.
+ * Failures of the Cloud Control API, by what happens next. They come two ways, thrown by a call or as the end of a
+ * request, and by the same names but for an `Exception` at the end. Source: Cloud Control API reference,
+ * ProgressEvent.ErrorCode and the errors of each call.
  */
 
 /** They need somebody to change the declaration. */
@@ -17,8 +18,8 @@ export function codeOfError(error: unknown): string {
 }
 
 /**
- * What to throw: for a failure that waits, a `retryAfter`; else a PostgresFailure. Access that is denied is tried again, since it is
- * granted elsewhere.
+ * What to throw: for a failure that waits, a `retryAfter`; else a PostgresFailure. Access that is denied is tried
+ * again, since it is granted elsewhere.
  */
 export function controlFailure(code: string, attempt: string, cause: { readonly message?: string }): Error {
   const message = `cannot ${attempt}: ${stable(cause.message ?? code)}`
@@ -27,7 +28,10 @@ export function controlFailure(code: string, attempt: string, cause: { readonly 
   return new PostgresFailure(kind, code, message, { cause })
 }
 
-/** Request ids are of no use to people, and make equal failures different: `… (Service: Rds, Status Code: 400, Request ID: …)`. */
+/**
+ * Request ids are of no use to people, and make equal failures different: `… (Service: Rds, Status Code: 400, Request
+ * ID: …)`.
+ */
 function stable(message: string): string {
   return message.replaceAll(/\s*\((?:Service|RequestToken|Request ID)[^)]*\)/g, '').slice(0, 500)
 }

@@ -3,7 +3,10 @@ import type { Machine, WantedCluster } from '../provider.ts'
 import { identifierOf, tagsOf, type Tag } from './ownership.ts'
 import type { RdsSettings } from './settings.ts'
 
-/** `AWS::RDS::DBInstance`: what we want of one, whose it is, and what differs. Property names are those of its resource schema. */
+/**
+ * `AWS::RDS::DBInstance`: what we want of one, whose it is, and what differs. Property names are those of its resource
+ * schema.
+ */
 export const typeName = 'AWS::RDS::DBInstance'
 
 /** The properties of an instance as Cloud Control gives them; what is write-only is not among them. */

@@ -5,8 +5,8 @@ import { tagsOf, type Tag, identifierOf } from './ownership.ts'
 import type { RdsSettings } from './settings.ts'
 
 /**
- * `AWS::RDS::DBParameterGroup`: how RDS takes the parameters of a cluster. A cluster that declares some has a group of its own, of
- * the instance's name, and keeps it from then on, if need be empty, until it names another.
+ * `AWS::RDS::DBParameterGroup`: how RDS takes the parameters of a cluster. A cluster that declares some has a group of
+ * its own, of the instance's name, and keeps it from then on, if need be empty, until it names another.
  */
 export const groupTypeName = 'AWS::RDS::DBParameterGroup'
 

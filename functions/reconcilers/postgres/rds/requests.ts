@@ -5,9 +5,9 @@ import type { ProviderRun, Wait } from '../provider.ts'
 import { codeOfError, controlFailure } from './control-failure.ts'
 
 /**
- * Requests of the Cloud Control API, which go on for minutes after the call. One at a time for each object; it is noted with the object,
- * its client token before the call and its request token before anything waits for it, so that no crash forgets one or makes
- * a second. Source: Cloud Control API User Guide, "Managing resource operation requests".
+ * Requests of the Cloud Control API, which go on for minutes after the call. One at a time for each object; it is noted
+ * with the object, its client token before the call and its request token before anything waits for it, so that no
+ * crash forgets one or makes a second. Source: Cloud Control API User Guide, "Managing resource operation requests".
  */
 export interface Requests {
   /** How the request ended that was under way, told once; `none` if there was none, or nobody knows of it any more. */
@@ -47,7 +47,10 @@ interface Answer {
   readonly ProgressEvent?: ProgressEvent | undefined
 }
 
-/** As it is noted. `count` goes up with each request that has ended, since a client token is good for one: for 36 hours it gives the old answer. */
+/**
+ * As it is noted. `count` goes up with each request that has ended, since a client token is good for one: for 36 hours
+ * it gives the old answer.
+ */
 type Noted = {
   readonly count: number
   readonly begun?: { readonly operation: Operation; readonly clientToken: string; readonly requestToken?: string }

@@ -3,7 +3,9 @@ import type { Wait } from '../provider.ts'
 import { codeOfError, controlFailure } from './control-failure.ts'
 import type { Connect, Requests } from './requests.ts'
 
-/** The resources of one type, by the Cloud Control API. What changes them is a request, which goes on after the call. */
+/**
+ * The resources of one type, by the Cloud Control API. What changes them is a request, which goes on after the call.
+ */
 export interface Resources<Properties> {
   readonly typeName: string
   /** `undefined` only if AWS says that there is none. What is write-only is not among the properties. */

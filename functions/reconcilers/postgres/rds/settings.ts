@@ -8,8 +8,8 @@ export interface RdsSettings {
 }
 
 /**
- * From `SETPOINT_TABLE`, where all objects are and which every function knows, and from `RDS_SUBNET_GROUP` and `RDS_SECURITY_GROUPS`
- * (ids with commas between them). Throws a TypeError without the first.
+ * From `SETPOINT_TABLE`, where all objects are and which every function knows, and from `RDS_SUBNET_GROUP` and
+ * `RDS_SECURITY_GROUPS` (ids with commas between them). Throws a TypeError without the first.
  */
 export function rdsSettingsFrom(environment: Readonly<Record<string, string | undefined>>): RdsSettings {
   const controlPlane = environment['SETPOINT_TABLE'] ?? ''

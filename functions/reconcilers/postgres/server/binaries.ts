@@ -125,8 +125,8 @@ async function restoreLinks(root: string): Promise<void> {
 }
 
 /**
- * Makes a copy that everybody can read. Files are hard links where they can be, since writing 60 MB to disk takes longer
- * than all else on the way to a running server.
+ * Makes a copy that everybody can read. Files are hard links where they can be, since writing 60 MB to disk takes
+ * longer than all else on the way to a running server.
  */
 async function copyTree(from: string, to: string, signal: AbortSignal): Promise<void> {
   await makeOpenDirectory(to)

@@ -28,7 +28,8 @@ export interface CommandResult {
 
 /**
  * Runs a program to its end and hands back what it said, whatever its exit code. Ends it and throws when `signal`
- * fires, but not before it is gone and all that it started and that writes to its output. Throws the system's error when it cannot be started.
+ * fires, but not before it is gone and all that it started and that writes to its output. Throws the system's error
+ * when it cannot be started.
  */
 export async function runCommand(
   file: string,
@@ -59,7 +60,9 @@ function collect(stream: Readable): readonly string[] {
   return chunks
 }
 
-/** How every program of ours is started: as the account, in a directory everybody can reach, with a bare environment. */
+/**
+ * How every program of ours is started: as the account, in a directory everybody can reach, with a bare environment.
+ */
 export function processOptions(file: string, account: Account | undefined) {
   const identity = account === undefined ? {} : { uid: account.uid, gid: account.gid }
   return { ...identity, cwd: parse(dirname(file)).root || '/', env: environment(), windowsHide: true }

@@ -86,7 +86,8 @@ interface Proof {
   readonly signal: AbortSignal
 }
 
-// Asked of the binaries, which know. Parameters they do not list belong to preloaded libraries; a restart is safe there.
+// Asked of the binaries, which know. Parameters they do not list belong to preloaded libraries; a restart is safe
+// there.
 async function restartNeeded(
   { host }: Server,
   { changed, signal }: { readonly changed: readonly string[]; readonly signal: AbortSignal },

@@ -56,8 +56,8 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * Makes a directory, and those above it, unless it is there. By hand, since `recursive` of Node 24 never returns where a directory
- * cannot be made and the system says ENOENT of it, as below /proc.
+ * Makes a directory, and those above it, unless it is there. By hand, since `recursive` of Node 24 never returns where
+ * a directory cannot be made and the system says ENOENT of it, as below /proc.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
   if (await isDirectory(path)) return

@@ -6,7 +6,10 @@ import { PostgresFailure } from '../failure.ts'
 /** The only address servers listen on. */
 export const loopback = '127.0.0.1'
 
-/** Ports are taken from here: below the range that systems lend to outgoing connections, so none is lent away while a server is down. */
+/**
+ * Ports are taken from here: below the range that systems lend to outgoing connections, so none is lent away while a
+ * server is down.
+ */
 const portMin = 20_000
 const portCount = 10_000
 

@@ -10,8 +10,8 @@ export interface ClientOptions {
 }
 
 /**
- * Lends a connected client for the time of `use`. When `signal` fires, the connection is cut, and the signal's reason thrown
- * whatever the driver says then.
+ * Lends a connected client for the time of `use`. When `signal` fires, the connection is cut, and the signal's reason
+ * thrown whatever the driver says then.
  */
 export async function withClient<T>(
   { config, signal, notConnected }: ClientOptions,

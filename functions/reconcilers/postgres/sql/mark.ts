@@ -9,7 +9,10 @@ export interface Owned {
   readonly key: string
 }
 
-/** What a role or database says about its owner: it is this one's, it was left by an earlier object of its key, or neither. */
+/**
+ * What a role or database says about its owner: it is this one's, it was left by an earlier object of its key, or
+ * neither.
+ */
 export type Claim = 'ours' | 'left' | 'foreign'
 
 /**
@@ -20,7 +23,10 @@ export function markOf({ uid, key }: Owned): string {
   return `setpoint:${uid}:${key}`
 }
 
-/** Reads the comment found on something of the owner's name. There is one object of a key at a time, so another one of it is gone. */
+/**
+ * Reads the comment found on something of the owner's name. There is one object of a key at a time, so another one of
+ * it is gone.
+ */
 export function claimOf(comment: string | null, { uid, key }: Owned): Claim {
   const [, itsUid, itsKey] = /^setpoint:([^:]*):(.*)$/s.exec(comment ?? '') ?? []
   if (itsUid === uid) return 'ours'

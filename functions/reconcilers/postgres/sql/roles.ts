@@ -32,8 +32,8 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
 }
 
 /**
- * Drops the role and ends its sessions; what it owns in databases that stay goes to a role without rights, that nobody can be. A role
- * that is not the owner's is left alone.
+ * Drops the role and ends its sessions; what it owns in databases that stay goes to a role without rights, that nobody
+ * can be. A role that is not the owner's is left alone.
  */
 export async function dropRole(admin: Endpoint, owned: Owned, signal: AbortSignal): Promise<Changes> {
   const databases = await withConnection(admin, signal, (sql) => startDrop(sql, owned))
@@ -61,8 +61,8 @@ async function startDrop(sql: Sql, owned: Owned): Promise<readonly string[] | un
 }
 
 /**
- * No superuser: functions, views and indexes run with the rights of their owner, so whoever may use what was left behind would have his.
- * No object can declare a role of this name.
+ * No superuser: functions, views and indexes run with the rights of their owner, so whoever may use what was left
+ * behind would have his. No object can declare a role of this name.
  */
 const heir = identifier('setpoint left behind')
 

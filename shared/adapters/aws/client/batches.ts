@@ -28,9 +28,10 @@ const firstPauseMs = 100
 const callsMax = 8
 
 /**
- * Puts all entries through batch calls. What is refused for a passing reason is tried again, at longer and longer intervals of
- * chance, six times in about three seconds; each entry is taken or refused by itself. Rejects in the end if anything was not taken,
- * with the first reason, after everything else has been tried: THROTTLED, UNAVAILABLE, or INTERNAL for what is refused for good.
+ * Puts all entries through batch calls. What is refused for a passing reason is tried again, at longer and longer
+ * intervals of chance, six times in about three seconds; each entry is taken or refused by itself. Rejects in the end
+ * if anything was not taken, with the first reason, after everything else has been tried: THROTTLED, UNAVAILABLE, or
+ * INTERNAL for what is refused for good.
  */
 export async function inBatches<Entry>(entries: readonly Entry[], options: BatchOptions<Entry>): Promise<void> {
   const batches = batchesOf(entries, options.sizeMax)

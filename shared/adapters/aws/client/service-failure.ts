@@ -1,8 +1,9 @@
 import { OperatingError, type ErrorCode } from '../../../model/errors.ts'
 
 /**
- * What an AWS client threw while doing `attempt`, as an operating error: no name of an AWS error is known above the adapters. The
- * client has tried again by then, where that could help. `code`: how a failure is called that says nothing more.
+ * What an AWS client threw while doing `attempt`, as an operating error: no name of an AWS error is known above the
+ * adapters. The client has tried again by then, where that could help. `code`: how a failure is called that says
+ * nothing more.
  */
 export function serviceFailure(error: unknown, attempt: string, code: ErrorCode = 'UNAVAILABLE'): OperatingError {
   const message = `cannot ${attempt}: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`

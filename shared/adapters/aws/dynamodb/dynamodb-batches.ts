@@ -56,7 +56,9 @@ export function createBatchRead(
     (await Promise.all(batchesOf(keys, readsMax).map((batch) => readBatch(what, batch)))).flat()
 }
 
-/** What DynamoDB leaves undone in a batch is throttled, or above the size of an answer: it comes with the next attempt. */
+/**
+ * What DynamoDB leaves undone in a batch is throttled, or above the size of an answer: it comes with the next attempt.
+ */
 function unprocessed(count: number): ProvisionedThroughputExceededException {
   return new ProvisionedThroughputExceededException({ message: `${count} left unprocessed`, $metadata: {} })
 }

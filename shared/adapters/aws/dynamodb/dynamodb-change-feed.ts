@@ -13,21 +13,22 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
   /** Between two looks. Default 1 s. */
   readonly pollMs?: number
   /**
-   * How long a write can be under way, from when it takes its number to when the index shows it; clocks that differ count in.
-   * A reader begins so far back. Default 2 s.
+   * How long a write can be under way, from when it takes its number to when the index shows it; clocks that differ
+   * count in. A reader begins so far back. Default 2 s.
    */
   readonly lookBackMs?: number
 }
 
 /**
- * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index of changes again and
- * again for what is new, and reads those objects strongly. Numbers are taken from clocks, so that a write may be seen after one that
- * has a higher number: every look reaches back a while, and tells what it has not told.
+ * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index of changes
+ * again and again for what is new, and reads those objects strongly. Numbers are taken from clocks, so that a write may
+ * be seen after one that has a higher number: every look reaches back a while, and tells what it has not told.
  *
- * A reader is told the states of an object in their order, not all of them, and the last one for sure. A version that it was
- * told, of a change, a batch or a list, lies ahead of changes still to come by the look-back at most, if a write is visible
- * within two seconds and clocks agree so far. Followed from there, the feed misses nothing, and repeats the newest states
- * of what was written in those two seconds: a client that is cut off again within the repeats gets no further.
+ * A reader is told the states of an object in their order, not all of them, and the last one for sure. A version that
+ * it was told, of a change, a batch or a list, lies ahead of changes still to come by the look-back at most, if a write
+ * is visible within two seconds and clocks agree so far. Followed from there, the feed misses nothing, and repeats the
+ * newest states of what was written in those two seconds: a client that is cut off again within the repeats gets no
+ * further.
  */
 export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): ChangeFeed {
   const { clock, pollMs = 1_000, lookBackMs = 2_000 } = options
@@ -44,8 +45,8 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
   }
 
   /**
-   * Reads what entries of the index are about, and notes it as told. A state that is newer than the rest of the look would
-   * be followed from past what is told after it: it is left to the next look, which finds it at its own place.
+   * Reads what entries of the index are about, and notes it as told. A state that is newer than the rest of the look
+   * would be followed from past what is told after it: it is left to the next look, which finds it at its own place.
    */
   const changesOf = async (
     entries: readonly Item[],
@@ -150,7 +151,9 @@ function versionIn({ rv }: Item): number {
   return Number(rv?.N)
 }
 
-/** Of an object and of the one before it of the same name: a tombstone that comes after the next object is told no more. */
+/**
+ * Of an object and of the one before it of the same name: a tombstone that comes after the next object is told no more.
+ */
 function place({ pk, sk }: Item): string {
   return `${pk?.S} ${livePlace(sk?.S ?? '')}`
 }

@@ -2,8 +2,9 @@ import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynam
 import { clientTimeouts } from '../client/client-timeouts.ts'
 
 /**
- * A client as the adapters want it: it does not retry by itself, since a repeated write must be told from a first one, and it gives
- * up on a request when nothing comes for a second, since no answer of DynamoDB takes so long. Connections stay open between requests.
+ * A client as the adapters want it: it does not retry by itself, since a repeated write must be told from a first one,
+ * and it gives up on a request when nothing comes for a second, since no answer of DynamoDB takes so long. Connections
+ * stay open between requests.
  */
 export function createDynamodbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   return new DynamoDBClient({

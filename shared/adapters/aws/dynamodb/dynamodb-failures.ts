@@ -15,7 +15,9 @@ interface SdkError extends Error {
   readonly $metadata?: { readonly attempts?: number }
 }
 
-/** `undefined` for what is no failed request: a condition that does not hold, an input we should not have sent, a bug. */
+/**
+ * `undefined` for what is no failed request: a condition that does not hold, an input we should not have sent, a bug.
+ */
 export function requestFailure(error: unknown): RequestFailure | undefined {
   if (!(error instanceof Error) || error instanceof OperatingError) return undefined
   const { name, code = '', $fault, $metadata } = error as SdkError

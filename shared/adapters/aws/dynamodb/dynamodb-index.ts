@@ -6,9 +6,9 @@ import { createReferenceEntries } from './dynamodb-references.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
- * The ObjectIndex on DynamoDB. Owners and references are strong: items of the table. Timers and the wheel are secondary indexes,
- * which lag by a moment: what the sweep misses comes with its next tick. `ownedBy` may name a child whose write did not
- * come about, or that was let go or removed by somebody who died right after.
+ * The ObjectIndex on DynamoDB. Owners and references are strong: items of the table. Timers and the wheel are secondary
+ * indexes, which lag by a moment: what the sweep misses comes with its next tick. `ownedBy` may name a child whose
+ * write did not come about, or that was let go or removed by somebody who died right after.
  */
 export function createDynamodbIndex(options: DynamodbOptions): ObjectIndex {
   const owners = createOwnerEntries(options)

@@ -12,9 +12,9 @@ export function itemKey(pk: string, sk: string): ItemKey {
 }
 
 /**
- * Where an object lies: `group/kind#bucket`, `namespace#name`. A partition takes 1,000 writes a second, so that the objects of a
- * kind are spread over several by the hash of their place. Places sort as their namespaces do, because '#' sorts before
- * all that a namespace may hold; a slash does not: `a-b/x` comes before `a/x`.
+ * Where an object lies: `group/kind#bucket`, `namespace#name`. A partition takes 1,000 writes a second, so that the
+ * objects of a kind are spread over several by the hash of their place. Places sort as their namespaces do, because '#'
+ * sorts before all that a namespace may hold; a slash does not: `a-b/x` comes before `a/x`.
  */
 export function objectItemKey(key: ObjectKey): ItemKey {
   const place = placeText(key)
@@ -39,8 +39,8 @@ export function objectKeyOf({ pk, sk }: Item): ObjectKey {
 }
 
 /**
- * Where the tombstone of an object goes whose name is taken again: in its partition, behind all objects, which begin with a
- * namespace or with '#'.
+ * Where the tombstone of an object goes whose name is taken again: in its partition, behind all objects, which begin
+ * with a namespace or with '#'.
  */
 export function gravePlace(place: string, uid: string): string {
   return `${graveMark}${place}#${uid}`
@@ -57,7 +57,9 @@ export function livePlace(sk: string): string {
 
 const graveMark = '~'
 
-/** Sort keys of a list, both inclusive: from behind a place, in one namespace or in all. `undefined` if none is left. */
+/**
+ * Sort keys of a list, both inclusive: from behind a place, in one namespace or in all. `undefined` if none is left.
+ */
 export function listRange(
   namespace: string | undefined,
   after: Pick<ObjectKey, 'namespace' | 'name'> | undefined,
@@ -71,8 +73,8 @@ export function listRange(
 }
 
 /**
- * Over how many partitions a kind is spread. Fixed for ever: with another count, objects would not be found where they lie. Kinds
- * that are read often and written by hand are kept in one, so that a list of them is one query.
+ * Over how many partitions a kind is spread. Fixed for ever: with another count, objects would not be found where they
+ * lie. Kinds that are read often and written by hand are kept in one, so that a list of them is one query.
  */
 function bucketCount({ group, kind }: KindName): number {
   const isControl = controlGroups.has(group) || (group === '' && kind === 'Namespace')

@@ -6,8 +6,8 @@ import { queryPages } from './dynamodb-query.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
- * Lists by walking all partitions of a kind at once, each with strong queries, and taking the first of them in order. Of a page
- * with a limit, each partition reads its share and a little more, so that at most two pages are read for one.
+ * Lists by walking all partitions of a kind at once, each with strong queries, and taking the first of them in order.
+ * Of a page with a limit, each partition reads its share and a little more, so that at most two pages are read for one.
  */
 export function createDynamodbList(options: DynamodbOptions): ObjectStore['list'] {
   return async (query) => {

@@ -8,14 +8,16 @@ import { isConditionFailure, requestFailure } from './dynamodb-failures.ts'
 import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
- * Who is owned by whom, strongly: items `owner#<uid>`, one per child. The store writes them before the child, so that whoever can
- * read a child finds it by its owner. One that says too much harms nobody: who finds a child reads it.
+ * Who is owned by whom, strongly: items `owner#<uid>`, one per child. The store writes them before the child, so that
+ * whoever can read a child finds it by its owner. One that says too much harms nobody: who finds a child reads it.
  *
- * An entry carries the version of the child that it was written for. So the entry of a later write is neither written over by an
- * earlier one that comes late nor dropped by it.
+ * An entry carries the version of the child that it was written for. So the entry of a later write is neither written
+ * over by an earlier one that comes late nor dropped by it.
  */
 export interface OwnerEntries {
-  /** Before a state of the child is written, with a version that is above the one written over and not above its own. */
+  /**
+   * Before a state of the child is written, with a version that is above the one written over and not above its own.
+   */
   add(child: ApiObject, version: number): Promise<void>
   /** After a state is written in which these are its owners no more. Leaves entries behind if it fails. */
   drop(child: ApiObject, owners: readonly string[]): Promise<void>

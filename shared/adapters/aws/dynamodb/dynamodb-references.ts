@@ -11,13 +11,14 @@ import { queryAll } from './dynamodb-query.ts'
 import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
- * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>` with all that
- * it refers to. The second is written last, so that whoever is interrupted finds the same difference again.
+ * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>`
+ * with all that it refers to. The second is written last, so that whoever is interrupted finds the same difference
+ * again.
  *
- * A request whose answer was lost may be done much later, when the referrer refers to something else. So the second item has a version
- * that only grows, and is written over in the version that was read; an entry carries the version it was written under, and is
- * deleted only if that is no later than what was read. What comes too late so does nothing, or leaves an entry too many, which
- * wakes a key that need not run.
+ * A request whose answer was lost may be done much later, when the referrer refers to something else. So the second
+ * item has a version that only grows, and is written over in the version that was read; an entry carries the version it
+ * was written under, and is deleted only if that is no later than what was read. What comes too late so does nothing,
+ * or leaves an entry too many, which wakes a key that need not run.
  */
 export interface ReferenceEntries {
   referrers(target: ObjectKey): Promise<readonly ObjectKey[]>

@@ -22,8 +22,8 @@ export interface Requests {
   repeat<T>(what: string, attempt: () => Promise<T>): Promise<T>
 
   /**
-   * For a write that must be done once. An attempt is told whether an earlier one may have been done. When the patience ends and
-   * one may have been, `lookBack` says what became of it; throws WRITE_UNKNOWN if that is not known either.
+   * For a write that must be done once. An attempt is told whether an earlier one may have been done. When the patience
+   * ends and one may have been, `lookBack` says what became of it; throws WRITE_UNKNOWN if that is not known either.
    */
   write<T>(what: string, attempt: (isUncertain: boolean) => Promise<T>, lookBack: LookBack<T>): Promise<T>
 }

@@ -13,10 +13,11 @@ interface Step {
 }
 
 /**
- * Lines of reservations in the table, an item each, which holds nothing but where the line ends. One write makes any number of them: it
- * adds to an end that is ahead, which never conflicts, or begins anew from now, on condition that the end has passed. Which of the
- * two is guessed by what this process saw last; a wrong guess costs a second write. A write that gets no answer is made again, and
- * what the first one reserved is lost. An item takes a thousand writes a second.
+ * Lines of reservations in the table, an item each, which holds nothing but where the line ends. One write makes any
+ * number of them: it adds to an end that is ahead, which never conflicts, or begins anew from now, on condition that
+ * the end has passed. Which of the two is guessed by what this process saw last; a wrong guess costs a second write. A
+ * write that gets no answer is made again, and what the first one reserved is lost. An item takes a thousand writes a
+ * second.
  */
 export function createDynamodbReservations(options: DynamodbOptions): Reserve {
   const { client, table, clock } = options

@@ -14,9 +14,9 @@ import { updateCommand } from './dynamodb-update.ts'
 import { createObjectItems, isAlive, type Refused, type Written } from './dynamodb-writes.ts'
 
 /**
- * The ObjectStore on DynamoDB: one item per object, each write one conditional write of it, no transactions. What else a write
- * concerns is written before it if it may not be missed (owners, the tombstone of the name's last object), and behind it if it
- * may be there too long. How items lie: docs/decisions/0016-dynamodb-layout.md
+ * The ObjectStore on DynamoDB: one item per object, each write one conditional write of it, no transactions. What else
+ * a write concerns is written before it if it may not be missed (owners, the tombstone of the name's last object), and
+ * behind it if it may be there too long. How items lie: docs/decisions/0016-dynamodb-layout.md
  */
 export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
   const { client, table, clock } = options

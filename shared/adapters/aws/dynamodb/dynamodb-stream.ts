@@ -24,8 +24,8 @@ export interface StreamChange extends Change {
 }
 
 /**
- * The change that a record tells; `undefined` if it tells of no write of an object: of an entry of an index, a tombstone's copy or end. Every write of an
- * object is one record, in order per object.
+ * The change that a record tells; `undefined` if it tells of no write of an object: of an entry of an index, a
+ * tombstone's copy or end. Every write of an object is one record, in order per object.
  */
 export function changeOf({ dynamodb }: StreamRecord): StreamChange | undefined {
   const after = itemOf(dynamodb?.NewImage)
@@ -38,8 +38,8 @@ export function changeOf({ dynamodb }: StreamRecord): StreamChange | undefined {
 }
 
 /**
- * A filter for the mapping of the stream to a function: writes that touched more than the engine's own state. A write is known by the
- * first of the parts it touched, in the order of weight, and all other items have no such attribute.
+ * A filter for the mapping of the stream to a function: writes that touched more than the engine's own state. A write
+ * is known by the first of the parts it touched, in the order of weight, and all other items have no such attribute.
  */
 export const relayedWrites = {
   dynamodb: {

@@ -1,8 +1,8 @@
 import type { CreateTableCommandInput, KeySchemaElement } from '@aws-sdk/client-dynamodb'
 
 /**
- * The table, as data for CreateTable; what stands in it is told in docs/decisions/0016-dynamodb-layout.md. All indexes hold
- * keys only: a write pays for an index by the entry, and the object is read by its own key anyway.
+ * The table, as data for CreateTable; what stands in it is told in docs/decisions/0016-dynamodb-layout.md. All indexes
+ * hold keys only: a write pays for an index by the entry, and the object is read by its own key anyway.
  * - `changes` follows the resourceVersion, for watches.
  * - `wheel` is written when an object comes and goes, and never between.
  * - `due` holds objects with a timer.

@@ -17,8 +17,8 @@ export interface ItemChange {
 }
 
 /**
- * One update, on condition of uid and version. The text of the object goes along whatever was touched: DynamoDB bills by the item.
- * Answers with what was there, if the owners may be others now.
+ * One update, on condition of uid and version. The text of the object goes along whatever was touched: DynamoDB bills
+ * by the item. Answers with what was there, if the owners may be others now.
  */
 export function updateCommand(change: ItemChange): UpdateItemCommand {
   const { table, next, base, touched } = change

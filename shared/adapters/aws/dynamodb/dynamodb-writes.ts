@@ -24,7 +24,10 @@ export interface ItemWrite {
   readonly given: StoredObject
   /** The version that it is written over, 0 if nothing is there. */
   readonly base: number
-  /** Conditional: of all attempts one is done at most. `token` goes into the item, so that the attempt can be known again. */
+  /**
+   * Conditional: of all attempts one is done at most. `token` goes into the item, so that the attempt can be known
+   * again.
+   */
   readonly command: (next: StoredObject, token: string) => PutItemCommand | UpdateItemCommand
 }
 

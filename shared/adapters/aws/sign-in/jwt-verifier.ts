@@ -6,8 +6,8 @@ import type { Clock } from '../../../ports/clock.ts'
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * Whose token it is: the name of a principal. Throws UNAUTHORIZED for a token that proves nothing, UNAVAILABLE if whoever could say so
- * does not answer; then the client may come again with the same token.
+ * Whose token it is: the name of a principal. Throws UNAUTHORIZED for a token that proves nothing, UNAVAILABLE if
+ * whoever could say so does not answer; then the client may come again with the same token.
  */
 export type TokenVerifier = (token: string) => Promise<string>
 
@@ -23,9 +23,9 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const clockToleranceSeconds = 5
 
 /**
- * Verifies JWTs of OIDC issuers, those that STS makes for IAM principals (GetWebIdentityToken) among them. The name is `issuer#subject`.
- * Keys come from the issuer's discovery document, and are kept as long as the process.
- * Source: OpenID Connect Discovery 1.0, section 4; RFC 8725 for what is checked.
+ * Verifies JWTs of OIDC issuers, those that STS makes for IAM principals (GetWebIdentityToken) among them. The name is
+ * `issuer#subject`. Keys come from the issuer's discovery document, and are kept as long as the process. Source: OpenID
+ * Connect Discovery 1.0, section 4; RFC 8725 for what is checked.
  */
 export function createJwtVerifier({ issuers, fetch, clock }: JwtVerifierOptions): TokenVerifier {
   const keys = new Map<string, Promise<JWTVerifyGetKey>>()

@@ -2,8 +2,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { User } from '../../../ports/authenticator.ts'
 
 /**
- * Who asks, on its way from the authorizer to the API: in the authorizer's context, which API Gateway hands on and no client can
- * set. A context holds texts only.
+ * Who asks, on its way from the authorizer to the API: in the authorizer's context, which API Gateway hands on and no
+ * client can set. A context holds texts only.
  */
 export type PrincipalContext = { readonly principal: string; readonly groups: string }
 

@@ -1,7 +1,7 @@
 /**
- * Where STS answers in the partition `aws`. A token names the host that is asked about it, so it must be one of these, as a whole: who
- * could choose another would be asked instead.
- * Source: AWS General Reference, "AWS Security Token Service endpoints and quotas".
+ * Where STS answers in the partition `aws`. A token names the host that is asked about it, so it must be one of these,
+ * as a whole: who could choose another would be asked instead. Source: AWS General Reference, "AWS Security Token
+ * Service endpoints and quotas".
  */
 const regions = [
   'af-south-1',

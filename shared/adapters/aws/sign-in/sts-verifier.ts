@@ -4,7 +4,10 @@ import type { Fetch, TokenVerifier } from './jwt-verifier.ts'
 import { stsHosts } from './sts-regions.ts'
 
 export interface StsVerifierOptions {
-  /** What the caller must have signed into the header `x-k8s-aws-id`: a token for another control plane is none for this one. */
+  /**
+   * What the caller must have signed into the header `x-k8s-aws-id`: a token for another control plane is none for this
+   * one.
+   */
   readonly clusterId: string
   readonly fetch: Fetch
   readonly clock: Clock
@@ -13,10 +16,10 @@ export interface StsVerifierOptions {
 export const stsTokenPrefix = 'k8s-aws-v1.'
 
 /**
- * Verifies tokens as `aws eks get-token` makes them: a presigned GetCallerIdentity request, which STS is asked to answer. The name is the
- * caller's ARN, of an assumed role that of the role: the session's name is the caller's own choice. Everything the token says of where and how
- * to ask is checked before anything is asked.
- * Source: github.com/kubernetes-sigs/aws-iam-authenticator, pkg/token/token.go.
+ * Verifies tokens as `aws eks get-token` makes them: a presigned GetCallerIdentity request, which STS is asked to
+ * answer. The name is the caller's ARN, of an assumed role that of the role: the session's name is the caller's own
+ * choice. Everything the token says of where and how to ask is checked before anything is asked. Source:
+ * github.com/kubernetes-sigs/aws-iam-authenticator, pkg/token/token.go.
  */
 export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOptions): TokenVerifier {
   return async (token) => {

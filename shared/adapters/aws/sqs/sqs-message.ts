@@ -4,8 +4,9 @@ import { keyText, parseKeyText } from '../../../model/object-key.ts'
 import type { Delivery, Lane, Origin, WakeUp } from '../../../ports/work-queue.ts'
 
 /**
- * A wake-up as a message of SQS FIFO. Its body names the control loop, because loops may share a queue; it says which key is to
- * be looked at and never what it should look like, so that a message that is late, doubled or replayed says nothing wrong.
+ * A wake-up as a message of SQS FIFO. Its body names the control loop, because loops may share a queue; it says which
+ * key is to be looked at and never what it should look like, so that a message that is late, doubled or replayed says
+ * nothing wrong.
  */
 export interface SqsMessage {
   readonly MessageBody: string
@@ -34,8 +35,8 @@ export interface ReceivedMessage {
 }
 
 /**
- * A message that is none of ours: nothing can be said of its key, and it will be the same when it comes again. Whoever takes
- * dead letters drops it with an alarm; the key, if it was one, is found by the resync.
+ * A message that is none of ours: nothing can be said of its key, and it will be the same when it comes again. Whoever
+ * takes dead letters drops it with an alarm; the key, if it was one, is found by the resync.
  */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'

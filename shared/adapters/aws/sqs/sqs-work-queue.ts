@@ -18,7 +18,10 @@ import { deliveryOf, messageOf, type LoopDelivery } from './sqs-message.ts'
 
 export interface SqsWorkQueueOptions {
   readonly client: SQSClient
-  /** A FIFO queue, without content-based deduplication. Its visibility timeout is how long a delivery is its receiver's alone. */
+  /**
+   * A FIFO queue, without content-based deduplication. Its visibility timeout is how long a delivery is its receiver's
+   * alone.
+   */
   readonly queueUrl: string
   /** The control loop whose wake-ups these are; loops may share the queue. */
   readonly loop: string
@@ -29,12 +32,13 @@ export interface SqsWorkQueueOptions {
 }
 
 /**
- * The WorkQueue on SQS FIFO. In Lambda, messages come by the event (`deliveryOf`); `receive` is for who polls a queue that is
- * the loop's alone. What SQS cannot do:
+ * The WorkQueue on SQS FIFO. In Lambda, messages come by the event (`deliveryOf`); `receive` is for who polls a queue
+ * that is the loop's alone. What SQS cannot do:
  * - Lanes: a FIFO has one. Sweeps and fan-out are paced instead, so that there is no queue to jump.
  * - A time ahead: the message comes at once and says `notBeforeMs`; whoever receives it holds it for the rest.
  * - `isWanted`: a group cannot be looked into (docs/decisions/0012-sqs-protocol.md).
- * Handles are good until the message is visible again; after that SQS FIFO refuses them, which is what a stale handle is for.
+ * Handles are good until the message is visible again; after that SQS FIFO refuses them, which is what a stale handle
+ * is for.
  */
 export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
   const { client, queueUrl: QueueUrl, loop, clock, random, waitSeconds = 20 } = options
@@ -140,7 +144,9 @@ interface BatchResult {
   readonly Failed?: readonly BatchResultErrorEntry[] | undefined
 }
 
-/** A handle that is stale is no refusal: who is late has lost the turn already, and the message is another's or deleted. */
+/**
+ * A handle that is stale is no refusal: who is late has lost the turn already, and the message is another's or deleted.
+ */
 function refusals<Entry>(batch: readonly Entry[], { Failed = [] }: BatchResult): readonly Refusal<Entry>[] {
   return Failed.map(({ Id, Code: code = '', Message: message = '', SenderFault: isFinal = false }) => ({
     entry: batch[Number(Id)] as Entry,

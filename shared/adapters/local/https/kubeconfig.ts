@@ -1,7 +1,10 @@
 import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
 import type { LocalCredentials } from './local-credentials.ts'
 
-/** Writes what kubectl needs to reach a server: cluster, user and context `setpoint`. Leaves a file alone that says so already. */
+/**
+ * Writes what kubectl needs to reach a server: cluster, user and context `setpoint`. Leaves a file alone that says so
+ * already.
+ */
 export function writeKubeconfig(
   file: string,
   url: string,

@@ -16,9 +16,10 @@ export interface LocalCredentials {
 }
 
 /**
- * The credentials in a directory, made on first use and kept: the authority for ten years, the server's certificate for one,
- * each made anew when it is loaded close to its end. A new authority needs a new kubeconfig. Files are for the owner's eyes only.
- * Throws UNAVAILABLE by a clock that is behind: what it makes would have ended when the clock is right.
+ * The credentials in a directory, made on first use and kept: the authority for ten years, the server's certificate for
+ * one, each made anew when it is loaded close to its end. A new authority needs a new kubeconfig. Files are for the
+ * owner's eyes only. Throws UNAVAILABLE by a clock that is behind: what it makes would have ended when the clock is
+ * right.
  */
 export function loadLocalCredentials(directory: string, nowMs: number): LocalCredentials {
   if (nowMs < writtenMs) throw wrongClock(nowMs, 'this program is younger: set the clock')

@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, randomBytes, sign, type KeyObject } from 'node:crypto'
 
 /**
- * X.509 certificates of ECDSA keys, signed with SHA-256: RFC 5280 in the little DER that a certificate authority and one
- * server need.
+ * X.509 certificates of ECDSA keys, signed with SHA-256: RFC 5280 in the little DER that a certificate authority and
+ * one server need.
  */
 export interface CertificateRequest {
   /** Common name. */

@@ -1,4 +1,6 @@
-/** A binary heap: the item that comes before all others is at hand, adding and taking cost the logarithm of the size. */
+/**
+ * A binary heap: the item that comes before all others is at hand, adding and taking cost the logarithm of the size.
+ */
 export interface Heap<Item> {
   readonly size: number
   push(item: Item): void

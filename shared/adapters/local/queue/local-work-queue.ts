@@ -22,11 +22,11 @@ export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>>
 }
 
 /**
- * The WorkQueue in this process, by the rules of SQS FIFO. Waiting wake-ups of one key are merged into one, so a key costs the
- * same however often it is sent. A wake-up with a time ahead waits for it here, and an immediate one for the same key ends
- * that wait. What comes back after a hold or an expiry comes in the background lane; every tenth delivery is a background
- * one if any is ready, so that lane moves on whatever the other does. Nothing is durable: the engine refills the queue
- * from the store.
+ * The WorkQueue in this process, by the rules of SQS FIFO. Waiting wake-ups of one key are merged into one, so a key
+ * costs the same however often it is sent. A wake-up with a time ahead waits for it here, and an immediate one for the
+ * same key ends that wait. What comes back after a hold or an expiry comes in the background lane; every tenth delivery
+ * is a background one if any is ready, so that lane moves on whatever the other does. Nothing is durable: the engine
+ * refills the queue from the store.
  *
  * Time passes when somebody receives: a waiting receiver has one timer, for the earliest deadline of all keys.
  */

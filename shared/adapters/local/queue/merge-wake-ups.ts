@@ -4,8 +4,8 @@ import type { Origin, WakeUp } from '../../../ports/work-queue.ts'
 const reasonLengthMax = 300
 
 /**
- * One wake-up that stands for two of the same key: the stronger origin, the more urgent lane, the later change, the earlier
- * time, both reasons.
+ * One wake-up that stands for two of the same key: the stronger origin, the more urgent lane, the later change, the
+ * earlier time, both reasons.
  */
 export function mergeWakeUps(earlier: WakeUp, later: WakeUp): WakeUp {
   const resourceVersion = laterVersion(earlier.resourceVersion, later.resourceVersion)

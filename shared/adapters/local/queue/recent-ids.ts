@@ -1,6 +1,7 @@
 /**
- * Remembers texts for five minutes, as SQS does with deduplication ids; at least the last ten thousand of them, and at most
- * twice as many, so that a flood costs no memory. What is forgotten early is let through once more, which is harmless.
+ * Remembers texts for five minutes, as SQS does with deduplication ids; at least the last ten thousand of them, and at
+ * most twice as many, so that a flood costs no memory. What is forgotten early is let through once more, which is
+ * harmless.
  */
 export interface RecentIds {
   /** Whether the text is new; it is remembered from now on if so. A clock that is put back makes what it knew old. */

@@ -3,8 +3,9 @@ import { OperatingError } from '../../../model/errors.ts'
 import { isStorageFailure, leavesFateOpen, translated } from './sqlite-errors.ts'
 
 /**
- * One commit, and so one fsync, for all writers of a turn of the event loop. The writes run when the turn ends, one after
- * the other inside one transaction that opens and closes without a pause: nobody else ever sees rows that are not committed.
+ * One commit, and so one fsync, for all writers of a turn of the event loop. The writes run when the turn ends, one
+ * after the other inside one transaction that opens and closes without a pause: nobody else ever sees rows that are not
+ * committed.
  */
 export interface GroupCommit {
   /**

@@ -24,8 +24,8 @@ export interface CommittedRow extends NumberedRow {
 
 /**
  * The rows that were read or written lately, as they are on disk: an object that changed is read again at once, by its
- * reconciler and by the next writer, without being parsed. Rows are noted after their commit, and never before. It holds
- * between four and eight million characters of documents, however many objects there are.
+ * reconciler and by the next writer, without being parsed. Rows are noted after their commit, and never before. It
+ * holds between four and eight million characters of documents, however many objects there are.
  */
 export interface RecentRows {
   find(place: RowPlace): CommittedRow | undefined

@@ -11,9 +11,10 @@ export interface SqliteChangeFeedOptions {
 }
 
 /**
- * The ChangeFeed on SQLite: reads the log up to its end, then is handed each change as it is committed. A reader that falls
- * a thousand changes or a megabyte behind goes back to reading the log, so that nobody's slowness costs memory. The first
- * batch comes at once, if need be empty; later empty ones come now and then, so that a reader of a quiet kind keeps up.
+ * The ChangeFeed on SQLite: reads the log up to its end, then is handed each change as it is committed. A reader that
+ * falls a thousand changes or a megabyte behind goes back to reading the log, so that nobody's slowness costs memory.
+ * The first batch comes at once, if need be empty; later empty ones come now and then, so that a reader of a quiet kind
+ * keeps up.
  */
 export function createSqliteChangeFeed({ database, changeLog }: SqliteChangeFeedOptions): ChangeFeed {
   const shelf: Shelf = { changeLog, kinds: createSqliteKinds(database) }

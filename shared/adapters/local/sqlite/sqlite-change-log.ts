@@ -6,9 +6,9 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { lengthOf, storedOf, type ObjectRow } from './sqlite-rows.ts'
 
 /**
- * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row carries
- * the state that the write made, and is the only place where that state is kept: an object points at the row of its present
- * state. Superseded states are forgotten after an hour, or after 512 MB of later ones.
+ * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row
+ * carries the state that the write made, and is the only place where that state is kept: an object points at the row of
+ * its present state. Superseded states are forgotten after an hour, or after 512 MB of later ones.
  */
 export interface SqliteChangeLog {
   /** The resourceVersion of the next write. Inside a write only, like `append`. */
@@ -73,7 +73,10 @@ export function createSqliteChangeLog({ database, clock, ...retention }: SqliteC
 
   let latest = database.readNow(() => Math.max(unused, horizon(), Number(last?.['rv'] ?? 0)))
   let numbered = latest
-  /** The characters of all states that were ever written: by the difference of two rows one knows what lies between them. */
+  /**
+   * The characters of all states that were ever written: by the difference of two rows one knows what lies between
+   * them.
+   */
   let written = Number(last?.['written'] ?? 0)
 
   const append: SqliteChangeLog['append'] = (entry) => {

@@ -10,7 +10,9 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
   /** Compiles a statement; callers keep it. */
   prepare(sql: string): StatementSync
 
-  /** A look at committed rows, at once. Rejects with what `look` throws, and UNAVAILABLE when the file cannot be read. */
+  /**
+   * A look at committed rows, at once. Rejects with what `look` throws, and UNAVAILABLE when the file cannot be read.
+   */
   read<Result>(look: () => Result): Promise<Result>
 
   /** The same, for who cannot wait. */
@@ -26,9 +28,9 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
 /**
  * Opens the file, or makes it (mode 0600: it holds secrets); ":memory:" keeps everything in memory.
  *
- * One process at a time: SQLite's exclusive locking mode holds a lock of the operating system on the file, which dies with
- * the process and leaves nothing behind. Throws UNAVAILABLE if another process holds it, or if the file is not ours or damaged.
- * Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
+ * One process at a time: SQLite's exclusive locking mode holds a lock of the operating system on the file, which dies
+ * with the process and leaves nothing behind. Throws UNAVAILABLE if another process holds it, or if the file is not
+ * ours or damaged. Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
  */
 export function openSqliteDatabase(file: string): SqliteDatabase {
   const connection = connect(file)

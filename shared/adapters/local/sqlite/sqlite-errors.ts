@@ -1,6 +1,8 @@
 import { OperatingError } from '../../../model/errors.ts'
 
-/** Primary result codes, https://www.sqlite.org/rescode.html: the disk, the file or its lock, never the one statement. */
+/**
+ * Primary result codes, https://www.sqlite.org/rescode.html: the disk, the file or its lock, never the one statement.
+ */
 const diskFull = 13
 const ioError = 10
 const damages = [11, 26]

@@ -8,7 +8,9 @@ export interface KindName {
 /** Small integers that stand for kinds in rows and indexes. A kind has had objects if it has one. */
 export interface SqliteKinds {
   find(name: KindName): number | undefined
-  /** The number of a kind, given to it now if it has none. Never inside a write: what is remembered must be committed. */
+  /**
+   * The number of a kind, given to it now if it has none. Never inside a write: what is remembered must be committed.
+   */
   intern(name: KindName): number
 }
 

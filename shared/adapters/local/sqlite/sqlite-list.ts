@@ -31,8 +31,8 @@ const charactersPerTurn = 1_000_000
 const charactersPerPage = 2_000_000
 
 /**
- * Lists by walking the index of names, in the states of the first look: a state that is newer is traced back in the log of
- * changes. So a watch from the resourceVersion of the list tells of an object what comes behind what the list said.
+ * Lists by walking the index of names, in the states of the first look: a state that is newer is traced back in the log
+ * of changes. So a watch from the resourceVersion of the list tells of an object what comes behind what the list said.
  */
 export function createSqliteList({ database, changeLog, kinds }: SqliteListOptions): ObjectStore['list'] {
   const readRows = createReadRows(database)
@@ -111,7 +111,9 @@ function selectRows(database: SqliteDatabase): (walk: Walk, count: number) => It
 /** The more often an object was written since, the less its state of then is worth the search. */
 const stepsMax = 1_000
 
-/** What a row was at a resourceVersion; `undefined` if it was not there yet, and the row as it is if that is forgotten. */
+/**
+ * What a row was at a resourceVersion; `undefined` if it was not there yet, and the row as it is if that is forgotten.
+ */
 function createTrace(database: SqliteDatabase): (row: StateRow, asOf: number) => StateRow | undefined {
   const select = database.prepare('SELECT rv, supersedes, engine, doc FROM changes WHERE rv = ?')
   return (row, asOf) => {

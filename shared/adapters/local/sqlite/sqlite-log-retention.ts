@@ -10,7 +10,8 @@ export interface RetentionOptions {
 /**
  * Forgets the old end of the log of changes, in small steps, as part of the writes that call it: moves the horizon over
  * changes that are old enough, and deletes the states that these superseded, and removals among them. A state that is
- * still present stays, however old. What a checkpoint has not passed stays for longer than its time, but within the size.
+ * still present stays, however old. What a checkpoint has not passed stays for longer than its time, but within the
+ * size.
  */
 export type ForgetOld = (nowMs: number, written: number) => void
 

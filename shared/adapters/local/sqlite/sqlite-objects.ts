@@ -50,7 +50,9 @@ export function createSqliteObjects(database: SqliteDatabase) {
     for (const uid of uidsOf(after)) insertOwner.run(uid, id)
   }
 
-  /** The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it. */
+  /**
+   * The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it.
+   */
   const current = (place: RowPlace, before: ApiObject): NumberedRow => {
     const remembered = recent.find(place)
     if (remembered !== undefined && isOf(remembered, before)) return remembered
@@ -94,7 +96,9 @@ export function createSqliteObjects(database: SqliteDatabase) {
       return { id: row.id, uid: row.uid, rv, owners, engine, doc, supersedes: row.rv }
     },
 
-    /** Throws NOT_FOUND, VERSION_CONFLICT. Returns the row of the last state, which carries the number of the removal. */
+    /**
+     * Throws NOT_FOUND, VERSION_CONFLICT. Returns the row of the last state, which carries the number of the removal.
+     */
     delete: (place: RowPlace, before: ApiObject, stored: StoredObject): WrittenRow => {
       const row = current(place, before)
       if (removeHead.run(row.id, row.rv).changes === 0) throw refusal(place.key, before, read(place))

@@ -58,7 +58,10 @@ const damaged = 'the database is damaged: an object in it cannot be read; put ba
 
 const atRest: EngineState = {}
 
-/** The state that was written as these columns, as a reader of them gets it: parsed anew only if it holds what JSON does not. */
+/**
+ * The state that was written as these columns, as a reader of them gets it: parsed anew only if it holds what JSON does
+ * not.
+ */
 export function readableState(stored: StoredObject, row: ObjectRow): StoredObject {
   return isJson(stored) ? stored : storedOf(row)
 }

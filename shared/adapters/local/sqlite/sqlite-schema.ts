@@ -6,9 +6,9 @@ const applicationId = 0x5e7901
 const schemaVersion = 3
 
 /**
- * A state is written once, into the log of changes, which is keyed by resourceVersion and only ever appended to. An object
- * points at the row of its present state. What an ordinary write changes of the object itself is a narrow row of its own.
- * Why so, with figures: docs/decisions/0003-sqlite-layout.md
+ * A state is written once, into the log of changes, which is keyed by resourceVersion and only ever appended to. An
+ * object points at the row of its present state. What an ordinary write changes of the object itself is a narrow row of
+ * its own. Why so, with figures: docs/decisions/0003-sqlite-layout.md
  */
 const objectTables = `
   CREATE TABLE objects (
@@ -59,7 +59,10 @@ const schema = `
   ${objectTables}
 `
 
-/** Its engine states were flat. The timer stays, what was done once and noted stays; a wait begins anew with the next run. */
+/**
+ * Its engine states were flat. The timer stays, what was done once and noted stays; a wait begins anew with the next
+ * run.
+ */
 const engineOfLayout2 = `nullif(json_patch('{}', json_object(
     'wakeAtMs', next_run_at_ms,
     'change', json(json_extract(coalesce(engine, '{}'), '$.change')),
@@ -69,7 +72,10 @@ const engineOfLayout2 = `nullif(json_patch('{}', json_object(
       'expectations', json(json_extract(coalesce(engine, '{}'), '$.expectations'))))
   )), '{"memory":{}}')`
 
-/** Layout 2 kept the states in the objects. What its log says cannot be told with the states of then, so it is forgotten. */
+/**
+ * Layout 2 kept the states in the objects. What its log says cannot be told with the states of then, so it is
+ * forgotten.
+ */
 const fromLayout2 = `
   UPDATE horizon SET rv = max(rv, coalesce((SELECT max(rv) FROM changes), 0));
   DROP TABLE changes;
@@ -84,7 +90,10 @@ const fromLayout2 = `
   DROP TABLE old_objects;
 `
 
-/** Makes a new database ours, and brings one of ours to this layout. Throws UNAVAILABLE for another program's or a newer version's. */
+/**
+ * Makes a new database ours, and brings one of ours to this layout. Throws UNAVAILABLE for another program's or a newer
+ * version's.
+ */
 export function prepareSchema(connection: DatabaseSync, file: string): void {
   const version = Number(pragma(connection, 'user_version'))
   const tables = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count']

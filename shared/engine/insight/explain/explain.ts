@@ -13,8 +13,9 @@ export function createExplain(options: FactsOptions): (kind: ServedKind, stored:
 }
 
 /**
- * One object for whoever is woken by it at three in the morning: the matter in a sentence, what can be done, and the six
- * questions: what is desired, what is observed, where they differ, what is done, when it runs next, what it says of itself.
+ * One object for whoever is woken by it at three in the morning: the matter in a sentence, what can be done, and the
+ * six questions: what is desired, what is observed, where they differ, what is done, when it runs next, what it says of
+ * itself.
  */
 function explanation(facts: Facts): string {
   const { object } = facts.stored

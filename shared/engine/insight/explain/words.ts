@@ -68,7 +68,10 @@ export function atMost(max: number, lines: readonly string[]): readonly string[]
   return lines.length <= max ? lines : [...lines.slice(0, max), `… and ${lines.length - max} more lines`]
 }
 
-/** For a terminal, which obeys control characters: messages and annotations are other people's text, and it is shown as it is by kubectl. */
+/**
+ * For a terminal, which obeys control characters: messages and annotations are other people's text, and it is shown as
+ * it is by kubectl.
+ */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }

@@ -9,8 +9,8 @@ import { writeNewest } from '../../turn/write-newest.ts'
 import { recordKey, withRemoved } from '../../state/removed-record.ts'
 
 /**
- * Keeps the last state of what is removed, and only then wakes its key. A new object of the same name does not wait behind a
- * hold of the record: the two share their key, so that they never run at once.
+ * Keeps the last state of what is removed, and only then wakes its key. A new object of the same name does not wait
+ * behind a hold of the record: the two share their key, so that they never run at once.
  */
 export function removedRoute(
   { name, kind }: Controller,

@@ -21,8 +21,8 @@ import {
 } from '../../state/removed-record.ts'
 
 /**
- * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for those
- * that had the name before: their last runs go ahead of it, and it does not wait for them to succeed.
+ * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for
+ * those that had the name before: their last runs go ahead of it, and it does not wait for them to succeed.
  */
 export function createAllEventsRunner(controller: Controller, engine: EngineOptions): TurnRunner {
   const { store, clock, catalog } = engine
@@ -97,8 +97,8 @@ function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
 }
 
 /**
- * The record's part of a turn that goes on with the object of that name; waits of the record are found by the sweep. If its function
- * runs on after its time, the turn does not go on: it comes again when the function has ended.
+ * The record's part of a turn that goes on with the object of that name; waits of the record are found by the sweep. If
+ * its function runs on after its time, the turn does not go on: it comes again when the function has ended.
  */
 function firstPartOf(turn: Turn): {
   readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'isWorn' | 'settle'>
@@ -121,9 +121,9 @@ function firstPartOf(turn: Turn): {
 }
 
 /**
- * Ahead of the object that is there now, the record has its first run, and one for what came to it since. After that it goes by its own
- * timers: a change of the object is not kept waiting by what fails. One that was stopped waits for somebody to do something about it, as
- * whoever made the new object did.
+ * Ahead of the object that is there now, the record has its first run, and one for what came to it since. After that it
+ * goes by its own timers: a change of the object is not kept waiting by what fails. One that was stopped waits for
+ * somebody to do something about it, as whoever made the new object did.
  */
 function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
   const { wait } = record.engine

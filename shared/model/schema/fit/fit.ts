@@ -1,11 +1,12 @@
 import type { Json } from '../../json.ts'
 
 /**
- * A quick answer about a value that is as its schema wants it. A yes is certain: there is nothing to do. A no says nothing: the
- * interpreters (`prune`, `applyDefaults`, `interpretSchema`) find out what there is to do, and word the errors.
+ * A quick answer about a value that is as its schema wants it. A yes is certain: there is nothing to do. A no says
+ * nothing: the interpreters (`prune`, `applyDefaults`, `interpretSchema`) find out what there is to do, and word the
+ * errors.
  *
- * `old` is what stood there before an update; what is unchanged fits, whatever it is. It is left out where that does not hold:
- * where a value is asked for unknown fields or missing defaults and `old` was not.
+ * `old` is what stood there before an update; what is unchanged fits, whatever it is. It is left out where that does
+ * not hold: where a value is asked for unknown fields or missing defaults and `old` was not.
  */
 export type Fit = (value: Json, old: Json | undefined, run: Run) => boolean
 
@@ -17,5 +18,8 @@ export interface Run {
   steps: number
 }
 
-/** What can be asked: that every field is known, that no default is missing and no null too many, that the value is valid. */
+/**
+ * What can be asked: that every field is known, that no default is missing and no null too many, that the value is
+ * valid.
+ */
 export const question = { known: 1, complete: 2, valid: 4 } as const

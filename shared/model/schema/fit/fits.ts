@@ -9,8 +9,9 @@ import { fitList } from './items.ts'
 import { fitNumber, fitText } from './scalars.ts'
 
 /**
- * Whether the whole object is, for the bits of `question`, as its schema wants it; see `Fit` for what the answers mean and when `old`
- * may be given. `apiVersion`, `kind` and `metadata` are known fields. The closures are made once per schema.
+ * Whether the whole object is, for the bits of `question`, as its schema wants it; see `Fit` for what the answers mean
+ * and when `old` may be given. `apiVersion`, `kind` and `metadata` are known fields. The closures are made once per
+ * schema.
  */
 export function objectFits(schema: StructuralSchema, object: Json, asks: number, old?: Json): boolean {
   const fit = memoize(wholes, compile(schema), composeWhole)

@@ -1,6 +1,9 @@
 import { type CompiledSchema, jsonType } from '../compiled-schema.ts'
 
-/** A schema of scalars that asks for no more than a type and a range: its values are checked on the spot, without a call. */
+/**
+ * A schema of scalars that asks for no more than a type and a range: its values are checked on the spot, without a
+ * call.
+ */
 export interface Plain {
   /** A bit of `jsonType`; 0 if the schema is not so plain, and its closure has to be asked. */
   readonly type: number

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { applyPatch, type Operation as PatchOperation } from 'rfc6902'
 
 /**
- * The Cloud Control API for `AWS::RDS::DBInstance` and its parameter group, by HTTP. Requests are held against the API reference and against the public schema of
- * the type; what breaks a rule is refused and noted. They take a few looks to come to their end, as they take minutes at AWS.
+ * The Cloud Control API for `AWS::RDS::DBInstance` and its parameter group, by HTTP. Requests are held against the API
+ * reference and against the public schema of the type; what breaks a rule is refused and noted. They take a few looks
+ * to come to their end, as they take minutes at AWS.
  */
 export interface FakeCloudControl extends AsyncDisposable {
   readonly endpoint: string

@@ -10,7 +10,9 @@ import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { expectCode } from '../../../support/expect-code.ts'
 import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
 
-/** A bus that holds every request against the rules of PutEvents in the API reference, and refuses what the test wants. */
+/**
+ * A bus that holds every request against the rules of PutEvents in the API reference, and refuses what the test wants.
+ */
 let clock: VirtualClock
 let requests: (readonly PutEventsRequestEntry[])[]
 let refuse: (name: string, request: number) => PutEventsResultEntry | void

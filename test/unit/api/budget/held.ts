@@ -9,8 +9,8 @@ export interface Hostile {
 export const heldMsMax = 100
 
 /**
- * How long a request holds the process, in milliseconds of processor time on two quiet cores of 2.5 GHz: the best of five, each
- * beside a fixed piece of work that tells how fast this machine is at that moment.
+ * How long a request holds the process, in milliseconds of processor time on two quiet cores of 2.5 GHz: the best of
+ * five, each beside a fixed piece of work that tells how fast this machine is at that moment.
  */
 export async function heldMs({ line, sent }: Hostile, { api }: Pick<Harness, 'api'>): Promise<number> {
   let best = Infinity

@@ -3,7 +3,10 @@ import type { Json, JsonObject } from '../../../../shared/model/json.ts'
 import type { Hostile } from './held.ts'
 import { bodyOf, hostileKinds, pathOf } from './hostile-kinds.ts'
 
-/** Requests as somebody would write them who wants the control plane to stand still, close to what its limits let through. */
+/**
+ * Requests as somebody would write them who wants the control plane to stand still, close to what its limits let
+ * through.
+ */
 
 const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 

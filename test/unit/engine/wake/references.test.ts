@@ -10,7 +10,10 @@ import { widgets, type WidgetObject } from '../../../acceptance/support/widgets.
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
-/** Who refers to whom is noted by the relay, change by change, and by the first look of a loop: neither undoes what the other noted. */
+/**
+ * Who refers to whom is noted by the relay, change by change, and by the first look of a loop: neither undoes what the
+ * other noted.
+ */
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
 const of = (widget: WidgetObject) => (widget.metadata.labels?.['refers'] ?? '').split(',').map((name) => ({ name }))
 const controllers = [widgets([], () => done(), { watches: [reference(ConfigMap, of)] })]

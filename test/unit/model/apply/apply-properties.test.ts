@@ -21,8 +21,9 @@ const leaf = fc.oneof(fc.nat(2), text, fc.array(text, { maxLength: 2 }))
 const free = fc.dictionary(text, fc.oneof(leaf, fc.dictionary(text, leaf, { minKeys: 1 })), { minKeys: 1 })
 
 /**
- * Neither null nor empty maps, and free data is a map wherever it stands: there Kubernetes' rules have gaps. Whoever owns
- * keys of a map does not conflict with who makes it a scalar, and a map emptied by one manager is null for the other.
+ * Neither null nor empty maps, and free data is a map wherever it stands: there Kubernetes' rules have gaps. Whoever
+ * owns keys of a map does not conflict with who makes it a scalar, and a map emptied by one manager is null for the
+ * other.
  */
 const fields = fc.record({
   size: optional(fc.nat(2)),

@@ -1,4 +1,6 @@
-/** From `kubectl apply` to `kubectl apply --server-side`: the first takes note in an annotation, the second reads it. */
+/**
+ * From `kubectl apply` to `kubectl apply --server-side`: the first takes note in an annotation, the second reads it.
+ */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import { applied, ownership, tryApply, update, widget, withMetadata, withSpec } from './widget.ts'

@@ -11,8 +11,8 @@ import { schemaAndUpdate } from './schema-arbitrary.ts'
 import { share } from '../../../support/strength.ts'
 
 /**
- * The quick answers about values are held against the interpreters, which stay the truth: a yes is never wrong, and whatever fits
- * in every way is known to.
+ * The quick answers about values are held against the interpreters, which stay the truth: a yes is never wrong, and
+ * whatever fits in every way is known to.
  */
 const keywords = {
   formats: ['date-time', 'int32', 'byte', 'ipv4', 'duration'],
@@ -64,7 +64,8 @@ it('knows what is settled', () => {
   fc.assert(
     fc.property(schemaAndUpdate({ nullable: true, defaults: true }), ({ schema, value }) => {
       const whole = completed(schema, value)
-      // Kubernetes asks nothing of a null in a list, nor of an empty object among fields without a schema; the quick answer does.
+      // Kubernetes asks nothing of a null in a list, nor of an empty object among fields without a schema; the quick
+      // answer does.
       fc.pre(!/null/.test(JSON.stringify(whole)) && !/"additionalProperties":true/.test(JSON.stringify(schema)))
       fc.pre(interpretSchema(schema, whole).length === 0)
       known++

@@ -8,7 +8,9 @@ import {
 } from '../../../../shared/reconciler/external/decide.ts'
 import type { Policy } from '../../../../shared/reconciler/external/policy.ts'
 
-/** Single decisions; that they end well together, whatever comes, is for the lives of external-lives.test.ts to show. */
+/**
+ * Single decisions; that they end well together, whatever comes, is for the lives of external-lives.test.ts to show.
+ */
 
 const abilities: Abilities = {
   finds: true,

@@ -19,9 +19,9 @@ import {
 import { share } from '../../../support/strength.ts'
 
 /**
- * Random lives of one object and its entity: edits, time, what others do on the far side, calls that are refused, limited, lost,
- * and a process that dies before or after any of them. There is never more than one entity; when the faults are over there is
- * exactly one, as declared; and when the object is gone there is none.
+ * Random lives of one object and its entity: edits, time, what others do on the far side, calls that are refused,
+ * limited, lost, and a process that dies before or after any of them. There is never more than one entity; when the
+ * faults are over there is exactly one, as declared; and when the object is gone there is none.
  */
 
 type Event =

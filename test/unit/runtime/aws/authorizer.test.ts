@@ -6,7 +6,9 @@ import { lambdaBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { createAuthorize, type Authorize } from '../../../../shared/runtime/aws/authorizer.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
-/** Who is let in, by tokens that are good but for one thing. Nothing is asked of a host that a token alone has chosen. */
+/**
+ * Who is let in, by tokens that are good but for one thing. Nothing is asked of a host that a token alone has chosen.
+ */
 const issuer = 'https://issuer.example.com/tenant'
 const audience = 'setpoint'
 const clusterId = 'plane.eu-central-1.123456789012'

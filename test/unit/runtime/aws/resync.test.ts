@@ -93,7 +93,9 @@ async function createWidgets(count: number, engine: { readonly wakeAtMs?: number
   }
 }
 
-/** Slots of the wheel that were looked at for widgets by ticks since the last call, the garbage collector's left out. */
+/**
+ * Slots of the wheel that were looked at for widgets by ticks since the last call, the garbage collector's left out.
+ */
 function slots(): number {
   const own = looks.splice(0).filter(({ kind, to, from }) => kind === 'Widget' && to - from < 100)
   return own.reduce((sum, { from, to }) => sum + to - from, 0)
