@@ -3,7 +3,10 @@ import { ConfigMap, type Controller } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget, widgetOf } from './support/widgets.ts'
 
-/** It has modules loaded anew, which no file that shares its process with others may do: vitest.config.ts gives it one of its own. */
+/**
+ * It has modules loaded anew, which no file that shares its process with others may do: vitest.config.ts gives it one
+ * of its own.
+ */
 let env: TestEnv
 afterEach(() => env.close())
 

@@ -1,6 +1,6 @@
 import type { Names } from './names.ts'
 
-/** The files of a new reconciler, by path from the root: the smallest one that does something, to be changed at will. */
+/** The files of a new reconciler, by path from the root: the smallest one that does something. */
 export function filesOf(names: Names): Readonly<Record<string, string>> {
   const { file } = names
   return {
