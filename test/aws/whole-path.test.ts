@@ -221,7 +221,8 @@ describe('a function that dies', () => {
       ],
       reconcile: { waiting: 'Backoff', attempt: 1 },
     })
-    expect(await plane.deadLetters()).toBe(0)
+    // The message goes after the write that it leads to.
+    await expect.poll(plane.deadLetters, { interval: 100 }).toBe(0)
     const events = await plane.request('GET /api/v1/namespaces/default/events')
     expect(events.body.items).toMatchObject([{ reason: 'RunNotEnded', involvedObject: { name: 'wreck' } }])
   })

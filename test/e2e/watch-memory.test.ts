@@ -52,6 +52,12 @@ function memoryMb(field: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024
 }
 
+/**
+ * Of resident memory, in MB. Without bounds the first case would take 326 MB and the second 1,200. How much garbage is
+ * left when it is measured depends on the machine: 43 to 91 MB were seen.
+ */
+const grownMbMax = 160
+
 describe('the memory of a process with watches', () => {
   it('does not grow with what clients catch up on', { timeout: 180_000 }, async () => {
     const versions = 120
@@ -64,7 +70,7 @@ describe('the memory of a process with watches', () => {
     }, 120_000)
     const after = memoryMb('VmHWM')
     console.log(`8 clients caught up on ${versions} versions of 340 KB: +${(after - before).toFixed(0)} MB at the peak`)
-    expect(after - before).toBeLessThan(80)
+    expect(after - before).toBeLessThan(grownMbMax)
     for (const { socket } of watches) socket.destroy()
   })
 
@@ -82,6 +88,6 @@ describe('the memory of a process with watches', () => {
     const during = memoryMb('VmRSS')
     for (const { socket } of [...watches, reader]) socket.destroy()
     console.log(`200 clients left 60 versions of 100 KB unread: +${(during - before).toFixed(0)} MB`)
-    expect(during - before).toBeLessThan(80)
+    expect(during - before).toBeLessThan(grownMbMax)
   })
 })
