@@ -38,7 +38,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'system', include: system, pool: 'forks', maxWorkers: 6, sequence: { groupOrder: 0 } },
+        test: { name: 'system', include: system, pool: 'forks', maxWorkers: 4, sequence: { groupOrder: 0 } },
       },
     ],
   },

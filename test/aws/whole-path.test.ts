@@ -253,7 +253,7 @@ describe('the tick', () => {
     let offsetMs = 0
     const log = newShipLog()
     const controllers = [shipReconciler(log, { resync: '10m' })]
-    const plane = await start({ controllers, skewMs: () => offsetMs }, log)
+    const plane = await start({ controllers, skewMs: () => offsetMs, visibilitySeconds: visibilityUnderLoad() }, log)
     const names = Array.from({ length: 12 }, (_, i) => `ship-${i}`)
     for (const name of names) await launch(plane, name, { heading: 1 })
     for (const name of names) await arrives(plane, name, 1)
