@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createAnswering, type Answer } from '../shared/runtime/aws/api.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
-import { telling } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /** Answers kubectl, behind a REST API that streams. */
 export function apiFunction(
@@ -14,7 +14,7 @@ export function apiFunction(
   const seeing = createSeeing(boundary)
   const answer = createAnswering({ boundary, seeing, controllers })
   return middy<APIGatewayProxyEvent, Answer>({ executionMode: executionModeStreamifyResponse })
-    .use(telling(seeing))
+    .use(recordInvocation(seeing))
     .handler((event, context) => answer(event, context.getRemainingTimeInMillis()))
 }
 

@@ -2,7 +2,7 @@ import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { createAuthorizer, refusalOf } from '../shared/runtime/aws/authorizer.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
-import { telling } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /** Says whose a token is, and whether they may call the API. */
 export function authorizerFunction(
@@ -11,7 +11,7 @@ export function authorizerFunction(
 ): MiddyfiedHandler<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult> {
   const authorize = createAuthorizer(boundary, ask)
   return middy<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult>()
-    .use(telling(createSeeing(boundary), refusalOf))
+    .use(recordInvocation(createSeeing(boundary), refusalOf))
     .handler((event) => authorize(event))
 }
 

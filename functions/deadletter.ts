@@ -3,7 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createDeadLetter } from '../shared/runtime/aws/dead-letters.ts'
-import { telling } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /** Takes in what the work queues gave up: the objects say so, and are tried again much later. */
 export function deadLetterFunction(
@@ -13,7 +13,7 @@ export function deadLetterFunction(
   const seeing = createSeeing(boundary)
   const takeIn = createDeadLetter({ boundary, seeing, controllers })
   return middy<SQSEvent, SQSBatchResponse>()
-    .use(telling(seeing))
+    .use(recordInvocation(seeing))
     .handler((event) => takeIn(event))
 }
 

@@ -3,8 +3,8 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createReconcile } from '../shared/runtime/aws/reconcile.ts'
-import { tellOfRejections } from '../shared/runtime/local/rejections.ts'
-import { telling } from './middleware/telling.ts'
+import { logUnhandledRejections } from '../shared/runtime/local/rejections.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /** Runs the keys that a batch of a work queue names. */
 export function reconcileFunction(
@@ -14,9 +14,9 @@ export function reconcileFunction(
   const seeing = createSeeing(boundary)
   const reconcile = createReconcile({ boundary, seeing, controllers })
   return middy<SQSEvent, SQSBatchResponse>()
-    .use(telling(seeing))
+    .use(recordInvocation(seeing))
     .handler((event, context) => reconcile(event, context.getRemainingTimeInMillis()))
 }
 
-tellOfRejections(createSeeing(lambdaBoundary).logger)
+logUnhandledRejections(createSeeing(lambdaBoundary).logger)
 export const handler = reconcileFunction()

@@ -3,7 +3,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createRelayFunction } from '../shared/runtime/aws/relay.ts'
-import { telling } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /**
  * Wakes the keys that a batch of the table's stream concerns, and tells the event bus what became ready and what
@@ -16,7 +16,7 @@ export function relayFunction(
   const seeing = createSeeing(boundary)
   const relay = createRelayFunction({ boundary, seeing, controllers })
   return middy<DynamoDBStreamEvent, DynamoDBBatchResponse>()
-    .use(telling(seeing))
+    .use(recordInvocation(seeing))
     .handler((event) => relay(event))
 }
 

@@ -2,7 +2,7 @@ import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createRemoval } from '../shared/runtime/aws/removal.ts'
-import { telling } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /** Tells CloudFormation whether controllers may go. */
 export function removalFunction(
@@ -11,7 +11,7 @@ export function removalFunction(
 ): MiddyfiedHandler<CloudFormationCustomResourceEvent, void> {
   const answer = createRemoval(boundary, put)
   return middy<CloudFormationCustomResourceEvent, void>()
-    .use(telling(createSeeing(boundary)))
+    .use(recordInvocation(createSeeing(boundary)))
     .handler((event) => answer(event))
 }
 

@@ -3,7 +3,7 @@ import type { ScheduledEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createResync } from '../shared/runtime/aws/resync.ts'
-import { telling } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/telling.ts'
 
 /** The minute's tick: wakes what is due, and what the resync wheel has come to. */
 export function resyncFunction(
@@ -13,7 +13,7 @@ export function resyncFunction(
   const seeing = createSeeing(boundary)
   const tick = createResync({ boundary, seeing, controllers })
   return middy<ScheduledEvent, void>()
-    .use(telling(seeing))
+    .use(recordInvocation(seeing))
     .handler(() => tick())
 }
 

@@ -5,7 +5,7 @@ import type { Seeing } from '../../shared/runtime/aws/boundary.ts'
  * Writes down the numbers of an invocation at its end, and why it failed if it did; the failure goes on to Lambda. One
  * that is the caller's, as `refusal` says by giving the reason, is no error of ours.
  */
-export function telling<Event, Result>(
+export function recordInvocation<Event, Result>(
   { logger, telemetry }: Seeing,
   refusal?: (error: unknown) => string | undefined,
 ): middy.MiddlewareObj<Event, Result> {

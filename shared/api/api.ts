@@ -6,7 +6,15 @@ import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
 import { emptyKinds } from './empty-kinds.ts'
-import { errorFields, expected, failure, isOurs, noSuchResource, noSuchSubresource, notThere } from './failure.ts'
+import {
+  errorFields,
+  toOperatingError,
+  failure,
+  isOurs,
+  noSuchResource,
+  noSuchSubresource,
+  notThere,
+} from './failure.ts'
 import { createMeasure } from './measured.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText } from './reply.ts'
@@ -47,7 +55,7 @@ export function createApi(services: ApiServices): HttpHandler {
     try {
       return await answer(request)
     } catch (error) {
-      const told = expected(error)
+      const told = toOperatingError(error)
       if (isOurs(told))
         logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
       return failure(told)

@@ -2,7 +2,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 
 /** A value made from the kinds that are served, made again only after they changed. */
-export function derivedFromKinds<Value>(
+export function deriveFromKinds<Value>(
   catalog: KindCatalog,
   derive: (kinds: readonly ServedKind[]) => Value,
 ): () => Promise<Value> {

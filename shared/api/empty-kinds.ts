@@ -1,11 +1,11 @@
-import { builtInKind, type ServedKind } from '../model/served-kind.ts'
+import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 
 /**
  * Kinds that clients read though nothing of them can be here: for `kubectl cluster-info`, which lists Services, there
  * are none.
  */
 export const emptyKinds: readonly ServedKind[] = [
-  builtInKind({
+  defineBuiltInKind({
     group: '',
     kind: 'Service',
     plural: 'services',

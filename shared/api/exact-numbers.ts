@@ -12,7 +12,7 @@ import { child, entry } from '../model/schema/field-error.ts'
  * little depth.
  */
 export function refuseInexact(text: string): void {
-  if (mayBeInexact.test(text)) keptExactly(parseWithSource(text, marked))
+  if (mayBeInexact.test(text)) keepExactly(parseWithSource(text, marked))
 }
 
 /** Of most bodies this is all that the check costs: a number of so many digits, or so high an exponent, is rare. */
@@ -45,7 +45,7 @@ export function exactNumber(_key: unknown, value: unknown): unknown {
 }
 
 /** The value, if all its numbers were kept. Throws BAD_REQUEST. */
-export function keptExactly<Value>(value: Value): Value {
+export function keepExactly<Value>(value: Value): Value {
   return kept(value, '') as Value
 }
 

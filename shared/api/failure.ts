@@ -51,7 +51,7 @@ function retryAfterSeconds({ code, details }: OperatingError): number | undefine
 }
 
 /** Any thrown value as an expected failure. What nobody expected says nothing of the inside. */
-export function expected(error: unknown): OperatingError {
+export function toOperatingError(error: unknown): OperatingError {
   if (error instanceof OperatingError) return error
   if (isTooLong(error)) return new OperatingError('TOO_LARGE', tooLong, { cause: error })
   return new OperatingError('INTERNAL', 'Internal error occurred: see the log of the control plane', { cause: error })

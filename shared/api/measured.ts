@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { HttpResponse } from '../ports/http-handler.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Call, VerbHandler } from './call.ts'
-import { expected } from './failure.ts'
+import { toOperatingError } from './failure.ts'
 import type { Verb } from './request-info.ts'
 
 /**
@@ -39,7 +39,7 @@ export function createMeasure(services: { readonly telemetry: Telemetry; readonl
           return response
         },
         (error: unknown) => {
-          said(errorCatalogue[expected(error).code].status)
+          said(errorCatalogue[toOperatingError(error).code].status)
           throw error
         },
       )

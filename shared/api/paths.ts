@@ -1,8 +1,8 @@
 import type { JsonObject } from '../model/json.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { ApiServices } from './call.ts'
-import { derivedFromKinds } from './derived-from-kinds.ts'
-import { aggregatedDiscovery, type DiscoveryVersion } from './discovery/aggregated.ts'
+import { deriveFromKinds } from './derived-from-kinds.ts'
+import { aggregateDiscovery, type DiscoveryVersion } from './discovery/aggregated.ts'
 import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
 import { coreVersions, groupDocument, groupList, resourceList } from './discovery/legacy.ts'
 import { versionDocument } from './discovery/version.ts'
@@ -23,8 +23,8 @@ export function createPathHandler({
   version,
   pages,
 }: Pick<ApiServices, 'catalog' | 'version' | 'pages'>): PathHandler {
-  const served = derivedFromKinds(catalog, (kinds) => groupVersions([...kinds, ...emptyKinds, ...reviewKinds]))
-  const schemas = derivedFromKinds(catalog, (kinds) =>
+  const served = deriveFromKinds(catalog, (kinds) => groupVersions([...kinds, ...emptyKinds, ...reviewKinds]))
+  const schemas = deriveFromKinds(catalog, (kinds) =>
     openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
   )
 
@@ -63,7 +63,7 @@ function groups(request: HttpRequest, root: 'api' | 'apis', versions: readonly G
   if (aggregated === undefined) return json(200, root === 'api' ? coreVersions(versions) : groupList(versions))
   const shown = versions.filter(({ group }) => (group === '') === (root === 'api'))
   const type = `application/json;g=apidiscovery.k8s.io;v=${aggregated};as=APIGroupDiscoveryList`
-  return withHeader(json(200, aggregatedDiscovery(shown, aggregated)), 'content-type', type)
+  return withHeader(json(200, aggregateDiscovery(shown, aggregated)), 'content-type', type)
 }
 
 /** The first aggregated form in the Accept header; the client tells by Content-Type whether it got one. */

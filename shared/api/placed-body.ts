@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../model/json.ts'
 import type { Call } from './call.ts'
 
 /** The body with the place that the URL gives it. Throws BAD_REQUEST if the body says another. */
-export function placed({ info, kind }: Call, body: JsonObject): JsonObject {
+export function placeBody({ info, kind }: Call, body: JsonObject): JsonObject {
   const metadata = body['metadata'] ?? {}
   if (!isObject(metadata)) throw new OperatingError('BAD_REQUEST', 'metadata must be an object')
   const { name, namespace } = metadata

@@ -2,7 +2,7 @@ import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { bytesMax as objectBytesMax } from '../model/size-limit.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
-import { keptExactly, refuseInexact } from './exact-numbers.ts'
+import { keepExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
@@ -50,7 +50,7 @@ function decode(type: string, bytes: Uint8Array): Json | Promise<Json> {
     case 'application/vnd.kubernetes.protobuf':
       return checked(decodeObject(bytes))
     default:
-      throw unsupported(type, 'application/json, application/yaml, application/vnd.kubernetes.protobuf')
+      throw mediaTypeRefusal(type, 'application/json, application/yaml, application/vnd.kubernetes.protobuf')
   }
 }
 
@@ -72,7 +72,7 @@ function asObject(value: Json): JsonObject {
 }
 
 /** UNSUPPORTED_MEDIA_TYPE in Kubernetes' words. */
-export function unsupported(type: string, accepted: string): OperatingError {
+export function mediaTypeRefusal(type: string, accepted: string): OperatingError {
   return new OperatingError(
     'UNSUPPORTED_MEDIA_TYPE',
     `the body of the request was in an unknown format - accepted media types include: ${accepted}; it was ${type}`,
@@ -108,7 +108,7 @@ function parsed(format: string, parse: () => unknown): unknown {
 async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return parseJson(text)
   const { yamlValue } = await import('./yaml-body.ts')
-  return keptExactly(checked(parsed('YAML', () => yamlValue(text))))
+  return keepExactly(checked(parsed('YAML', () => yamlValue(text))))
 }
 
 function checked(value: unknown): Json {

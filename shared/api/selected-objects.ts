@@ -12,7 +12,7 @@ export interface SelectedOptions extends Pick<ListOptions, 'limit' | 'continue'>
 type Services = Pick<ApiServices, 'resources' | 'feed'>
 
 /** The objects of a selection, whole or one page of them. One object by its name is one read. */
-export function selectedObjects(options: SelectedOptions, services: Services): Promise<ObjectList> {
+export function selectObjects(options: SelectedOptions, services: Services): Promise<ObjectList> {
   const { kind, selection, ...page } = options
   const { namespace, name, selector } = selection
   if (name !== undefined && (namespace !== '' || !kind.namespaced)) return named(name, options, services)
@@ -45,10 +45,10 @@ async function named(
 export type Pages = () => Promise<ObjectList | undefined>
 
 /** Keeps no page that it has handed out. */
-export function selectedPages(options: SelectedOptions, services: Services): Pages {
+export function selectPages(options: SelectedOptions, services: Services): Pages {
   let next: SelectedOptions | undefined = { ...options, limit: pageSize }
   const read = async (asked: SelectedOptions): Promise<ObjectList> => {
-    const page = await selectedObjects(asked, services)
+    const page = await selectObjects(asked, services)
     next = page.continue === undefined ? undefined : { ...asked, continue: page.continue }
     return page
   }

@@ -1,6 +1,6 @@
 import { OperatingError } from '../model/errors.ts'
 import type { ApiObject } from '../model/object.ts'
-import { fieldSelector, labelSelector, namedBy, type Selector } from '../model/selector.ts'
+import { fieldSelector, labelSelector, findSelectedName, type Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Call } from './call.ts'
 import { text } from './query.ts'
@@ -32,7 +32,7 @@ export function selectionOf({ request: { query }, info, kind }: Call): Selection
   ]
   return {
     namespace: kind.namespaced ? info.namespace : '',
-    name: namedBy(fields),
+    name: findSelectedName(fields),
     selector: tests.length === 0 ? undefined : (object) => tests.every((test) => test(object)),
     isMutable: labels !== undefined || (fields !== undefined && !namesOnly(fields)),
   }

@@ -1,4 +1,4 @@
-import { unheededAnnotations } from '../model/control-annotations.ts'
+import { findIneffectiveAnnotations } from '../model/control-annotations.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -7,10 +7,12 @@ import type { ServedKind } from '../model/served-kind.ts'
  * What was stored and does nothing, or not what its words say: warnings to its writer, who would learn it from nothing
  * else at once.
  */
-export function unheeded({ group, kind }: ServedKind, object: ApiObject): readonly string[] {
+export function findIneffectiveFields({ group, kind }: ServedKind, object: ApiObject): readonly string[] {
   const isDefinition = group === 'apiextensions.k8s.io' && kind === 'CustomResourceDefinition'
   const ofDefinition = isDefinition ? unheededInDefinition(object as unknown as CustomResourceDefinition) : []
-  return object.metadata.annotations === undefined ? ofDefinition : [...ofDefinition, ...unheededAnnotations(object)]
+  return object.metadata.annotations === undefined
+    ? ofDefinition
+    : [...ofDefinition, ...findIneffectiveAnnotations(object)]
 }
 
 function unheededInDefinition({ spec }: CustomResourceDefinition): readonly string[] {

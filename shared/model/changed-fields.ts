@@ -4,7 +4,7 @@ import { equal, isObject, type JsonObject } from './json.ts'
  * Paths of the fields that differ, such as `spec.size`, for people: at most so many, and then `…`. Lists count as one
  * field.
  */
-export function changedFields(before: JsonObject, after: JsonObject, max: number): readonly string[] {
+export function findChangedFields(before: JsonObject, after: JsonObject, max: number): readonly string[] {
   const paths: string[] = []
   collect(before, after, { prefix: '', paths, max })
   return paths.length > max ? [...paths.slice(0, max), '…'] : paths

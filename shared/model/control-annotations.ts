@@ -58,7 +58,7 @@ export function unreadPause({ metadata: { annotations } }: ApiObject): string | 
 type Annotations = Readonly<Record<string, string>>
 
 /** What is said to the engine and not heeded, each with why; whoever writes it should know. */
-export function unheededAnnotations(object: ApiObject): readonly string[] {
+export function findIneffectiveAnnotations(object: ApiObject): readonly string[] {
   const { annotations = {} } = object.metadata
   return Object.entries(annotations)
     .filter(([name]) => name.startsWith(prefix))
@@ -95,7 +95,7 @@ const known: readonly string[] = [
  * The annotations but for those that speak of when things happen, and for kubectl's note of what was applied: what says
  * how a thing outside is to be.
  */
-export function declaredAnnotations(annotations: Annotations = {}): Annotations {
+export function declaredAnnotationsOf(annotations: Annotations = {}): Annotations {
   const declares = [externalIdAnnotation, adoptAnnotation, manageAnnotation, createAgainAnnotation]
   return Object.fromEntries(
     Object.entries(annotations).filter(

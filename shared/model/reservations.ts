@@ -11,17 +11,17 @@ export interface Rate {
 }
 
 /** How far each reservation moves the end of the line on, in whole microseconds: never faster than the rate. */
-export function spacingUs({ perSecond }: Rate): number {
+export function spacingUsOf({ perSecond }: Rate): number {
   return Math.ceil(1_000_000 / perSecond)
 }
 
 /** Where a line ends after `count` more. One that ended in the past begins anew: what was not used is not saved up. */
-export function movedEndUs(endUs: number, count: number, rate: Rate, nowMs: number): number {
-  return Math.max(endUs, nowMs * 1_000) + count * spacingUs(rate)
+export function moveEndUs(endUs: number, count: number, rate: Rate, nowMs: number): number {
+  return Math.max(endUs, nowMs * 1_000) + count * spacingUsOf(rate)
 }
 
 /** For when the last `count` of a line are that ends there, in order; none before `nowMs`. */
-export function reservedMs(endUs: number, count: number, rate: Rate, nowMs: number): readonly number[] {
-  const firstUs = endUs - (count + rate.burst - 1) * spacingUs(rate)
-  return Array.from({ length: count }, (_, i) => Math.max(nowMs, Math.ceil((firstUs + i * spacingUs(rate)) / 1_000)))
+export function slotTimesMs(endUs: number, count: number, rate: Rate, nowMs: number): readonly number[] {
+  const firstUs = endUs - (count + rate.burst - 1) * spacingUsOf(rate)
+  return Array.from({ length: count }, (_, i) => Math.max(nowMs, Math.ceil((firstUs + i * spacingUsOf(rate)) / 1_000)))
 }

@@ -121,6 +121,6 @@ function fieldText(object: ApiObject, path: string): string {
 }
 
 /** `metadata.name=X` names one object: a watch or list of it need not look at the others. */
-export function namedBy(text: string | undefined): string | undefined {
+export function findSelectedName(text: string | undefined): string | undefined {
   return /(?:^|,)\s*metadata\.name==?([^,]+)/.exec(text ?? '')?.[1]?.trim()
 }

@@ -29,7 +29,7 @@ export interface ServedKind {
 /**
  * A kind that comes with the control plane, in its one version v1, with what most of them have if nothing else is said.
  */
-export function builtInKind(
+export function defineBuiltInKind(
   parts: Pick<ServedKind, 'group' | 'kind' | 'plural' | 'namespaced' | 'schema'> & Partial<ServedKind>,
 ): ServedKind {
   return {

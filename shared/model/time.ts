@@ -18,7 +18,7 @@ export function microTimestamp(ms: number): string {
 }
 
 /** `metav1.MicroTime`: microseconds, UTC. What happened in one millisecond is told apart by its place in it. */
-export function orderedTimestamp(ms: number, place: number): string {
+export function formatOrderedTimestamp(ms: number, place: number): string {
   return `${microTimestamp(ms).slice(0, -1)}${String(Math.min(place, 999)).padStart(3, '0')}Z`
 }
 

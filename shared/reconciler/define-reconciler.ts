@@ -9,7 +9,14 @@ import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
-import { mappedWatch, ownedWatch, referenceWatch, type MappedFrom, type Owned, type ReferenceTo } from './watches.ts'
+import {
+  toMappedWatch,
+  toOwnedWatch,
+  referenceWatch,
+  type MappedFrom,
+  type Owned,
+  type ReferenceTo,
+} from './watches.ts'
 
 /** What a user writes: one function that makes the world match one object, and how it is woken. */
 export interface ReconcilerOptions<Read> {
@@ -115,11 +122,11 @@ type Wakers = Pick<Controller, 'when' | 'owns' | 'references' | 'maps'>
 function wokenBy<Read>(kind: Kind, { when, owns = [], watches = [] }: WokenBy<Read>): Wakers {
   return {
     when: (when ?? (() => true)) as Predicate,
-    owns: owns.map(ownedWatch),
+    owns: owns.map(toOwnedWatch),
     references: watches.flatMap((watch) =>
       'references' in watch ? [referenceWatch(watch as ReferenceTo<ApiObject>)] : [],
     ),
-    maps: watches.flatMap((watch) => ('primaries' in watch ? [mappedWatch(kind, watch)] : [])),
+    maps: watches.flatMap((watch) => ('primaries' in watch ? [toMappedWatch(kind, watch)] : [])),
   }
 }
 

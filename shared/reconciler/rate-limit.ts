@@ -45,7 +45,7 @@ export function controllerLimit(name: string, given: RateLimit['controller']): C
 }
 
 /** When the object may run again, if not now. */
-export function limitedUntilMs(limit: ObjectLimit, engine: EngineState, nowMs: number): number | undefined {
+export function findLimitEndMs(limit: ObjectLimit, engine: EngineState, nowMs: number): number | undefined {
   const { startMs, runs } = windowAt(limit, engine, nowMs)
   return runs < limit.runs ? undefined : startMs + limit.withinMs
 }

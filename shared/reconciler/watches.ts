@@ -79,7 +79,7 @@ function watched<Read>(kind: Kind<Read, unknown>, { when = () => true }: WatchOp
 }
 
 /** The watch as the engine runs it. */
-export function ownedWatch(given: Kind<unknown, unknown> | Owned): Watched {
+export function toOwnedWatch(given: Kind<unknown, unknown> | Owned): Watched {
   return 'watched' in given ? given.watched : watched(given, {})
 }
 
@@ -89,7 +89,7 @@ export function referenceWatch({ references, watched: { kind, when } }: Referenc
 }
 
 /** The watch as the engine runs it, for primaries of this kind. */
-export function mappedWatch(primaryKind: Kind, { primaries, watched: { kind, when } }: MappedFrom): MappedWatch {
+export function toMappedWatch(primaryKind: Kind, { primaries, watched: { kind, when } }: MappedFrom): MappedWatch {
   return {
     kind,
     when,

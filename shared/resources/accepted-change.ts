@@ -1,4 +1,4 @@
-import { changedFields } from '../model/changed-fields.ts'
+import { findChangedFields } from '../model/changed-fields.ts'
 import { isObserved } from '../model/convergence.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject } from '../model/object.ts'
@@ -47,7 +47,7 @@ const byLengthMax = 128
 const pathLengthMax = 100
 
 function fieldsOf(before: ApiObject, next: ApiObject): readonly string[] {
-  return changedFields(desired(before), desired(next), fieldsMax).map((path) => path.slice(0, pathLengthMax))
+  return findChangedFields(desired(before), desired(next), fieldsMax).map((path) => path.slice(0, pathLengthMax))
 }
 
 function desired({ metadata: _, status: __, ...content }: ApiObject): JsonObject {

@@ -8,7 +8,7 @@ import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { interpretSchema } from '../model/schema/validate.ts'
 import type { WriteOptions } from './resources.ts'
-import { takenIn } from './strategies.ts'
+import { normalizeBody } from './strategies.ts'
 
 /** The gate every body passes: of the right kind, without fields the schema does not know. */
 export interface Admitted {
@@ -26,7 +26,7 @@ export function admit(
   live?: ApiObject,
 ): Admitted {
   checkType(kind, given)
-  const body = takenIn(kind, given)
+  const body = normalizeBody(kind, given)
   if (live !== undefined && isSettled(kind.schema, body, live)) return { body, warnings: [] }
   const { value, unknown } = prune(kind.schema, body)
   if (unknown.length > 0 && options.fieldValidation === 'Strict') throw strictError(kind, unknown)

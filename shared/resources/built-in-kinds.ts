@@ -1,5 +1,5 @@
 import { customResourceDefinitionSchema } from '../model/crd/crd-schema.ts'
-import { builtInKind, type PrinterColumn, type ServedKind } from '../model/served-kind.ts'
+import { defineBuiltInKind, type PrinterColumn, type ServedKind } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 
 /** The kinds that come with the control plane. Everything else is a CustomResourceDefinition away. */
@@ -30,7 +30,7 @@ function objectSchema(description: string, properties: Record<string, Structural
 }
 
 function coreKind(kind: string, plural: string, options: Pick<ServedKind, 'schema'> & Partial<ServedKind>): ServedKind {
-  return builtInKind({ group: '', kind, plural, namespaced: true, ...options })
+  return defineBuiltInKind({ group: '', kind, plural, namespaced: true, ...options })
 }
 
 export const namespaceKind = coreKind('Namespace', 'namespaces', {

@@ -9,9 +9,9 @@ import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, Place, Written } from './resources.ts'
-import { completed, isReleased } from './states.ts'
+import { completeState, isReleased } from './states.ts'
 import type { Surroundings } from './strategies.ts'
-import { touchedBy } from './transitions.ts'
+import { findTouched } from './transitions.ts'
 
 /** Reads and conditional writes of one object, tried again on the newest version where the writer did not name one. */
 export interface ConditionalWrites {
@@ -92,8 +92,8 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     { dryRun, manager }: ChangePlan,
   ): Promise<Written> => {
     const around = await surroundings(kind)
-    const object = completed(kind, before.object, planned.object, around)
-    const touched = touchedBy(before.object, object)
+    const object = completeState(kind, before.object, planned.object, around)
+    const touched = findTouched(before.object, object)
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
     const next = withAcceptedChange(kind, before, { ...before, object }, { manager, nowMs: around.nowMs })
     if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
@@ -113,7 +113,7 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
       return {
-        stored: await (gone ? store.remove(next) : store.replace(next, touchedBy(before.object, next.object))),
+        stored: await (gone ? store.remove(next) : store.replace(next, findTouched(before.object, next.object))),
         gone,
       }
     })

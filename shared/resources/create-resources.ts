@@ -9,16 +9,22 @@ import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
 import { admit, checkType, refuse } from './admission.ts'
 import { createConditionalWrites, keyIn, type ChangePlan, type Planned } from './conditional-writes.ts'
-import { applied, sentManagedFields, withManagedFields, withOwnership, type Writer } from './field-ownership.ts'
+import {
+  applyConfiguration,
+  sentManagedFieldsOf,
+  withManagedFields,
+  withOwnership,
+  type Writer,
+} from './field-ownership.ts'
 import { jsonPatch } from './json-patch.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
-import { checkPreconditions, ending } from './refusals.ts'
+import { checkPreconditions, terminationRefusal } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
-import { checkDeletion, firstState, prepared } from './states.ts'
+import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
-import { takenIn, type Surroundings } from './strategies.ts'
-import { born, marked, replaced, withStatus } from './transitions.ts'
+import { normalizeBody, type Surroundings } from './strategies.ts'
+import { newObject, markDeleted, replaceObject, withStatus } from './transitions.ts'
 
 export interface ResourcesOptions {
   readonly store: ObjectStore
@@ -40,11 +46,11 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     body: JsonObject,
     how: WriteOptions & Pick<Written, 'warnings'> & { readonly owned: typeof withManagedFields },
   ): Promise<Written> => {
-    if (kind.isEnding === true) throw ending()
+    if (kind.isEnding === true) throw terminationRefusal()
     const around = await surroundings(kind)
     const namespace = kind.namespaced ? namespaceOf(body) : ''
     const { nowMs } = around
-    const object = born(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
+    const object = newObject(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
     const state = firstState(kind, how.owned(object, body), around)
     const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
     if (kind.namespaced) await requireNamespace(store, namespace)
@@ -89,10 +95,10 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     how: WriteOptions & SubresourceOption,
   ): Promise<Written> => {
     checkType(kind, given.body)
-    const config = atPlace(kind, takenIn(kind, given.body), at)
+    const config = atPlace(kind, normalizeBody(kind, given.body), at)
     if (how.subresource === undefined && (await store.get(keyIn(kind, at))) === undefined) {
       try {
-        const body = applied(undefined, config, given.force, writer(kind, how))
+        const body = applyConfiguration(undefined, config, given.force, writer(kind, how))
         return await create(kind, body, { ...how, warnings: [], owned: withManagedFields })
       } catch (error) {
         if (!hasCode(error, 'ALREADY_EXISTS')) throw error
@@ -100,7 +106,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     }
     const next = (before: StoredObject): Planned => {
       how.check?.(before.object)
-      const body = applied(inVersion(kind, before).object, config, given.force, writer(kind, how))
+      const body = applyConfiguration(inVersion(kind, before).object, config, given.force, writer(kind, how))
       return { object: withManagedFields(merged(before.object, body, writer(kind, how)), body), warnings: [] }
     }
     return change(kind, at, plan(next, namesVersionIn(given), how))
@@ -124,7 +130,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     create: async (kind, given, how) => {
       const { body, warnings } = admit(kind, given, how)
       const owned: typeof withManagedFields = (object, sent) =>
-        withOwnership(object, object, sentManagedFields(sent), writer(kind, how))
+        withOwnership(object, object, sentManagedFieldsOf(sent), writer(kind, how))
       return shown(kind, await create(kind, body, { ...how, warnings, owned }))
     },
 
@@ -138,7 +144,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       const markedFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})
         checkDeletion(kind, before)
-        return prepared(marked(before, nowMs, propagationFinalizer(asked)), { nowMs })
+        return prepareState(markDeleted(before, nowMs, propagationFinalizer(asked)), { nowMs })
       }
       return shown(
         kind,
@@ -167,11 +173,11 @@ function plan(next: ChangePlan['next'], namesVersion: boolean, { dryRun = false,
 
 /** The object after a write through one of its two paths. */
 function merged(before: ApiObject, body: JsonObject, { kind, subresource }: Writer): ApiObject {
-  return subresource === 'status' ? withStatus(kind, before, body) : replaced(kind, before, body)
+  return subresource === 'status' ? withStatus(kind, before, body) : replaceObject(kind, before, body)
 }
 
 function rewritten(before: ApiObject, body: JsonObject, how: Writer): ApiObject {
-  return withOwnership(before, merged(before, body, how), sentManagedFields(body), how)
+  return withOwnership(before, merged(before, body, how), sentManagedFieldsOf(body), how)
 }
 
 /** What is applied is named by the path it came by. */

@@ -7,14 +7,14 @@ import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
  * The kinds a CustomResourceDefinition makes served: one per served version, the stored one first. None until it is
  * established: somebody else may have its names, and the objects that go by them.
  */
-export function servedKinds(definition: CustomResourceDefinition): readonly ServedKind[] {
+export function servedKindsOf(definition: CustomResourceDefinition): readonly ServedKind[] {
   if (!isEstablished(definition)) return []
   const served = definition.spec.versions.filter((version) => version.served)
   return served.toSorted((a, b) => Number(b.storage) - Number(a.storage)).map((version) => kindOf(definition, version))
 }
 
 /** The kind that its objects are stored as, served or not; undefined until it is established. */
-export function storedKind(definition: CustomResourceDefinition): ServedKind | undefined {
+export function storedKindOf(definition: CustomResourceDefinition): ServedKind | undefined {
   const version = definition.spec.versions.find(({ storage }) => storage)
   return version !== undefined && isEstablished(definition) ? kindOf(definition, version) : undefined
 }

@@ -33,7 +33,12 @@ export function withOwnership(live: ApiObject, next: ApiObject, sent: Json | und
  * What applying a configuration makes of the live object, managedFields included. Throws APPLY_CONFLICT and
  * BAD_REQUEST.
  */
-export function applied(live: ApiObject | undefined, config: JsonObject, force: boolean, writer: Writer): JsonObject {
+export function applyConfiguration(
+  live: ApiObject | undefined,
+  config: JsonObject,
+  force: boolean,
+  writer: Writer,
+): JsonObject {
   const { kind } = writer
   const given = { apiVersion: apiVersionOf(kind.group, kind.version), kind: kind.kind, ...config }
   if (isObject(config['metadata']) && config['metadata']['managedFields'] !== undefined) {
@@ -71,12 +76,12 @@ function resetFields({ hasStatus, schema }: ServedKind, subresource: string | un
 }
 
 /** The managedFields in a body, if it says any. */
-export function sentManagedFields(body: JsonObject): Json | undefined {
+export function sentManagedFieldsOf(body: JsonObject): Json | undefined {
   return isObject(body['metadata']) ? body['metadata']['managedFields'] : undefined
 }
 
 /** The object with the managedFields that an apply came to. */
 export function withManagedFields(object: ApiObject, body: JsonObject): ApiObject {
-  const managedFields = sentManagedFields(body) as ManagedFieldsEntry[] | undefined
+  const managedFields = sentManagedFieldsOf(body) as ManagedFieldsEntry[] | undefined
   return managedFields === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields } }
 }

@@ -2,7 +2,7 @@ import { OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { isQualifiedName, nameLengthMax, prefixLengthMax, qualifiedName } from '../model/qualified-name.ts'
-import { duplicate, forbidden, invalid, required, tooLong, type FieldError } from '../model/schema/field-error.ts'
+import { duplicate, forbidden, invalid, fieldRequired, tooLong, type FieldError } from '../model/schema/field-error.ts'
 
 /** Rules for `metadata`: what a writer may say, and what is carried over whatever the writer says. */
 
@@ -90,7 +90,7 @@ export function checkMetadata(meta: ObjectMeta): readonly FieldError[] {
 const errorsMax = 100
 
 function checkName(name: string): readonly FieldError[] {
-  if (name === '') return [required('metadata.name', 'name or generateName is required')]
+  if (name === '') return [fieldRequired('metadata.name', 'name or generateName is required')]
   if (name.length > 253) return [invalid('metadata.name', name, 'must be no more than 253 characters')]
   return dns1123Subdomain.test(name) ? [] : [invalid('metadata.name', name, subdomainRule)]
 }
@@ -130,7 +130,7 @@ function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly Fie
   for (const [i, owner] of owners.entries()) {
     for (const field of ownerTexts) {
       const path = `metadata.ownerReferences[${i}].${field}`
-      if (!owner[field]) errors.push(required(path, ''))
+      if (!owner[field]) errors.push(fieldRequired(path, ''))
       else if (owner[field].length > ownerLengthMax[field]) errors.push(tooLong(path, ownerLengthMax[field]))
     }
   }

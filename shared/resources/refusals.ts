@@ -57,7 +57,7 @@ export function checkPreconditions(
 }
 
 /** Nothing new of a kind whose definition is being deleted: nobody would see it off. */
-export function ending(): OperatingError {
+export function terminationRefusal(): OperatingError {
   const message = 'create not allowed while custom resource definition is terminating'
   return new OperatingError('METHOD_NOT_ALLOWED', message)
 }

@@ -12,7 +12,7 @@ import { strategyOf, type Surroundings } from './strategies.ts'
 export function firstState(kind: ServedKind, object: ApiObject, around: Surroundings): StoredObject {
   const { finalizer, engine } = strategyOf(object)
   const whole = withDefaults(kind, finalizer === undefined ? object : heldBy(finalizer, object))
-  const complete = completed(kind, undefined, whole, around)
+  const complete = completeState(kind, undefined, whole, around)
   return { object: complete, engine: engine?.(complete, around.nowMs) ?? {} }
 }
 
@@ -22,13 +22,13 @@ function heldBy(finalizer: string, object: ApiObject): ApiObject {
 }
 
 /** The next state, which has its defaults, with what its kind adds. Throws INVALID with every error found. */
-export function completed(
+export function completeState(
   kind: ServedKind,
   live: ApiObject | undefined,
   next: ApiObject,
   around: Surroundings,
 ): ApiObject {
-  const object = prepared(next, around)
+  const object = prepareState(next, around)
   refuse(kind, object.metadata.name, [
     ...checkMetadata(object.metadata),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
@@ -39,7 +39,7 @@ export function completed(
 }
 
 /** The next state with what its kind adds, unchecked: deletion must not fail because a schema has changed meanwhile. */
-export function prepared(next: ApiObject, around: Surroundings): ApiObject {
+export function prepareState(next: ApiObject, around: Surroundings): ApiObject {
   return strategyOf(next).prepare?.(next, around) ?? next
 }
 

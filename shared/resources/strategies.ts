@@ -87,7 +87,7 @@ export function strategyOf(object: ApiObject): Strategy {
 }
 
 /** The body as its kind takes it in. */
-export function takenIn({ group, kind }: Pick<ServedKind, 'group' | 'kind'>, body: JsonObject): JsonObject {
+export function normalizeBody({ group, kind }: Pick<ServedKind, 'group' | 'kind'>, body: JsonObject): JsonObject {
   return strategies[`${group}/${kind}`]?.intake?.(body) ?? body
 }
 

@@ -25,7 +25,7 @@ export interface Birth {
 /**
  * A new object: generation 1, the server's own fields set whatever the body says, no status if status has its own path.
  */
-export function born(kind: ServedKind, body: JsonObject, birth: Birth): ApiObject {
+export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): ApiObject {
   const given = writableMetadata(body)
   if (given.resourceVersion !== undefined) {
     throw new OperatingError('BAD_REQUEST', 'resourceVersion should not be set on objects to be created')
@@ -59,7 +59,7 @@ function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string)
  * The next state after a write of the whole object: the body decides all but what is the server's and, if apart, the
  * status.
  */
-export function replaced(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
+export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
@@ -80,7 +80,7 @@ export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject):
 }
 
 /** The object marked for deletion; the same object if it is marked already. */
-export function marked(live: ApiObject, nowMs: number, addFinalizer?: string): ApiObject {
+export function markDeleted(live: ApiObject, nowMs: number, addFinalizer?: string): ApiObject {
   if (isDeleting(live)) return live
   const { finalizers = [], ...metadata } = live.metadata
   const names =
@@ -103,7 +103,7 @@ export function marked(live: ApiObject, nowMs: number, addFinalizer?: string): A
 const propagationFinalizers: readonly string[] = ['foregroundDeletion', 'orphan']
 
 /** What a write touched: nothing if the two states are equal. */
-export function touchedBy(live: ApiObject, next: ApiObject): Touched {
+export function findTouched(live: ApiObject, next: ApiObject): Touched {
   const before = live.metadata
   const after = next.metadata
   const isMarked = before.deletionTimestamp !== after.deletionTimestamp

@@ -1,4 +1,4 @@
-import { frozen } from '../model/json.ts'
+import { deepFreeze } from '../model/json.ts'
 import { OperatingError } from '../model/errors.ts'
 import { planFaults, type Faults } from './faults.ts'
 
@@ -73,7 +73,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     if (fault?.kind === 'delay') await sleep(fault.ms)
     if (life.crashed) return never()
     // States are values that stores share: frozen, a change in place fails where it is made.
-    const result = fault?.kind === 'lost' ? (undefined as Result) : frozen(await work())
+    const result = fault?.kind === 'lost' ? (undefined as Result) : deepFreeze(await work())
     if (life.crashed) return never()
     if (fault?.kind === 'unknown') throw fault.error
     return result

@@ -15,7 +15,7 @@ import {
   type Kind,
   type ObjectOf,
 } from '../../shared/index.ts'
-import { frozen } from '../../shared/model/json.ts'
+import { deepFreeze } from '../../shared/model/json.ts'
 import { createTestEnv } from '../../shared/testing/test-env.ts'
 
 /**
@@ -104,7 +104,7 @@ describe('D28 at the unit level', () => {
   it('D28 a builder is pure: the same for the same object, whatever the order, and nothing in it is changed', () => {
     fc.assert(
       fc.property(anySpec, (spec) => {
-        const first = configOf(frozen(proxyOf(spec) as never))
+        const first = configOf(deepFreeze(proxyOf(spec) as never))
         expect(configOf(proxyOf({ ...spec, backends: spec.backends.toReversed() }))).toEqual(first)
       }),
     )

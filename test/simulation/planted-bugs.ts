@@ -116,8 +116,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message is held however often it was',
     file: turn,
-    find: 'isWorn: kept.receiveCount >= (queue.receivesMax ?? Infinity),',
-    replace: 'isWorn: false,',
+    find: 'isNearReceiveLimit: kept.receiveCount >= (queue.receivesMax ?? Infinity),',
+    replace: 'isNearReceiveLimit: false,',
   },
   {
     bug: 'a failed run counts as observed',
@@ -352,8 +352,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a line of reservations begins anew though it is ahead',
     file: 'shared/model/reservations.ts',
-    find: 'return Math.max(endUs, nowMs * 1_000) + count * spacingUs(rate)',
-    replace: 'return nowMs * 1_000 + count * spacingUs(rate)',
+    find: 'return Math.max(endUs, nowMs * 1_000) + count * spacingUsOf(rate)',
+    replace: 'return nowMs * 1_000 + count * spacingUsOf(rate)',
   },
   {
     bug: 'a run without an end looks like a wait in line',

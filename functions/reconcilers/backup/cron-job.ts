@@ -12,7 +12,7 @@ import {
 } from '../../../shared/index.ts'
 import { historyBeyond, planRuns, type Finished, type JobFact, type Plan } from './cron-plan.ts'
 import { CronJob, Job } from './kinds.ts'
-import { declaredSchedule, missedMax } from './schedule.ts'
+import { readSchedule, missedMax } from './schedule.ts'
 import { timeText } from './time-text.ts'
 
 type Cron = ObjectOf<typeof CronJob>
@@ -30,7 +30,7 @@ export const cronJobReconciler: Controller = defineReconciler(CronJob, {
   owns: [Job],
 
   async reconcile(cron, ctx) {
-    const schedule = declaredSchedule(cron.spec)
+    const schedule = readSchedule(cron.spec)
     const jobs = (await ctx.children(Job)).map(factOf)
     for (const name of historyBeyond(jobs, cron.spec)) await ctx.delete(Job, name)
     const plan = planRuns({ ...timesOf(cron), ...cron.spec, jobs, schedule, nowMs: ctx.now() })

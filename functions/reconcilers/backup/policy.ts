@@ -12,8 +12,8 @@ import {
 import { PostgresDatabase } from '../postgres/kinds.ts'
 import type { Archive } from './archive/archive.ts'
 import { BackupPolicy, CronJob, Job } from './kinds.ts'
-import { expired } from './retention.ts'
-import { declaredSchedule } from './schedule.ts'
+import { findExpired } from './retention.ts'
+import { readSchedule } from './schedule.ts'
 
 type Policy = ObjectOf<typeof BackupPolicy>
 
@@ -35,7 +35,7 @@ export function policyReconciler(archive: Archive): Controller {
 
     async reconcile(policy, ctx) {
       // What is not valid is told here, and not by the CronJob only.
-      declaredSchedule(policy.spec)
+      readSchedule(policy.spec)
       const cronJob = await ctx.apply(CronJob, cronJobOf(policy))
       const dumps = await retain(policy, archive, ctx)
       return done({
@@ -97,7 +97,7 @@ async function targetsFound({ spec }: Policy, ctx: Context): Promise<ConditionPa
 /** Removes dumps that are old; how many are left. */
 async function retain(policy: Policy, archive: Archive, ctx: Context): Promise<number> {
   const dumps = await archive.list(folderOf(policy), ctx.signal)
-  const old = expired(dumps, ctx.now() - policy.spec.retentionDays * dayMs)
+  const old = findExpired(dumps, ctx.now() - policy.spec.retentionDays * dayMs)
   for (const { name } of old) await archive.remove(name, ctx.signal)
   if (old.length > 0) await ctx.event('Normal', 'DumpsRemoved', `removed ${old.length} dumps of before the retention`)
   return dumps.length - old.length

@@ -4,7 +4,7 @@ import type { StoredDump } from './archive/archive.ts'
  * The dumps that were stored before `sinceMs`; but never the newest of a database, so that failing backups do not end
  * with none.
  */
-export function expired(dumps: readonly StoredDump[], sinceMs: number): readonly StoredDump[] {
+export function findExpired(dumps: readonly StoredDump[], sinceMs: number): readonly StoredDump[] {
   const newest = new Map<string, StoredDump>()
   for (const dump of dumps) {
     const best = newest.get(folderOf(dump))

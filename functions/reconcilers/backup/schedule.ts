@@ -38,7 +38,7 @@ export function parseSchedule(text: string, timeZone = 'UTC'): Schedule {
 }
 
 /** The schedule that an object declares. One that is not valid stops its run. */
-export function declaredSchedule({ schedule, timeZone }: Declared): Schedule {
+export function readSchedule({ schedule, timeZone }: Declared): Schedule {
   try {
     return parseSchedule(schedule, timeZone)
   } catch (cause) {

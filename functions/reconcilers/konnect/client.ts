@@ -83,7 +83,7 @@ function parsed(text: string): JsonObject | undefined {
 }
 
 /** The answer of a call that always has one. */
-export async function answered(call: Promise<JsonObject | undefined>): Promise<JsonObject> {
+export async function requireAnswer(call: Promise<JsonObject | undefined>): Promise<JsonObject> {
   const answer = await call
   if (answer !== undefined) return answer
   // Whether it was done is as unknown as if nothing had come.

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ObjectOf,
 } from '../../../shared/index.ts'
-import { answered, createKonnectClient, type KonnectClient } from './client.ts'
+import { requireAnswer, createKonnectClient, type KonnectClient } from './client.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectControlPlane } from './kinds.ts'
 import { ownerLabels, uidInLabels, uidTag } from './owner-marks.ts'
@@ -23,14 +23,14 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konn
    */
   const completed = async (client: KonnectClient, call: () => Promise<JsonObject | undefined>): Promise<JsonObject> => {
     const organizationID = await organizationOf(client)
-    const { config, ...entity } = await answered(call())
+    const { config, ...entity } = await requireAnswer(call())
     return { ...(config as JsonObject | undefined), ...entity, organizationID }
   }
 
   const api: ExternalApi<KonnectClient> = {
     get: (client, id) => completed(client, () => client.call(`GET ${path}/${encodeURIComponent(id)}`)),
     find: async (client, owner) => {
-      const { data } = await answered(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
+      const { data } = await requireAnswer(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
       const [first] = (data ?? []) as JsonObject[]
       return first && completed(client, async () => first)
     },

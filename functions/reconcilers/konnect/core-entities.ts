@@ -11,7 +11,7 @@ import {
   type Owner,
   type Requirement,
 } from '../../../shared/index.ts'
-import { answered, createKonnectClient, type KonnectClient } from './client.ts'
+import { requireAnswer, createKonnectClient, type KonnectClient } from './client.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectControlPlane } from './kinds.ts'
 import { ownerTags, uidInTags } from './owner-marks.ts'
@@ -73,14 +73,14 @@ function coreEntities(plural: Plural): ExternalApi<KonnectClient> {
   const pathOf = ({ controlPlaneID }: KonnectClient): string =>
     `/v2/control-planes/${controlPlaneID}/core-entities/${plural}`
   const get = (client: KonnectClient, id: string): Promise<JsonObject> =>
-    answered(client.call(`GET ${pathOf(client)}/${encodeURIComponent(id)}`))
+    requireAnswer(client.call(`GET ${pathOf(client)}/${encodeURIComponent(id)}`))
   return {
     get,
     find: (client, owner) => get(client, idFor(owner)),
     create: (client, declared, owner) =>
-      answered(client.call(`POST ${pathOf(client)}`, { ...declared, id: idFor(owner) })),
+      requireAnswer(client.call(`POST ${pathOf(client)}`, { ...declared, id: idFor(owner) })),
     update: (client, id, declared) =>
-      answered(client.call(`PUT ${pathOf(client)}/${encodeURIComponent(id)}`, declared)),
+      requireAnswer(client.call(`PUT ${pathOf(client)}/${encodeURIComponent(id)}`, declared)),
     delete: async (client, id) => void (await client.call(`DELETE ${pathOf(client)}/${encodeURIComponent(id)}`)),
     idOf: ({ id }) => String(id),
     ownerOf: ({ tags }) => uidInTags(tags),

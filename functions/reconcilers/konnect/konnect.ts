@@ -1,5 +1,5 @@
 import { createRateBudgets, HttpError, type RateBudget } from '../../../shared/index.ts'
-import { answered, type Fetch, type KonnectClient } from './client.ts'
+import { requireAnswer, type Fetch, type KonnectClient } from './client.ts'
 
 /** What all Konnect reconcilers of a process share. */
 export interface Konnect {
@@ -44,7 +44,7 @@ export function createKonnect({
 async function askOrganization(client: KonnectClient): Promise<string> {
   const url = `${globalServer(client.serverURL)}/v3/organizations/me`
   try {
-    const { id } = await answered(client.call(`GET ${url}`))
+    const { id } = await requireAnswer(client.call(`GET ${url}`))
     return String(id)
   } catch (error) {
     // What is not there is the question, and never the entity that it was asked for.

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readNames, usage, UsageError, type Names } from './names.ts'
-import { addedToList, filesOf } from './templates.ts'
+import { addToList, filesOf } from './templates.ts'
 
 /**
  * `npm run new -- <group>/<version>/<Kind>`: writes a reconciler with its kind, its test and an example, and puts it
@@ -15,7 +15,7 @@ const list = join(root, 'functions/reconcilers/own.ts')
 function writeNew(names: Names): void {
   const files = filesOf(names)
   expectUnused(names, Object.keys(files))
-  const added = addedToList(readFileSync(list, 'utf8'), names)
+  const added = addToList(readFileSync(list, 'utf8'), names)
   if (added === undefined)
     throw new UsageError('functions/reconcilers/own.ts has no list `ownReconcilers` to add to any more')
   for (const [path, text] of Object.entries(files)) {

@@ -121,7 +121,7 @@ spec:
 }
 
 /** The list with the new reconciler in it; `undefined` if the text is no longer one that can be added to. */
-export function addedToList(list: string, { file, variable }: Names): string | undefined {
+export function addToList(list: string, { file, variable }: Names): string | undefined {
   const reconciler = `${variable}Reconciler`
   const match = /^(.*\nexport const ownReconcilers: readonly Controller\[\] = \[)([^\]]*?),?\s*\](.*)$/s.exec(list)
   if (match === null) return undefined

@@ -9,10 +9,10 @@ import type {
   Wait,
   WantedCluster,
 } from './provider.ts'
-import { appliedIn } from './rds/applied.ts'
+import { createAppliedNotes } from './rds/applied.ts'
 import {
   changesOf,
-  desiredInstance,
+  composeInstance,
   isServing,
   majorOf,
   typeName,
@@ -20,7 +20,7 @@ import {
   type Instance,
 } from './rds/instance.ts'
 import { identifierOf, isOwnedBy, notOurs, ownerOf, type Tag } from './rds/ownership.ts'
-import { desiredGroup, groupTypeName, hasParameters, type ParameterGroup } from './rds/parameter-group.ts'
+import { composeGroup, groupTypeName, hasParameters, type ParameterGroup } from './rds/parameter-group.ts'
 import { createRequests, type Connect, type FailedLook, type Requests } from './rds/requests.ts'
 import { resourcesOf, type Resources } from './rds/resource.ts'
 import type { RdsSettings } from './rds/settings.ts'
@@ -55,7 +55,7 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
   /** First, since it looks how the request goes on that is under way. */
   const parametersStage: Stage['run'] = async (wanted, run) => {
     const requests = requestsOf(wanted, run)
-    const applied = appliedIn(run)
+    const applied = createAppliedNotes(run)
     const look = await requests.look()
     if (look.state === 'waiting') return { waiting: look.wait }
     if (look.state === 'failed') {
@@ -68,7 +68,7 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
     const group = await findOurs(groups, wanted)
     if (group === undefined) {
       const major = majorOf(await findOurs(instances, wanted), wanted)
-      return { waiting: await groups.create(desiredGroup(wanted, major, settings()), requests) }
+      return { waiting: await groups.create(composeGroup(wanted, major, settings()), requests) }
     }
     if (hasParameters(group, wanted.parameters)) return {}
     const waits = await groups.update(nameOf(wanted), { Parameters: { ...wanted.parameters } }, requests)
@@ -77,8 +77,8 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
 
   const createStage: Stage['run'] = async (wanted, run) => {
     if ((await findOurs(instances, wanted)) !== undefined) return {}
-    const desired = desiredInstance(withGroup(wanted, run), settings())
-    appliedIn(run).note(wanted)
+    const desired = composeInstance(withGroup(wanted, run), settings())
+    createAppliedNotes(run).note(wanted)
     const waits = await instances.create(desired, requestsOf(wanted, run))
     return { waiting: waits, changes: [`asked RDS for DB instance ${nameOf(wanted)}`] }
   }
@@ -89,8 +89,8 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
     const fixed = unchangeable(instance, wanted, settings())
     if (fixed.length > 0)
       throw new PostgresFailure('terminal', 'NotUpdatable', `RDS does not change ${fixed.join(', ')} of a DB instance`)
-    const applied = appliedIn(run)
-    const changes = { ...changesOf(instance, wanted, settings()), ...applied.missing(cluster, nameOf(cluster)) }
+    const applied = createAppliedNotes(run)
+    const changes = { ...changesOf(instance, wanted, settings()), ...applied.findMissing(cluster, nameOf(cluster)) }
     if (Object.keys(changes).length === 0) return {}
     if (!isServing(instance)) return { waiting: notServing(instance) }
     const waits = await instances.update(
@@ -104,7 +104,7 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
   }
 
   function withGroup(wanted: WantedCluster, run: ProviderRun): WantedCluster {
-    if (!appliedIn(run).hasGroup(wanted)) return wanted
+    if (!createAppliedNotes(run).hasGroup(wanted)) return wanted
     const aws = { ...wanted.machine.aws, parameterGroup: nameOf(wanted) }
     return { ...wanted, machine: { ...wanted.machine, aws } }
   }

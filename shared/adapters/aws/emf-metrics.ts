@@ -64,14 +64,14 @@ export type EmfUnit = 'Count' | 'Seconds' | 'Bytes'
 /** Every custom metric the functions can write, all in one namespace. */
 export function emfMetrics(): readonly EmfMetric[] {
   return Object.values<Metric>(metrics).flatMap((metric) => {
-    const how = sentAs(metric)
+    const how = emfDestinationOf(metric)
     const { name, type } = metric
     return typeof how === 'string' ? [] : [{ name, type, unit: unitOf(metric), dimensions: how.dimensions }]
   })
 }
 
 /** How a metric is sent; what is not in the table goes into the log. */
-export function sentAs({ name }: Metric): Sent {
+export function emfDestinationOf({ name }: Metric): Sent {
   return byName.get(name) ?? 'logged'
 }
 

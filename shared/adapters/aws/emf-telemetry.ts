@@ -1,7 +1,7 @@
 import type { Labels, Metric } from '../../model/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
-import { emfNamespace, sentAs, unitOf } from './emf-metrics.ts'
+import { emfNamespace, emfDestinationOf, unitOf } from './emf-metrics.ts'
 
 export interface EmfTelemetryOptions {
   readonly write: (line: string) => void
@@ -43,7 +43,7 @@ export function createEmfTelemetry({ write, clock, namespace = emfNamespace }: E
     isOneOfMany: true,
     flush: () => {
       const news = [...series.values()].map((one) => ({ ...one.about, values: one.take() }))
-      const told = news.filter(({ metric, values }) => values.length > 0 && sentAs(metric) !== 'left out')
+      const told = news.filter(({ metric, values }) => values.length > 0 && emfDestinationOf(metric) !== 'left out')
       const together = Map.groupBy(told, ({ labels }) => JSON.stringify(labels))
       for (const some of together.values())
         for (const line of linesOf(some, { namespace, nowMs: clock.nowMs() })) write(line)
@@ -148,7 +148,7 @@ function members(news: readonly News[], { namespace, nowMs }: Written): object {
 /** One for each set of dimensions. */
 function directives(news: readonly News[], namespace: string): readonly object[] {
   const sent = news.flatMap(({ metric }) => {
-    const how = sentAs(metric)
+    const how = emfDestinationOf(metric)
     return typeof how === 'string' ? [] : [{ metric, dimensions: how.dimensions }]
   })
   const together = Map.groupBy(sent, ({ dimensions }) => dimensions.join())

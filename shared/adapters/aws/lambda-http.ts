@@ -32,7 +32,7 @@ export function requestOf(event: APIGatewayProxyEvent, principal: string, signal
   }
 }
 
-export function streamedResponse({ status, headers, body }: HttpResponse): StreamedResponse {
+export function streamResponse({ status, headers, body }: HttpResponse): StreamedResponse {
   return { statusCode: status, headers, body: typeof body === 'string' ? body : readable(body) }
 }
 

@@ -6,7 +6,7 @@ import { resourceVerbs, statusVerbs } from './resource-verbs.ts'
 export type DiscoveryVersion = 'v2' | 'v2beta1'
 
 /** `APIGroupDiscoveryList`: everything that is served, in one document. The two versions differ in their name only. */
-export function aggregatedDiscovery(versions: readonly GroupVersion[], version: DiscoveryVersion): JsonObject {
+export function aggregateDiscovery(versions: readonly GroupVersion[], version: DiscoveryVersion): JsonObject {
   const items = [...byGroup(versions)].map(([group, ofGroup]) => ({
     metadata: { name: group },
     versions: ofGroup.map((one) => ({

@@ -1,4 +1,4 @@
-import { builtInKind, type ServedKind } from '../../model/served-kind.ts'
+import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
 
 /** Questions that a client creates and nobody stores: the answer comes back as the status. */
@@ -56,7 +56,7 @@ interface ReviewSchema {
 }
 
 function reviewKind(group: string, kind: string, { description, ...parts }: ReviewSchema): ServedKind {
-  return builtInKind({
+  return defineBuiltInKind({
     group,
     kind,
     plural: `${kind.toLowerCase()}s`,

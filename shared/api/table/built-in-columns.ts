@@ -4,7 +4,7 @@ import type { ServedKind } from '../../model/served-kind.ts'
 import { age, nameColumn, since, type Column } from './column.ts'
 
 /** Kubernetes' own columns for the kinds whose cells a JSON path cannot say; `undefined` for every other kind. */
-export function builtInColumns({ group, version, kind }: ServedKind): readonly Column[] | undefined {
+export function findBuiltInColumns({ group, version, kind }: ServedKind): readonly Column[] | undefined {
   return columns[`${apiVersionOf(group, version)}/${kind}`]
 }
 

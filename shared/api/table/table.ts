@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
-import { builtInColumns } from './built-in-columns.ts'
+import { findBuiltInColumns } from './built-in-columns.ts'
 import { age, nameColumn, printerColumn, type Column } from './column.ts'
 import { reconcileColumns } from './reconcile-columns.ts'
 
@@ -35,7 +35,7 @@ const rowValuesMax = 5_000
 const tables = new WeakMap<ServedKind, TableShape>()
 
 function columnsOf(kind: ServedKind): readonly Column[] {
-  const builtIn = builtInColumns(kind)
+  const builtIn = findBuiltInColumns(kind)
   if (builtIn !== undefined) return builtIn
   const own = kind.columns.map(printerColumn)
   const showsAge = own.some(({ name }) => name.toLowerCase() === 'age')

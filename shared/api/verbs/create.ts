@@ -3,9 +3,9 @@ import { methodNotAllowed } from '../request-info.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
 import { jsonText, withWarnings } from '../reply.ts'
-import { unheeded } from '../unheeded.ts'
+import { findIneffectiveFields } from '../unheeded.ts'
 import { viewOf } from '../view.ts'
-import { placed } from '../placed-body.ts'
+import { placeBody } from '../placed-body.ts'
 
 /** `POST` to a collection. */
 export function createCreate({ resources, clock }: ApiServices): VerbHandler {
@@ -15,9 +15,12 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
     const options = writeOptions(call.request, 'CreateOptions')
     const { stored, warnings } = await resources.create(
       call.kind,
-      placed(call, await readObject(call.request)),
+      placeBody(call, await readObject(call.request)),
       options,
     )
-    return withWarnings(jsonText(201, view.one(stored)), [...warnings, ...unheeded(call.kind, stored.object)])
+    return withWarnings(jsonText(201, view.one(stored)), [
+      ...warnings,
+      ...findIneffectiveFields(call.kind, stored.object),
+    ])
   }
 }

@@ -5,7 +5,7 @@ import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { readDeleteOptions } from '../delete-options.ts'
 import { pageOptions } from '../list-options.ts'
 import { jsonText } from '../reply.ts'
-import { selectedObjects, selectedPages, type Pages } from '../selected-objects.ts'
+import { selectObjects, selectPages, type Pages } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
 
@@ -44,9 +44,9 @@ function pagesOf(call: Call, services: ApiServices): Pages {
   const selected = { kind: call.kind, selection: selectionOf(call) }
   const page = pageOptions(call.request.query)
   const isWhole = page.limit === undefined && page.continue === undefined
-  if (isWhole) return selectedPages(selected, services)
+  if (isWhole) return selectPages(selected, services)
   let pages = 1
-  return async () => (pages-- > 0 ? selectedObjects({ ...selected, ...page }, services) : undefined)
+  return async () => (pages-- > 0 ? selectObjects({ ...selected, ...page }, services) : undefined)
 }
 
 /** Somebody else deleted it first, and perhaps made another of that name: both are as good as done. */

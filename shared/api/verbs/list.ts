@@ -5,7 +5,7 @@ import { reachVersion } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
 import { text } from '../query.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
-import { selectedObjects, selectedPages, type Pages } from '../selected-objects.ts'
+import { selectObjects, selectPages, type Pages } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf, type ListParts } from '../view.ts'
 
@@ -18,8 +18,8 @@ export function createList(services: ApiServices): VerbHandler {
     refuseExactVersion(call)
     await reachVersion(resourceVersion(call.request.query), services, call.request.signal)
     if (page.limit !== undefined || page.continue !== undefined)
-      return jsonText(200, view.list(await selectedObjects({ ...selected, ...page }, services)))
-    const pages = selectedPages(selected, services)
+      return jsonText(200, view.list(await selectObjects({ ...selected, ...page }, services)))
+    const pages = selectPages(selected, services)
     const { continue: token, ...first } = (await pages()) as ObjectList
     return token === undefined ? jsonText(200, view.list(first)) : jsonPieces(200, listPieces(view.parts, first, pages))
   }

@@ -1,15 +1,15 @@
 import { OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import { forbidden, required } from '../../model/schema/field-error.ts'
+import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
 import type { Patch } from '../../resources/resources.ts'
 import { placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
-import { placed } from '../placed-body.ts'
+import { placeBody } from '../placed-body.ts'
 import { flag, refuseOptions, text, writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
-import { mediaType, readJson, readObject, unsupported } from '../request-body.ts'
+import { mediaType, readJson, readObject, mediaTypeRefusal } from '../request-body.ts'
 import { strategicAsMerge } from '../strategic-patch.ts'
-import { unheeded } from '../unheeded.ts'
+import { findIneffectiveFields } from '../unheeded.ts'
 import { viewOf } from '../view.ts'
 
 /** `PATCH` of an object or its status, by the kind of patch that Content-Type names. */
@@ -26,7 +26,7 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
     )
     return withWarnings(jsonText(outcome === 'created' ? 201 : 200, view.one(stored)), [
       ...warnings,
-      ...unheeded(call.kind, stored.object),
+      ...findIneffectiveFields(call.kind, stored.object),
     ])
   }
 }
@@ -45,7 +45,7 @@ async function readPatch(call: Call): Promise<Patch> {
     case 'application/strategic-merge-patch+json':
       return { type: 'merge', body: strategicAsMerge(call.kind, asObject(await readJson(request))) }
     default:
-      throw unsupported(type, patchTypes.join(', '))
+      throw mediaTypeRefusal(type, patchTypes.join(', '))
   }
 }
 
@@ -55,8 +55,8 @@ const patchTypes = ['application/json-patch+json', 'application/merge-patch+json
 async function readApply(call: Call): Promise<Patch> {
   const { query } = call.request
   if (text(query, 'fieldManager') === undefined)
-    refuseOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')])
-  return { type: 'apply', body: placed(call, await readObject(call.request)), force: flag(query, 'force') }
+    refuseOptions('PatchOptions', [fieldRequired('fieldManager', 'is required for apply patch')])
+  return { type: 'apply', body: placeBody(call, await readObject(call.request)), force: flag(query, 'force') }
 }
 
 function asObject(body: Json): JsonObject {

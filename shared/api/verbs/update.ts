@@ -1,10 +1,10 @@
 import { subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
-import { placed } from '../placed-body.ts'
+import { placeBody } from '../placed-body.ts'
 import { writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { readObject } from '../request-body.ts'
-import { unheeded } from '../unheeded.ts'
+import { findIneffectiveFields } from '../unheeded.ts'
 import { viewOf } from '../view.ts'
 
 /** `PUT` of an object or its status: never creates. */
@@ -15,9 +15,12 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call) }
     const { stored, warnings } = await resources.update(
       call.kind,
-      placed(call, await readObject(call.request)),
+      placeBody(call, await readObject(call.request)),
       options,
     )
-    return withWarnings(jsonText(200, view.one(stored)), [...warnings, ...unheeded(call.kind, stored.object)])
+    return withWarnings(jsonText(200, view.one(stored)), [
+      ...warnings,
+      ...findIneffectiveFields(call.kind, stored.object),
+    ])
   }
 }

@@ -5,11 +5,16 @@ import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { errorFields } from '../failure.ts'
 import { reachVersion } from '../fresh-version.ts'
 import { text } from '../query.ts'
-import { selectedPages, type Pages, type SelectedOptions } from '../selected-objects.ts'
+import { selectPages, type Pages, type SelectedOptions } from '../selected-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
 import { createLiveKinds, type LiveChanges } from '../watch/live-changes.ts'
-import { changingMembership, fixedMembership, resumedMembership, type Membership } from '../watch/membership.ts'
+import {
+  createChangingMembership,
+  createFixedMembership,
+  resumeMembership,
+  type Membership,
+} from '../watch/membership.ts'
 import { watchOptions, type WatchOptions } from '../watch/options.ts'
 import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
@@ -130,16 +135,16 @@ async function startOf(selected: SelectedOptions, options: WatchOptions, service
   const isFixed = !selected.selection.isMutable
   if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services)) }
   const after = options.after ?? (await services.feed.latest())
-  const membership = isFixed ? fixedMembership(selected.selection) : await resumedMembership(selected, services)
+  const membership = isFixed ? createFixedMembership(selected.selection) : await resumeMembership(selected, services)
   return { isFixed, after, initial: undefined, membership }
 }
 
 /** From the objects there are: the first page tells where their changes begin. */
 async function startOfPresent(selected: SelectedOptions, services: ApiServices): Promise<Omit<Start, 'isFixed'>> {
   const { selection } = selected
-  const pages = selectedPages(selected, services)
+  const pages = selectPages(selected, services)
   const first = (await pages()) as ObjectList
-  const membership = selection.isMutable ? changingMembership(selection) : fixedMembership(selection)
+  const membership = selection.isMutable ? createChangingMembership(selection) : createFixedMembership(selection)
   return { after: first.resourceVersion, initial: itemsOf(first, pages), membership }
 }
 

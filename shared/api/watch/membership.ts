@@ -2,7 +2,7 @@ import { keyText, keyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { ApiServices } from '../call.ts'
-import { selectedPages, type SelectedOptions } from '../selected-objects.ts'
+import { selectPages, type SelectedOptions } from '../selected-objects.ts'
 import { isSelected, type Selection } from '../selection.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -18,7 +18,7 @@ export interface Membership {
 const plainEvents = { added: 'ADDED', modified: 'MODIFIED', removed: 'DELETED' } as const
 
 /** For selections that an object neither enters nor leaves: nothing to remember. */
-export function fixedMembership(selection: Selection): Membership {
+export function createFixedMembership(selection: Selection): Membership {
   return {
     eventOf: ({ type, stored }) => (isSelected(selection, stored.object) ? plainEvents[type] : undefined),
     knows: () => {},
@@ -26,7 +26,7 @@ export function fixedMembership(selection: Selection): Membership {
 }
 
 /** For selections by content. Remembers the names it has told of, which costs about 100 bytes for each. */
-export function changingMembership(selection: Selection): Membership {
+export function createChangingMembership(selection: Selection): Membership {
   const known = new Set<string>()
   return {
     eventOf: ({ type, stored: { object } }) => {
@@ -47,9 +47,9 @@ export function changingMembership(selection: Selection): Membership {
  * present alone. So changes up to the present (`before`) are told when in doubt: a client takes a second ADDED for an
  * update, and a DELETED of what it does not know for nothing. `known` starts as what is selected now.
  */
-export async function resumedMembership(options: SelectedOptions, services: Services): Promise<Membership> {
+export async function resumeMembership(options: SelectedOptions, services: Services): Promise<Membership> {
   const { selection } = options
-  const membership = changingMembership(selection)
+  const membership = createChangingMembership(selection)
   const before = await noteAll(membership, options, services)
   return {
     ...membership,
@@ -77,7 +77,7 @@ async function noteAll(
 ): Promise<bigint> {
   const whole: Selection = { namespace: selection.namespace, name: undefined, selector: undefined, isMutable: false }
   let highest = 0n
-  const pages = selectedPages({ kind, selection: whole }, services)
+  const pages = selectPages({ kind, selection: whole }, services)
   for (let page = await pages(); page !== undefined; page = await pages()) {
     highest = max(highest, BigInt(page.resourceVersion))
     for (const { object } of page.items) {

@@ -2,7 +2,7 @@ import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ChangeBatch } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { expected, failureStatus, isOurs } from '../failure.ts'
+import { toOperatingError, failureStatus, isOurs } from '../failure.ts'
 import type { View } from '../view.ts'
 import { bookmarkLine, eventLine } from './event-lines.ts'
 import type { LiveChanges, Watcher } from './live-changes.ts'
@@ -157,7 +157,7 @@ function bookmark(stream: Stream, resourceVersion: string, annotations: Record<s
 }
 
 function failureLine({ onFailure }: Stream, error: unknown): string {
-  const told = expected(error)
+  const told = toOperatingError(error)
   if (isOurs(told)) onFailure(error)
   return eventLine('ERROR', JSON.stringify(failureStatus(told)))
 }

@@ -1,7 +1,7 @@
 import { digest } from '../../model/digest.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { orderedTimestamp } from '../../model/time.ts'
+import { formatOrderedTimestamp } from '../../model/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { eventKind } from '../../resources/built-in-kinds.ts'
@@ -37,7 +37,7 @@ export function createEventRecorder(options: {
     const ms = clock.nowMs()
     last.place = ms === last.ms ? last.place + 1 : 0
     last.ms = ms
-    return orderedTimestamp(ms, last.place)
+    return formatOrderedTimestamp(ms, last.place)
   }
 
   async function count(about: ApiObject, event: RecordedEvent): Promise<void> {

@@ -52,7 +52,7 @@ export interface EffectsOptions {
 }
 
 /** The verbs, with what is done through them noted. */
-export function notingEffects(
+export function noteEffects(
   resources: Resources,
   { effects, manager, wasConverged, logger }: EffectsOptions,
 ): Resources {

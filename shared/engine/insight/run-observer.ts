@@ -13,7 +13,7 @@ import type { Controller } from '../../reconciler/controller.ts'
 import { isRepeatedError } from '../state/repeated-errors.ts'
 import type { Turn } from '../state/turn.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
-import { noEffects, notingEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
+import { noEffects, noteEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
 import { createRunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
 import { createUnconverged } from './unconverged.ts'
@@ -54,7 +54,7 @@ export function createRunObserver(controller: Controller, engine: RunObserverOpt
     return {
       engine: {
         logger,
-        resources: notingEffects(engine.resources, noting),
+        resources: noteEffects(engine.resources, noting),
         outside: outsideCounts(effects),
       },
       ended: (verdict) => {

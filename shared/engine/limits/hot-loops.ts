@@ -1,5 +1,5 @@
 import { conditionOf, conditionsOf } from '../../model/conditions.ts'
-import { changedFields } from '../../model/changed-fields.ts'
+import { findChangedFields } from '../../model/changed-fields.ts'
 import { keyOf, keyText } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Wait } from '../../model/engine-state.ts'
@@ -103,7 +103,7 @@ export function createHotLoops(controller: string): HotLoops {
       loop.lastRunMs = nowMs
       loop.isWanted = againMs < probeMs
       if (loop.bucket.tokens(nowMs) > suspicious) return loop.changes.clear()
-      for (const field of changedFields({ status: statusOf(before) }, { status: statusOf(after()) }, 5))
+      for (const field of findChangedFields({ status: statusOf(before) }, { status: statusOf(after()) }, 5))
         loop.changes.set(field, (loop.changes.get(field) ?? 0) + 1)
     },
 

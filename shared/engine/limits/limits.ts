@@ -4,9 +4,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Reserve } from '../../ports/reservations.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { countRun, limitedUntilMs } from '../../reconciler/rate-limit.ts'
+import { countRun, findLimitEndMs } from '../../reconciler/rate-limit.ts'
 import { backoffMs } from '../state/backoff.ts'
-import { givenUp } from '../state/given-up.ts'
+import { giveUpError } from '../state/given-up.ts'
 import type { Postponement } from '../state/postponed-state.ts'
 import type { RunFacts } from '../state/run-facts.ts'
 import type { Turn } from '../state/turn.ts'
@@ -48,7 +48,7 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
   /** `isPassed`: the object was let through before, and has waited for its reservation since. */
   function ownLimit(stored: StoredObject, { wakeUps }: Turn, isPassed: boolean): Postponement | undefined {
     const nowMs = clock.nowMs()
-    const limitedMs = objectLimit && limitedUntilMs(objectLimit, stored.engine, nowMs)
+    const limitedMs = objectLimit && findLimitEndMs(objectLimit, stored.engine, nowMs)
     if (limitedMs !== undefined) return { kind: 'RateLimited', untilMs: limitedMs }
     const hot = isPassed ? undefined : hotLoops.blocked(stored, wakeUps, nowMs)
     if (hot === undefined) return undefined
@@ -71,7 +71,7 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
         const waitMs = (await pass.runAtMs(stored)) - clock.nowMs()
         if (waitMs <= 0) return false
         await clock.sleep(waitMs, signal)
-        if (signal.aborted) throw givenUp()
+        if (signal.aborted) throw giveUpError()
         return true
       },
       isLate: pass.isLate,

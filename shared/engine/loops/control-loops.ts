@@ -7,7 +7,7 @@ import type { Controller } from '../../reconciler/controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
 import { createEventExpiry, definitionController, namespaceController } from './lifecycles.ts'
 import { createFanOut, fanOutName } from '../wake/fan-out.ts'
-import { guarded } from '../wake/guarded.ts'
+import { guardController } from '../wake/guarded.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
 import type { ControllerLimit } from '../../reconciler/rate-limit.ts'
 import { createReconcileKey } from '../turn/reconcile-key.ts'
@@ -15,8 +15,8 @@ import type { EngineOptions } from '../turn/engine-options.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import { createNoteStored, type NoteStored } from '../wake/references.ts'
 import { createRelay, type Relay } from '../wake/relay.ts'
-import { removedKind } from '../state/removed-record.ts'
-import { removedRoute } from './removed/route.ts'
+import { removedKindOf } from '../state/removed-record.ts'
+import { createRemovedRoute } from './removed/route.ts'
 import { createAllEventsRunner } from './removed/runner.ts'
 import type { SweptController, Watching } from '../wake/sweep.ts'
 
@@ -89,14 +89,14 @@ export function createControlRelay(
     telemetry: options.telemetry,
     builtIn: [
       garbageRoute(options.index),
-      ...options.controllers.filter(seesAll).map((controller) => removedRoute(controller, options)),
+      ...options.controllers.filter(seesAll).map((controller) => createRemovedRoute(controller, options)),
     ],
   })
 }
 
 /** Notes references for the same controllers. */
 export function createControlNotes(options: ControlLoopsOptions): NoteStored {
-  const controllers = allControllers(options).map((controller) => guarded(controller, options.logger))
+  const controllers = allControllers(options).map((controller) => guardController(controller, options.logger))
   return createNoteStored(controllers, options)
 }
 
@@ -104,7 +104,7 @@ function loopOf(controller: Controller, options: ControlLoopsOptions): ControlLo
   const loop = { ...controller, ...(fansOut(controller) && { watching: watchingOf(controller) }) }
   if (!seesAll(controller)) return { ...loop, run: createReconcileKey(controller, options) }
   const run = createAllEventsRunner(controller, options)
-  return { ...loop, removedKind: removedKind(controller.kind), run }
+  return { ...loop, removedKind: removedKindOf(controller.kind), run }
 }
 
 /** A function that calls others looks the same when those are changed: nobody can tell that. */
@@ -122,7 +122,7 @@ function seesAll({ onRemoved }: Controller): boolean {
 }
 
 /** Whose timers and resync a sweep looks for. */
-export function sweptBy(loops: readonly ControlLoop[]): readonly SweptController[] {
+export function sweptControllersOf(loops: readonly ControlLoop[]): readonly SweptController[] {
   return loops.flatMap(({ name, kind, resyncMs, watching, removedKind: records }) => [
     ...(kind === undefined ? [] : [{ name, kind, resyncMs, ...(watching && { watching }) }]),
     ...(kind === undefined || records === undefined

@@ -8,7 +8,7 @@ import { allControllers, createControlLoops, type ControlLoopsOptions } from './
 import type { Controller } from '../../reconciler/controller.ts'
 import { fanOutName } from '../wake/fan-out.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
-import { notEnded, slowBackoffMs, stalledState } from '../state/stalled-state.ts'
+import { notEnded, slowBackoffMs, toStalledState } from '../state/stalled-state.ts'
 import type { TurnFacts } from '../state/run-facts.ts'
 import { recordKey } from '../state/removed-record.ts'
 import { writeNewest } from '../turn/write-newest.ts'
@@ -54,7 +54,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     const kind = await catalog.byKind(key.group, key.kind)
     const showsStatus = controller.reportsStatus && kind?.hasStatus === true
     const stall = (shows: boolean) => (live: StoredObject, facts: Pick<TurnFacts, 'nowMs' | 'chance'>) =>
-      stalledState(live, { ...facts, showsStatus: shows })
+      toStalledState(live, { ...facts, showsStatus: shows })
     const written = await change(key, stall(showsStatus)).catch((error: unknown) => {
       if (!hasCode(error, 'TOO_LARGE')) throw error
       return change(key, stall(false))

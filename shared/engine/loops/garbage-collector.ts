@@ -10,7 +10,7 @@ import type { Resources } from '../../resources/resources.ts'
 import { isNamed, ownerKeys } from '../turn/owners.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import type { Route, Target } from '../wake/routes.ts'
-import { givenUp } from '../state/given-up.ts'
+import { giveUpError } from '../state/given-up.ts'
 
 /**
  * Children go with their owners, in a time that grows with their number and no faster; see docs/decisions/0023. "Gone"
@@ -112,7 +112,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     const failures: unknown[] = []
     const work = async (): Promise<void> => {
       for (const child of children) {
-        if (signal.aborted) throw givenUp()
+        if (signal.aborted) throw giveUpError()
         await actOnNewest(child, settleAsChild).catch((error: unknown) => failures.push(error))
       }
     }

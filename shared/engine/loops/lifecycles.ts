@@ -6,7 +6,7 @@ import type { ServedKind } from '../../model/served-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { customResourceDefinitionKind, eventKind, namespaceKind } from '../../resources/built-in-kinds.ts'
-import { storedKind } from '../../resources/custom-kinds.ts'
+import { storedKindOf } from '../../resources/custom-kinds.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { crdFinalizer, eventLifetimeMs, namespaceFinalizer } from '../../resources/strategies.ts'
@@ -33,7 +33,7 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
 /** A CustomResourceDefinition goes once no object of its kind is left. One whose names are taken waits for them. */
 export function definitionController({ resources }: Pick<LifecycleOptions, 'resources'>): Controller {
   const cleanup = async (definition: ApiObject): Promise<Outcome> => {
-    const kind = storedKind(definition as unknown as CustomResourceDefinition)
+    const kind = storedKindOf(definition as unknown as CustomResourceDefinition)
     return untilNoneIsLeft(kind === undefined ? 0 : await deleteAll(resources, kind))
   }
   const reconcile = async (definition: ApiObject): Promise<Outcome> => {

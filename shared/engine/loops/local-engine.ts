@@ -10,7 +10,7 @@ import {
   createControlNotes,
   createControlRelay,
   garbageSwept,
-  sweptBy,
+  sweptControllersOf,
   type ControlLoop,
   type ControlLoopsOptions,
 } from './control-loops.ts'
@@ -55,7 +55,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   const swept: SweepOptions = {
     index: options.index,
     queueOf,
-    controllers: sweptBy(loops),
+    controllers: sweptControllersOf(loops),
   }
   const relay = createControlRelay(options, queueOf)
   const noteStored = createControlNotes(options)

@@ -8,7 +8,7 @@ import { isHeldBy } from './admission.ts'
  * The state that a run begins with: before anything outside is made, the finalizer is there and the reservation is
  * used. The same reference if all that is so already.
  */
-export function begunState(stored: StoredObject, { finalizer }: Pick<Controller, 'finalizer'>): StoredObject {
+export function toBegunState(stored: StoredObject, { finalizer }: Pick<Controller, 'finalizer'>): StoredObject {
   const engine = withoutReservation(stored.engine)
   const { object } = stored
   if (finalizer === undefined || isDeleting(object) || isHeldBy(finalizer, object))
@@ -24,7 +24,7 @@ function withoutReservation(engine: EngineState): EngineState {
 }
 
 /** The state after a clean-up: the finalizer is gone. A wish of another holder for a run stays. */
-export function releasedState({ object, engine }: StoredObject, finalizer: string): StoredObject {
+export function toReleasedState({ object, engine }: StoredObject, finalizer: string): StoredObject {
   const { finalizers = [], ...metadata } = object.metadata
   if (!finalizers.includes(finalizer)) return { object, engine }
   const left = finalizers.filter((name) => name !== finalizer)

@@ -1,6 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 
 /** The process stops, which is no failure of the object: the queue hands the turn out again. */
-export function givenUp(): OperatingError {
+export function giveUpError(): OperatingError {
   return new OperatingError('UNAVAILABLE', 'the process is stopping; the run is given up and comes again')
 }

@@ -8,7 +8,7 @@ import type { TurnFacts } from './run-facts.ts'
  * The state of a paused object: a condition says so, and no timer is set. An object that was unpaused since the turn
  * began keeps its wait.
  */
-export function pausedState(live: StoredObject, facts: TurnFacts): StoredObject {
+export function toPausedState(live: StoredObject, facts: TurnFacts): StoredObject {
   const { object, engine } = live
   if (!isPaused(object)) return live
   const { reservedMs: _, unended: __, ...memory } = engine.memory ?? {}

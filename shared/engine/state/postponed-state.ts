@@ -14,7 +14,7 @@ export interface Postponement {
 }
 
 /** The state of an object whose run is put off. What it knew stays, the failures of its generation included. */
-export function postponedState(live: StoredObject, postponement: Postponement, facts: TurnFacts): StoredObject {
+export function toPostponedState(live: StoredObject, postponement: Postponement, facts: TurnFacts): StoredObject {
   const { object } = live
   const { hotLoop } = postponement
   const engine = postponedEngine(live.engine, postponement, facts.generation)

@@ -1,6 +1,6 @@
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
-import { builtInKind, type ServedKind } from '../../model/served-kind.ts'
+import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { timestamp } from '../../model/time.ts'
 import type { KindName } from '../../ports/object-index.ts'
@@ -14,19 +14,19 @@ import type { KindName } from '../../ports/object-index.ts'
 export type RemovedRecord = ApiObject & { readonly removed: readonly ApiObject[] }
 
 /** The kind of the records of a kind. */
-export function removedKind({ group, kind }: KindName): KindName {
+export function removedKindOf({ group, kind }: KindName): KindName {
   return { group: `removed.${group || 'core'}`, kind }
 }
 
 /** Where the record of a name is. */
 export function recordKey(key: ObjectKey): ObjectKey {
-  return { ...key, ...removedKind(key) }
+  return { ...key, ...removedKindOf(key) }
 }
 
 /** The kind of the records as the engine knows kinds: it is not served, and keeps no status. */
 export function recordKind(of: KindName & { readonly namespaced: boolean }): ServedKind {
-  const { group, kind } = removedKind(of)
-  return builtInKind({
+  const { group, kind } = removedKindOf(of)
+  return defineBuiltInKind({
     group,
     kind,
     plural: kind.toLowerCase(),

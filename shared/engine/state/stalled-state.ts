@@ -25,7 +25,7 @@ export function slowBackoffMs(chance: number): number {
  * The state of an object whose runs do not end: it is Stalled, and is tried again slowly. Unchanged while that wait
  * runs.
  */
-export function stalledState(live: StoredObject, facts: Omit<TurnFacts, 'generation'>): StoredObject {
+export function toStalledState(live: StoredObject, facts: Omit<TurnFacts, 'generation'>): StoredObject {
   const { object, engine } = live
   if (isStalled(live, facts.nowMs)) return live
   const { generation } = object.metadata

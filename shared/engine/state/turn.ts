@@ -13,7 +13,7 @@ export interface Turn {
   /** What ends a hold of this turn; it goes into the object, so that a change can wake it. */
   readonly handle: string
   /** Its message was held so often that the queue would soon give it up: a wait is to be left to the sweep. */
-  readonly isWorn: boolean
+  readonly isNearReceiveLimit: boolean
   /** Lets the turn come again after a short wait; 0: at once. */
   hold(ms: number): Promise<void>
   /** A change waits behind this turn, as far as the queue can tell. */
@@ -42,7 +42,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
     receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
     handle: kept.handle,
-    isWorn: kept.receiveCount >= (queue.receivesMax ?? Infinity),
+    isNearReceiveLimit: kept.receiveCount >= (queue.receivesMax ?? Infinity),
     // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
     // that is hidden a change would wait although the first one has been woken.
     hold: async (ms) => {

@@ -2,7 +2,7 @@ import { dueAtMs, type EngineState } from '../../model/engine-state.ts'
 import { equal } from '../../model/json.ts'
 import { wakesItself, type StoredObject, type Touched } from '../../model/stored-object.ts'
 import { isReleased } from '../../resources/states.ts'
-import { touchedBy } from '../../resources/transitions.ts'
+import { findTouched } from '../../resources/transitions.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
 /** How the end of a turn is written. */
@@ -40,23 +40,23 @@ export function releaseAfterRun(
     nowMs,
     turn,
     isOverrun,
-  }: { readonly nowMs: number; readonly turn: Pick<Turn, 'isWorn'>; readonly isOverrun: boolean },
+  }: { readonly nowMs: number; readonly turn: Pick<Turn, 'isNearReceiveLimit'>; readonly isOverrun: boolean },
 ): Release {
   const untilMs = dueAtMs(engine)
   if (untilMs === undefined || untilMs - nowMs > shortWaitMsMax || isOverrun) return { kind: 'settle' }
-  return turn.isWorn ? { kind: 'settleWithTimer' } : { kind: 'hold', untilMs, isWakeable: true }
+  return turn.isNearReceiveLimit ? { kind: 'settleWithTimer' } : { kind: 'hold', untilMs, isWakeable: true }
 }
 
 /** A wait for a rate limit records no handle: a change could not make the object run sooner. */
 export function releaseAfterPostponement(
   { kind, untilMs }: { readonly kind: 'RateLimited' | 'HotLoop'; readonly untilMs: number },
-  { nowMs, turn }: { readonly nowMs: number; readonly turn: Pick<Turn, 'isWorn'> },
+  { nowMs, turn }: { readonly nowMs: number; readonly turn: Pick<Turn, 'isNearReceiveLimit'> },
 ): Release {
   if (kind !== 'RateLimited' || untilMs - nowMs > shortWaitMsMax) return { kind: 'settle' }
-  return turn.isWorn ? { kind: 'settleWithTimer' } : { kind: 'hold', untilMs, isWakeable: false }
+  return turn.isNearReceiveLimit ? { kind: 'settleWithTimer' } : { kind: 'hold', untilMs, isWakeable: false }
 }
 
 /** Something that wakes the object has changed since the turn began. */
 export function isOvertaken(begun: StoredObject, live: StoredObject): boolean {
-  return begun.object !== live.object && wakesItself(touchedBy(begun.object, live.object))
+  return begun.object !== live.object && wakesItself(findTouched(begun.object, live.object))
 }

@@ -14,7 +14,7 @@ export interface ContextCalls {
   forgotten(): string | undefined
 }
 
-export function notedCalls(context: Context): ContextCalls {
+export function trackCalls(context: Context): ContextCalls {
   const underWay = new Map<Promise<unknown>, string>()
   const noted = (verb: (typeof verbs)[number]) => {
     const call = context[verb] as (...args: unknown[]) => Promise<unknown>

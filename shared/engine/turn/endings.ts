@@ -5,12 +5,12 @@ import type { Controller } from '../../reconciler/controller.ts'
 import type { Verdict } from '../../reconciler/verdict.ts'
 import type { RecordedEvent } from '../insight/event-recorder.ts'
 import type { Admission } from '../state/admission.ts'
-import { releasedState } from '../state/begun-state.ts'
+import { toReleasedState } from '../state/begun-state.ts'
 import { nextState } from '../state/next-state.ts'
-import { pausedState } from '../state/paused-state.ts'
-import { postponedState, type Postponement } from '../state/postponed-state.ts'
+import { toPausedState } from '../state/paused-state.ts'
+import { toPostponedState, type Postponement } from '../state/postponed-state.ts'
 import type { RunFacts, TurnFacts } from '../state/run-facts.ts'
-import { notEnded, stalledState } from '../state/stalled-state.ts'
+import { notEnded, toStalledState } from '../state/stalled-state.ts'
 import type { Turn } from '../state/turn.ts'
 import { releaseAfterPostponement, releaseAfterRun, type Release } from '../state/writes.ts'
 import type { Ending } from './commit.ts'
@@ -45,13 +45,13 @@ export function withoutRun(
       return { ...ending, next: (live) => live, release: { kind: 'hold', untilMs: admission.untilMs, isWakeable } }
     }
     case 'pause': {
-      const next: Ending['next'] = (live, showsStatus) => pausedState(live, { ...facts, showsStatus })
+      const next: Ending['next'] = (live, showsStatus) => toPausedState(live, { ...facts, showsStatus })
       return { ...ending, next, showsStatus: kind.hasStatus }
     }
     case 'rest':
       return { ...ending, next: ({ object }) => ({ object, engine: {} }) }
     case 'stall': {
-      const next: Ending['next'] = (live, showsStatus) => stalledState(live, { ...facts, showsStatus })
+      const next: Ending['next'] = (live, showsStatus) => toStalledState(live, { ...facts, showsStatus })
       return { ...ending, next, event: { type: 'Warning', ...notEnded, component: controller.name } }
     }
   }
@@ -68,7 +68,7 @@ export function afterPostponement(postponement: Postponement, basis: TurnBasis):
   const { facts, turn } = basis
   return {
     ...fitting(basis),
-    next: (live, showsStatus) => postponedState(live, postponement, { ...facts, showsStatus }),
+    next: (live, showsStatus) => toPostponedState(live, postponement, { ...facts, showsStatus }),
     release: releaseAfterPostponement(postponement, { nowMs: facts.nowMs, turn }),
   }
 }
@@ -76,7 +76,7 @@ export function afterPostponement(postponement: Postponement, basis: TurnBasis):
 /** The clean-up is over: the finalizer goes, and with the last finalizer the object. */
 export function afterCleanup(live: StoredObject, basis: TurnBasis): Ending {
   const { finalizer = '' } = basis.controller
-  return { ...fitting(basis), live, next: (newest) => releasedState(newest, finalizer), release: settle }
+  return { ...fitting(basis), live, next: (newest) => toReleasedState(newest, finalizer), release: settle }
 }
 
 /** A run has ended with this verdict. */

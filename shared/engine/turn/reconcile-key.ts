@@ -12,7 +12,7 @@ import { createRunAdvice, type AdviseOnRun } from '../insight/run-advice.ts'
 import { createRunObserver, type RunObserver } from '../insight/run-observer.ts'
 import { createLimits, type Entry, type Limits } from '../limits/limits.ts'
 import { admit, isHeldBy } from '../state/admission.ts'
-import { begunState } from '../state/begun-state.ts'
+import { toBegunState } from '../state/begun-state.ts'
 import { nextState } from '../state/next-state.ts'
 import type { RunFacts } from '../state/run-facts.ts'
 import type { Turn, TurnRunner } from '../state/turn.ts'
@@ -85,7 +85,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
 
 /** The object as its run begins with it. Undefined if it changed just now. */
 async function begin({ controller, engine }: Loop, stored: StoredObject): Promise<StoredObject | undefined> {
-  const begun = begunState(stored, controller)
+  const begun = toBegunState(stored, controller)
   if (begun === stored) return stored
   try {
     return await engine.store.replace(begun, ['engine'])

@@ -1,12 +1,12 @@
 import { hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
-import { copyJson, frozen, isObject, type JsonObject } from '../../model/json.ts'
+import { copyJson, deepFreeze, isObject, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { asRead } from './as-read.ts'
 import { attemptsOf, type Deadlines, type Memory } from '../../model/engine-state.ts'
-import { givenUp } from '../state/given-up.ts'
-import { notedCalls, type ContextCalls } from './context-calls.ts'
+import { giveUpError } from '../state/given-up.ts'
+import { trackCalls, type ContextCalls } from './context-calls.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createContext } from './create-context.ts'
 import { createNotes } from './notes.ts'
@@ -53,7 +53,7 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
   signal.addEventListener('abort', giveUp)
   if (signal.aborted) giveUp()
   // Whoever changed the object in place would change what is written at the end.
-  const object = frozen(copyJson(asRead(controller.kind, stored.object)))
+  const object = deepFreeze(copyJson(asRead(controller.kind, stored.object)))
   const memory = createRunMemory(engine.store, stored)
   const notes = createNotes(memory, over.signal)
   const context = createContext({
@@ -68,10 +68,10 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     notes,
   })
   const run = phase === 'cleanup' ? cleaning(controller) : controller.reconcile
-  const running = verdictOn(run, object, notedCalls(context))
+  const running = verdictOn(run, object, trackCalls(context))
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
-    if (signal.aborted && !succeeded(verdict) && !isOutOfTime(signal)) throw givenUp()
+    if (signal.aborted && !succeeded(verdict) && !isOutOfTime(signal)) throw giveUpError()
     const expectations = Object.fromEntries(context.expectations)
     const known = { live: memory.live(), expectations, notes: notes.all() }
     if (verdict !== undefined) return { verdict, ...known, overrun: undefined }

@@ -44,7 +44,7 @@ const timeMs = 15_000
 export const notIntroduced: Introduced = { noted: 0, woken: 0 }
 
 /** Of a loop that no object is older than. */
-export function introducedTo({ watching }: SweptController): Introduced {
+export function completeIntroduction({ watching }: SweptController): Introduced {
   return { ...(watching && { watching: watching.id }), noted: wheelSlots, woken: wheelSlots }
 }
 

@@ -6,7 +6,7 @@ import type { Controller, Watched } from '../../reconciler/controller.ts'
  * throws is told of and holds up nobody. A predicate that throws lets the change pass; an object whose references
  * cannot be told has none.
  */
-export function guarded(controller: Controller, logger: Logger): Controller {
+export function guardController(controller: Controller, logger: Logger): Controller {
   const safely =
     <Given, Result>(what: string, work: (given: Given) => Result, otherwise: Result) =>
     (given: Given): Result => {

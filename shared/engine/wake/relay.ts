@@ -9,7 +9,7 @@ import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
 import { createAdvice } from '../insight/advice.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { fanOutMax, fanOutName, spread } from './fan-out.ts'
-import { guarded } from './guarded.ts'
+import { guardController } from './guarded.ts'
 import { createReferences, type Noted } from './references.ts'
 import { recordKey } from '../state/removed-record.ts'
 import { routesOf, type Route, type Target } from './routes.ts'
@@ -37,7 +37,7 @@ export interface RelayOptions {
 export type Relay = (changes: readonly Change[]) => Promise<void>
 
 export function createRelay({ queueOf, store, index, clock, builtIn = [], ...options }: RelayOptions): Relay {
-  const controllers = options.controllers.map((controller) => guarded(controller, options.logger))
+  const controllers = options.controllers.map((controller) => guardController(controller, options.logger))
   const routes = [...controllers.flatMap((controller) => routesOf(controller, index)), ...builtIn]
   const references = createReferences(controllers, { store, index })
   const advices = new Map(

@@ -1,5 +1,5 @@
 import type { Controller } from '../../reconciler/controller.ts'
-import { guarded } from './guarded.ts'
+import { guardController } from './guarded.ts'
 import { isOf } from '../../reconciler/kind.ts'
 import { parseApiVersion } from '../../model/object.ts'
 import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'
@@ -22,7 +22,7 @@ export interface SafetyNetOptions {
  * write, and the first run takes it away with the write that it makes anyway.
  */
 export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }: SafetyNetOptions): ObjectStore {
-  const watching = controllers.map((controller) => guarded(controller, logger))
+  const watching = controllers.map((controller) => guardController(controller, logger))
 
   /** Undone by no predicate: a change that is kept back on purpose is no lost one. */
   function isWanted(type: Change['type'], { object }: StoredObject, touched: Touched): boolean {

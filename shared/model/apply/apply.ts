@@ -7,7 +7,7 @@ import { fieldsLastApplied, refreshLastApplied } from './last-applied.ts'
 import { ownersOf, withoutManagedFields } from './managed-fields.ts'
 import { claim, recordWrite, withFields, type Claim, type Owners } from './ownership.ts'
 import { setOfReset, withoutReset } from './reset-fields.ts'
-import { managerOf, tracked, type Tracked, type TrackedWrite } from './tracked-write.ts'
+import { managerOf, trackOwners, type Tracked, type TrackedWrite } from './tracked-write.ts'
 import { checkConfig, type Misfit } from './typed/check-config.ts'
 import { mergeTypeOf, type MergeType } from './typed/merge-type.ts'
 
@@ -62,7 +62,7 @@ export function apply(request: ApplyRequest): ApplyResult {
     isWhole && request.manager === 'kubectl' ? refreshLastApplied(claimed.object, request.config) : claimed.object
   const isSame = object === live && claimed.owners === known
   if (isSame && request.live !== undefined) return { outcome: 'applied', object: request.live, changed: false }
-  return { outcome: 'applied', ...tracked(request.live, object, claimed.owners) }
+  return { outcome: 'applied', ...trackOwners(request.live, object, claimed.owners) }
 }
 
 type Existing = Pick<Claim, 'live' | 'type' | 'ignored'>

@@ -1,4 +1,4 @@
-import { quoted } from '../schema/field-error.ts'
+import { quote } from '../schema/field-error.ts'
 import { showPath } from './fields/field-path.ts'
 import { pathsOf } from './fields/field-set.ts'
 import type { Manager, Owners } from './ownership.ts'
@@ -39,7 +39,6 @@ export function conflictCauses(conflicts: readonly Conflict[]): { reason: string
 }
 
 function nameOf({ manager, subresource, operation, apiVersion }: Manager): string {
-  const name =
-    subresource === undefined ? quoted(manager) : `${quoted(manager)} with subresource ${quoted(subresource)}`
+  const name = subresource === undefined ? quote(manager) : `${quote(manager)} with subresource ${quote(subresource)}`
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }

@@ -4,7 +4,7 @@ import { entryOf, mapIn } from './json-parts.ts'
 import { ownersOf, withoutManagedFields } from './managed-fields.ts'
 import { recordWrite, type Owners } from './ownership.ts'
 import { setOfReset } from './reset-fields.ts'
-import { managerOf, tracked, type Tracked, type TrackedWrite } from './tracked-write.ts'
+import { managerOf, trackOwners, type Tracked, type TrackedWrite } from './tracked-write.ts'
 import { mergeTypeOf, type MergeType } from './typed/merge-type.ts'
 
 /** A write that is not an apply: create, update, patch, or the server's own. */
@@ -24,10 +24,10 @@ export function trackUpdate(request: UpdateRequest): Tracked {
   const owners = ownersBefore(request, type)
   const before = withoutManagedFields(live ?? {})
   const after = withoutManagedFields(object)
-  if (live !== undefined && owners.size === 0) return tracked(live, after, owners)
+  if (live !== undefined && owners.size === 0) return trackOwners(live, after, owners)
   const ignored = setOfReset(request.resetFields ?? [])
   const written = recordWrite(owners, { self: managerOf(request, 'Update'), before, after, type, ignored })
-  return tracked(live, after, capUpdaters(written))
+  return trackOwners(live, after, capUpdaters(written))
 }
 
 function ownersBefore({ live, object, subresource }: UpdateRequest, type: MergeType): Owners {

@@ -39,7 +39,7 @@ export function managerOf(write: TrackedWrite, operation: Manager['operation']):
 }
 
 /** The object with its owners written into it. */
-export function tracked(live: JsonObject | undefined, object: JsonObject, owners: Owners): Tracked {
+export function trackOwners(live: JsonObject | undefined, object: JsonObject, owners: Owners): Tracked {
   const next = withManagedFields(object, encodeOwners(owners))
   return live !== undefined && equal(next, live) ? { object: live, changed: false } : { object: next, changed: true }
 }

@@ -1,5 +1,5 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../custom-resource-definition.ts'
-import { quoted } from '../schema/field-error.ts'
+import { quote } from '../schema/field-error.ts'
 
 /** The outcome for one definition among those of its group. */
 export interface AcceptedNames {
@@ -20,7 +20,7 @@ export function acceptNames(crd: CustomResourceDefinition, others: Iterable<Cust
   const decided = singleNames.map(([field, reason, kind]) => {
     const clash = listed(wanted[field]).find((name) => inUse[kind].has(name) && !listed(had[field]).includes(name))
     if (clash === undefined) return [field, wanted[field]]
-    conflict = { reason, message: `${quoted(clash)} is already in use` }
+    conflict = { reason, message: `${quote(clash)} is already in use` }
     return [field, had[field]]
   })
   const names = Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../custom-resource-definition.ts'
 import { dnsLabelFault, dnsSubdomainFault } from '../dns-name.ts'
-import { child, entry, type FieldError, invalid, required } from '../schema/field-error.ts'
+import { child, entry, type FieldError, invalid, fieldRequired } from '../schema/field-error.ts'
 
 /** The name of a definition, its group, and the names of its kind. */
 export function checkNames({ metadata, spec }: CustomResourceDefinition): readonly FieldError[] {
@@ -34,7 +34,7 @@ export function checkNamesUnchanged(
 }
 
 function checkGroup(group: string, annotations: Readonly<Record<string, string>>): FieldError[] {
-  if (group === '') return [required('spec.group')]
+  if (group === '') return [fieldRequired('spec.group')]
   const fault = dnsSubdomainFault(group)
   if (fault !== undefined) return [invalid('spec.group', group, fault)]
   if (!group.includes('.')) return [invalid('spec.group', group, 'should be a domain with at least one dot')]
@@ -50,7 +50,7 @@ function checkApproval({ [approval]: approved }: Readonly<Record<string, string>
   const field = entry('metadata.annotations', approval)
   const source = 'see https://github.com/kubernetes/enhancements/pull/1111'
   if (approved === undefined || approved === '') {
-    return [required(field, `protected groups must have approval annotation "${approval}", ${source}`)]
+    return [fieldRequired(field, `protected groups must have approval annotation "${approval}", ${source}`)]
   }
   if (/^https?:\/\/[^/]/.test(approved) || approved.startsWith('unapproved')) return []
   const detail = `protected groups must have approval annotation "${approval}" with either a URL or a reason starting with "unapproved", ${source}`
@@ -75,13 +75,13 @@ function checkKindNames(names: CustomResourceDefinitionNames): FieldError[] {
 }
 
 function checkLabel(field: string, name: string): FieldError[] {
-  if (name === '') return [required(field)]
+  if (name === '') return [fieldRequired(field)]
   const fault = dnsLabelFault(name)
   return fault === undefined ? [] : [invalid(field, name, fault)]
 }
 
 function checkMixedCase(field: string, name: string): FieldError[] {
-  if (name === '') return [required(field)]
+  if (name === '') return [fieldRequired(field)]
   const fault = dnsLabelFault(name.toLowerCase())
   return fault === undefined ? [] : [invalid(field, name, `may have mixed case, but should otherwise match: ${fault}`)]
 }

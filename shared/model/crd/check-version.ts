@@ -8,7 +8,7 @@ import {
   type FieldError,
   forbidden,
   invalid,
-  required,
+  fieldRequired,
   tooMany,
 } from '../schema/field-error.ts'
 import { checkStructural } from '../schema/structural.ts'
@@ -50,7 +50,7 @@ function checkDeprecation(
 function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
   const root = schema?.openAPIV3Schema
   if (root === undefined)
-    return [required(path, 'say at least type: object and x-kubernetes-preserve-unknown-fields: true')]
+    return [fieldRequired(path, 'say at least type: object and x-kubernetes-preserve-unknown-fields: true')]
   const errors = checkStructural(root, path)
   if (errors.length > 0 || subresources?.status === undefined) return errors
   return Object.entries(root)
@@ -91,7 +91,7 @@ function checkPathBelow(jsonPath: string, field: string, prefixes: readonly stri
 }
 
 function checkPath(jsonPath: string, field: string): readonly FieldError[] {
-  if (jsonPath === '') return [required(field)]
+  if (jsonPath === '') return [fieldRequired(field)]
   if (!jsonPath.startsWith('.')) return [invalid(field, jsonPath, 'must be a simple json path starting with .')]
   try {
     compileJsonPath(jsonPath)

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.ts'
 import { type Branches, type CompiledSchema, fieldSchema } from './compiled-schema.ts'
 import { resourceFaults } from './embedded-resource.ts'
-import { child, type FieldError, invalid, notSupported, required, tooMany } from './field-error.ts'
+import { child, type FieldError, invalid, notSupported, fieldRequired, tooMany } from './field-error.ts'
 import { checkListType, isUniqueByValue } from './list-type.ts'
 import type { Options } from './options.ts'
 import { hasField } from './own-field.ts'
@@ -101,7 +101,7 @@ type Counted = { readonly fields: JsonObject; readonly count: number }
 function checkObjectKeywords(keywords: ObjectKeywords, { fields, count }: Counted, walk: Walk): void {
   const { required: names = [], minProperties, maxProperties } = keywords
   for (const name of names) {
-    if (!hasField(fields, name)) report(walk, () => required(child(location(walk), name)))
+    if (!hasField(fields, name)) report(walk, () => fieldRequired(child(location(walk), name)))
   }
   if (minProperties !== undefined && count < minProperties) {
     report(walk, () => invalidHere(walk, count, `should have at least ${minProperties} properties`))

@@ -1,7 +1,7 @@
 import { dnsLabelFault } from '../dns-name.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { hasField } from './own-field.ts'
-import { child, type FieldError, invalid, required } from './field-error.ts'
+import { child, type FieldError, invalid, fieldRequired } from './field-error.ts'
 
 /** What `x-kubernetes-embedded-resource` asks of an object: an apiVersion, a kind, and metadata only as an object. */
 export function resourceFaults(object: JsonObject, path: string): readonly FieldError[] {
@@ -9,8 +9,8 @@ export function resourceFaults(object: JsonObject, path: string): readonly Field
   const faults = [
     hasField(object, 'apiVersion')
       ? apiVersionFault(apiVersion, child(path, 'apiVersion'))
-      : required(child(path, 'apiVersion')),
-    hasField(object, 'kind') ? kindFault(kind, child(path, 'kind')) : required(child(path, 'kind')),
+      : fieldRequired(child(path, 'apiVersion')),
+    hasField(object, 'kind') ? kindFault(kind, child(path, 'kind')) : fieldRequired(child(path, 'kind')),
     metadata === undefined || isObject(metadata)
       ? undefined
       : invalid(child(path, 'metadata'), metadata, 'must be an object'),

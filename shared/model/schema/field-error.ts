@@ -33,7 +33,7 @@ export function entry(path: string, key: string | number): string {
 }
 
 /** A value is missing; the detail says why it is asked for, if that is not plain. */
-export function required(field: string, detail = ''): FieldError {
+export function fieldRequired(field: string, detail = ''): FieldError {
   return fieldError(field, 'FieldValueRequired', 'Required value', detail)
 }
 
@@ -83,7 +83,7 @@ const shownLength = 1_000
 function shown(value: unknown): string {
   const text =
     typeof value === 'string'
-      ? quoted(value.slice(0, shownLength))
+      ? quote(value.slice(0, shownLength))
       : typeof value === 'number'
         ? numeral(value)
         : canonicalStart(value, shownLength + 1)
@@ -108,7 +108,7 @@ export function numeral(value: number): string {
 }
 
 /** A string as Go's `%q` prints it. */
-export function quoted(text: string): string {
+export function quote(text: string): string {
   return `"${text.replace(unprintable, escaped)}"`
 }
 

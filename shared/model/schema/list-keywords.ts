@@ -1,11 +1,11 @@
-import { child, entry, type FieldError, forbidden, invalid, required } from './field-error.ts'
+import { child, entry, type FieldError, forbidden, invalid, fieldRequired } from './field-error.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /** What lists, and the keywords about the topology of lists and maps, must say together. */
 export function checkListKeywords(schema: StructuralSchema, path: string): readonly FieldError[] {
   const { type, items } = schema
   return [
-    ...(type === 'array' && items === undefined ? [required(child(path, 'items'), 'must be specified')] : []),
+    ...(type === 'array' && items === undefined ? [fieldRequired(child(path, 'items'), 'must be specified')] : []),
     ...(schema.uniqueItems === true ? [forbidden(child(path, 'uniqueItems'), noUniqueItems)] : []),
     ...checkTypeFor(schema, path, { keyword: 'x-kubernetes-map-type', wanted: 'object' }),
     ...checkTypeFor(schema, path, { keyword: 'x-kubernetes-list-type', wanted: 'array' }),
@@ -29,7 +29,7 @@ function checkTypeFor(
   const { type, [keyword]: topology } = schema
   if (topology === undefined || type === wanted) return []
   const detail = `must be ${wanted} if ${keyword} is specified`
-  return [type === undefined ? required(child(path, 'type'), detail) : invalid(child(path, 'type'), type, detail)]
+  return [type === undefined ? fieldRequired(child(path, 'type'), detail) : invalid(child(path, 'type'), type, detail)]
 }
 
 function checkListType(schema: StructuralSchema, path: string): readonly FieldError[] {
@@ -38,7 +38,7 @@ function checkListType(schema: StructuralSchema, path: string): readonly FieldEr
   if (listType !== 'map' && keys.length > 0) {
     const field = child(path, 'x-kubernetes-list-type')
     const detail = 'must be map if x-kubernetes-list-map-keys is non-empty'
-    errors.push(listType === undefined ? required(field, detail) : invalid(field, listType, detail))
+    errors.push(listType === undefined ? fieldRequired(field, detail) : invalid(field, listType, detail))
   }
   if (items === undefined) return errors
   const itemsPath = child(path, 'items')
@@ -64,7 +64,7 @@ function checkSetItems(items: StructuralSchema, path: string): readonly FieldErr
 
 function checkMapKeys(items: StructuralSchema, keys: readonly string[], path: string): readonly FieldError[] {
   const keysField = child(path, 'x-kubernetes-list-map-keys')
-  if (keys.length === 0) return [required(keysField, 'must not be empty if x-kubernetes-list-type is map')]
+  if (keys.length === 0) return [fieldRequired(keysField, 'must not be empty if x-kubernetes-list-type is map')]
   if (items.type !== 'object') {
     const detail = "must be object if parent array's x-kubernetes-list-type is map"
     return [invalid(child(child(path, 'items'), 'type'), items.type ?? '', detail)]
@@ -105,7 +105,7 @@ function checkMapKey(
     )
   }
   if (!isRequired && (property.default ?? undefined) === undefined) {
-    errors.push(required(child(field, 'default'), `${isKey} must have a default or be a required property`))
+    errors.push(fieldRequired(child(field, 'default'), `${isKey} must have a default or be a required property`))
   }
   if (property.nullable === true) errors.push(forbidden(child(field, 'nullable'), `${isKey} cannot be nullable`))
   return errors

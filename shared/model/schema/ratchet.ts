@@ -9,7 +9,7 @@ type Steps = readonly (string | number)[]
  * lets an object that became invalid with a change of its schema be changed elsewhere. Fields are followed by name,
  * items of a list map by their keys; items of other lists have no past of their own.
  */
-export function unchangedSince(old: Json, value: Json, schema: CompiledSchema): (steps: Steps) => boolean {
+export function createUnchangedTest(old: Json, value: Json, schema: CompiledSchema): (steps: Steps) => boolean {
   const known = new WeakMap<object, { readonly before: Json | undefined; readonly same: boolean }>()
   const isSame = (before: Json | undefined, after: Json | undefined): boolean => {
     if (typeof after !== 'object' || after === null) return before === after

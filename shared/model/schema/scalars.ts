@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts'
 import { type CompiledSchema, jsonType } from './compiled-schema.ts'
-import { type FieldError, invalid, numeral, quoted, tooLong, typeInvalid } from './field-error.ts'
+import { type FieldError, invalid, numeral, quote, tooLong, typeInvalid } from './field-error.ts'
 import type { Pattern } from './pattern.ts'
 import { location, report, spend, type Walk } from './walk.ts'
 
@@ -35,7 +35,7 @@ function wrongType(node: CompiledSchema, value: Json, path: string): FieldError 
   const [, name, format] = typeNames.find(([bit]) => value !== null && bit === typeOf(value)) ?? [0, 'null', '']
   const isAboutFormat = node.format !== undefined && !['null', 'string', 'array'].includes(name)
   const [wanted, found] = isAboutFormat ? [node.format, format] : [node.typeNames, name]
-  return typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quoted(found)}`)
+  return typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quote(found)}`)
 }
 
 /** The keywords that speak of texts, the format among them. */
@@ -44,7 +44,7 @@ export function checkString(node: CompiledSchema, text: string, walk: Walk): voi
   if (node.matchesFormat?.(text) !== false) return
   report(walk, () => {
     const path = location(walk)
-    return typeInvalid(path, text, `${path} in body must be of type ${node.format}: ${quoted(text)}`)
+    return typeInvalid(path, text, `${path} in body must be of type ${node.format}: ${quote(text)}`)
   })
 }
 

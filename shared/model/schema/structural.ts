@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts'
-import { child, entry, type FieldError, forbidden, invalid, required } from './field-error.ts'
+import { child, entry, type FieldError, forbidden, invalid, fieldRequired } from './field-error.ts'
 import { checkKeywords } from './keywords.ts'
 import { checkListKeywords } from './list-keywords.ts'
 import { pruneValue } from './prune.ts'
@@ -92,11 +92,14 @@ function checkType(schema: StructuralSchema, { path, level }: Place): readonly F
   const field = child(path, 'type')
   if (schema['x-kubernetes-embedded-resource'] === true && type !== 'object') {
     const detail = 'must be object if x-kubernetes-embedded-resource is true'
-    return [type === undefined ? required(field, detail) : invalid(field, type, detail)]
+    return [type === undefined ? fieldRequired(field, detail) : invalid(field, type, detail)]
   }
   if (type === undefined && !isUntyped(schema)) {
     return [
-      required(field, `${missingType[level]}; for a value of any type say x-kubernetes-preserve-unknown-fields: true`),
+      fieldRequired(
+        field,
+        `${missingType[level]}; for a value of any type say x-kubernetes-preserve-unknown-fields: true`,
+      ),
     ]
   }
   if (level === 'root' && type !== undefined && type !== 'object') {
@@ -144,7 +147,7 @@ function checkFields(schema: StructuralSchema, { path, level }: Place): readonly
   if (isEmbedded && !hasProperties && schema['x-kubernetes-preserve-unknown-fields'] !== true) {
     const detail =
       'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'
-    errors.push(required(child(path, 'properties'), detail))
+    errors.push(fieldRequired(child(path, 'properties'), detail))
   }
   return errors
 }
@@ -182,11 +185,11 @@ function checkRules(schema: StructuralSchema, path: string): readonly FieldError
   const rules = schema['x-kubernetes-validations'] ?? []
   return rules.flatMap(({ rule, message = '' }, i) => {
     const field = entry(child(path, 'x-kubernetes-validations'), i)
-    if (rule.trim() === '') return [required(child(field, 'rule'), 'rule is not specified')]
+    if (rule.trim() === '') return [fieldRequired(child(field, 'rule'), 'rule is not specified')]
     if (/[\n\r]/.test(message.trim()))
       return [invalid(child(field, 'message'), message, 'must not contain line breaks')]
     if (!/[\n\r]/.test(rule.trim()) || message.trim() !== '') return []
-    return [required(child(field, 'message'), 'message must be specified if rule contains line breaks')]
+    return [fieldRequired(child(field, 'message'), 'message must be specified if rule contains line breaks')]
   })
 }
 

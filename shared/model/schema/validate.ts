@@ -4,7 +4,7 @@ import { compile } from './compiled-schema.ts'
 import { type FieldError, invalid } from './field-error.ts'
 import { question } from './fit/fit.ts'
 import { objectFits } from './fit/fits.ts'
-import { unchangedSince } from './ratchet.ts'
+import { createUnchangedTest } from './ratchet.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 import { isSpent, stepsMax, type Walk } from './walk.ts'
 
@@ -34,7 +34,7 @@ export function interpretSchema(
   { path = '', old }: ValidateOptions = {},
 ): readonly FieldError[] {
   const node = compile(schema)
-  const isUnchanged = old === undefined ? undefined : unchangedSince(old, value, node)
+  const isUnchanged = old === undefined ? undefined : createUnchangedTest(old, value, node)
   const walk: Walk = { root: path, steps: [], errors: [], budget: { steps: stepsMax }, isUnchanged, isQuiet: false }
   checkValue(node, value, walk)
   if (isSpent(walk.budget) && walk.errors.length === 0) return [invalid(path, '', tooMuchWork)]

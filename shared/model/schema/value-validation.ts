@@ -1,5 +1,5 @@
 import { equal } from '../json.ts'
-import { child, entry, type FieldError, forbidden, invalid, required } from './field-error.ts'
+import { child, entry, type FieldError, forbidden, invalid, fieldRequired } from './field-error.ts'
 import { compilePattern } from './pattern.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -83,7 +83,7 @@ function checkCounterpart(inner: Node, outside: Counterpart | undefined): FieldE
   const { schema, path } = outside ?? {}
   if (path === undefined) return checkBranch(branch)
   if (schema !== undefined) return checkBranch(branch, { schema, path })
-  return [required(path, `because it is defined in ${inner.path}`), ...checkBranch(branch)]
+  return [fieldRequired(path, `because it is defined in ${inner.path}`), ...checkBranch(branch)]
 }
 
 const empty = 'must be empty to be structural'

@@ -1,4 +1,4 @@
-import { declaredAnnotations } from '../../model/control-annotations.ts'
+import { declaredAnnotationsOf } from '../../model/control-annotations.ts'
 import { digest } from '../../model/digest.ts'
 import type { Json } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -8,5 +8,5 @@ import { canonicalJson } from '../../model/schema/canonical-json.ts'
 export function declarationDigest({ metadata, ...object }: ApiObject, references: Json): string {
   const { labels = {}, annotations } = metadata
   const spec = (object as { readonly spec?: Json }).spec ?? null
-  return digest(canonicalJson({ spec, labels, annotations: declaredAnnotations(annotations), references }))
+  return digest(canonicalJson({ spec, labels, annotations: declaredAnnotationsOf(annotations), references }))
 }

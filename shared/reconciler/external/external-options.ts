@@ -74,7 +74,7 @@ export interface Outputs<Read> {
 }
 
 /** What a user has said of the far side, the types of the kind left behind. */
-export type FarSide<Client> = Pick<
+export type RemoteApi<Client> = Pick<
   ExternalOptions<ApiObject, Requirements<ApiObject>, Client>,
   'connect' | 'declared' | 'api' | 'place' | 'outputs' | 'lateInitialized' | 'budget'
 > & { shown?(entity: JsonObject, client: Client): JsonObject }

@@ -5,7 +5,7 @@ import { Secret } from '../built-in-kinds.ts'
 import type { Controller } from '../controller.ts'
 import { defineReconciler, type CleanupOptions } from '../define-reconciler.ts'
 import type { Kind } from '../kind.ts'
-import type { ExternalOptions, FarSide } from './external-options.ts'
+import type { ExternalOptions, RemoteApi } from './external-options.ts'
 import { watchesOf, type Requirements } from './requirements.ts'
 import { createExternalRuns } from './run-external.ts'
 
@@ -31,7 +31,7 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
   const runs = createExternalRuns<Client>({
     kind: kind as Kind,
     requirements,
-    far: { connect, declared, api, place, shown, lateInitialized, outputs, budget } as unknown as FarSide<Client>,
+    far: { connect, declared, api, place, shown, lateInitialized, outputs, budget } as unknown as RemoteApi<Client>,
     periodMs: durationMs(syncPeriod),
     graceMs: durationMs(grace),
     assertsAlways: assert === 'always',

@@ -8,9 +8,19 @@ import { decide, type End } from './decide.ts'
 import { note, recall } from './memory.ts'
 import { keepOutputs } from './outputs.ts'
 import { findRequired, type Found } from './requirements.ts'
-import { beginRun, compared, periodOf, requestOf, situationOf, type ExternalSpec, type Run } from './run.ts'
+import { beginRun, compareEntity, periodOf, requestOf, situationOf, type ExternalSpec, type Run } from './run.ts'
 import { remember, take } from './steps.ts'
-import { asDeclared, failed, failing, limited, notResolved, stopped, unresolved, waitsFor, within } from './tell.ts'
+import {
+  asDeclared,
+  concludeFailure,
+  notReadyPatch,
+  concludeLimited,
+  notResolved,
+  concludeStop,
+  concludeUnresolved,
+  waitsFor,
+  within,
+} from './tell.ts'
 
 /** The two functions of an external reconciler. */
 export interface ExternalRuns {
@@ -22,7 +32,7 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
   return {
     reconcile: async (object, ctx) => {
       const found = await findWanted(spec, object, ctx)
-      if (found.invalid.length > 0) return unresolved(spec, found, periodOf(spec, object))
+      if (found.invalid.length > 0) return concludeUnresolved(spec, found, periodOf(spec, object))
       const run = await begun(spec, object, { ctx, found })
       return ended(run, () => inStep(run))
     },
@@ -69,7 +79,7 @@ async function begun<Client>(
     return await beginRun(spec, object, given)
   } catch (error) {
     if (!(error instanceof StopError)) throw error
-    throw withReport(error, { conditions: { ...given.found.conditions, [spec.condition]: failing(error) } })
+    throw withReport(error, { conditions: { ...given.found.conditions, [spec.condition]: notReadyPatch(error) } })
   }
 }
 
@@ -106,7 +116,7 @@ async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
     case 'wait':
       return waitsFor(run, end)
     case 'refuse':
-      throw stopped(run, end)
+      throw concludeStop(run, end)
     case 'release':
       throw new TypeError('an object that is not being deleted is not released')
   }
@@ -121,7 +131,7 @@ async function takenAway<Client>(run: Run<Client>): Promise<Outcome> {
     case 'wait':
       return again(Math.max(0, end.untilMs - run.ctx.now()), { ready: waiting(end.reason, end.message) })
     case 'refuse':
-      throw stopped(run, end)
+      throw concludeStop(run, end)
     case 'settle':
     case 'rest':
       throw new TypeError('an object that is being deleted is not kept')
@@ -132,7 +142,7 @@ async function takenAway<Client>(run: Run<Client>): Promise<Outcome> {
 async function settled<Client>(run: Run<Client>, differs: readonly string[]): Promise<Outcome> {
   const { ctx, spec, found } = run
   const entity = run.seen?.entity ?? {}
-  const { locked } = compared(run, entity)
+  const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
   const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
   const shown = spec.far.shown?.(entity, run.client)
@@ -170,8 +180,8 @@ async function ended<Client>(run: Run<Client>, work: () => Promise<Outcome>): Pr
   try {
     return await work()
   } catch (error) {
-    if (error instanceof RateLimited) return limited(run, error)
-    if (error instanceof CallFailed) throw failed(run, error)
+    if (error instanceof RateLimited) return concludeLimited(run, error)
+    if (error instanceof CallFailed) throw concludeFailure(run, error)
     throw error
   }
 }

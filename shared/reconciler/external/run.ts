@@ -8,7 +8,7 @@ import { declarationDigest } from './declaration.ts'
 import { tokenOf, type Abilities, type Situation } from './decide.ts'
 import { differences } from './differences.ts'
 import type { Owner } from './external-api.ts'
-import type { FarSide } from './external-options.ts'
+import type { RemoteApi } from './external-options.ts'
 import { recall, type Memory } from './memory.ts'
 import { areOutputsKept } from './outputs.ts'
 import { policyOf, type Policy } from './policy.ts'
@@ -18,7 +18,7 @@ import type { Found, Requirements } from './requirements.ts'
 export interface ExternalSpec<Client> {
   readonly kind: Kind
   readonly requirements: Requirements<ApiObject>
-  readonly far: FarSide<Client>
+  readonly far: RemoteApi<Client>
   readonly periodMs: number
   readonly graceMs: number
   readonly assertsAlways: boolean
@@ -111,7 +111,7 @@ export function ownerOf<Client>({ object, memory }: Run<Client>): Owner {
   return { uid, kind: object.kind, namespace, name, token: tokenOf(uid, memory.round) }
 }
 
-export function declaredFor<Client>(run: Run<Client>): JsonObject {
+export function declareFor<Client>(run: Run<Client>): JsonObject {
   const { far } = run.spec
   return far.declared(run.object, { refs: run.found.objects, client: run.client, owner: ownerOf(run) })
 }
@@ -128,7 +128,7 @@ export function situationOf<Client>(run: Run<Client>): Situation {
     memory,
     policy,
     abilities: abilitiesOf(run),
-    ...(run.seen === undefined ? {} : { seen: seenIn(run, run.seen) }),
+    ...(run.seen === undefined ? {} : { seen: describeSeen(run, run.seen) }),
     ...(has === undefined ? {} : { has }),
     ...(conflict === undefined ? {} : { conflict }),
   }
@@ -145,23 +145,23 @@ function abilitiesOf<Client>({ spec, periodMs }: Run<Client>): Abilities {
   }
 }
 
-function seenIn<Client>(run: Run<Client>, { entity }: Look): NonNullable<Situation['seen']> {
+function describeSeen<Client>(run: Run<Client>, { entity }: Look): NonNullable<Situation['seen']> {
   if (entity === undefined) return { is: 'absent' }
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
-  const { differs } = compared(run, entity)
+  const { differs } = compareEntity(run, entity)
   return { is: 'present', id: api.idOf(entity), differs, ...(owner === undefined ? {} : { owner }) }
 }
 
 /** What is otherwise outside: what can be put right, and what nobody can change there. */
-export function compared<Client>(
+export function compareEntity<Client>(
   run: Run<Client>,
   entity: JsonObject,
 ): { readonly differs: readonly string[]; readonly locked: readonly string[] } {
   const { idOf, unordered, immutable = [], markedIn = [] } = run.spec.far.api
   // Nobody marks what is not ours, or not yet, or not ours to write.
   const isMarked = run.memory.id === idOf(entity) && run.policy.updates
-  const all = differences(declaredFor(run), entity, unordered).filter(
+  const all = differences(declareFor(run), entity, unordered).filter(
     (path) => isMarked || !markedIn.includes(topOf(path)),
   )
   return {

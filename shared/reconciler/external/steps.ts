@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts'
 import { CallFailed } from './calls.ts'
 import type { Action, End } from './decide.ts'
 import { note, type Memory } from './memory.ts'
-import { declaredFor, ownerOf, type Run } from './run.ts'
+import { declareFor, ownerOf, type Run } from './run.ts'
 
 /**
  * What is done outside, one step at a time. Each leaves in the run what it has learnt; whether it was enough, the
@@ -73,7 +73,7 @@ async function create<Client>(run: Run<Client>, round: number): Promise<void> {
     return ctx.notes.keep()
   }
   try {
-    const entity = await calls.make('create', () => api.create(client, declaredFor(run), ownerOf(run)), {
+    const entity = await calls.make('create', () => api.create(client, declareFor(run), ownerOf(run)), {
       before: intend,
     })
     if (entity === undefined) throw new TypeError('an API that creates returns what it has created')
@@ -114,7 +114,7 @@ async function forget<Client>(run: Run<Client>, id: string): Promise<void> {
 
 async function update<Client>(run: Run<Client>, { id, drift }: Step & { readonly do: 'update' }): Promise<void> {
   const { calls, client, spec, ctx } = run
-  const wanted = withLocked(declaredFor(run), run.seen?.entity ?? {}, spec.far.api.immutable)
+  const wanted = withLocked(declareFor(run), run.seen?.entity ?? {}, spec.far.api.immutable)
   const entity = await calls.make('update', () => spec.far.api.update(client, id, wanted))
   run.seen = { entity }
   if (entity === undefined) return

@@ -62,29 +62,35 @@ function statusOf<Client>({ memory: { id, shown }, periodMs }: Run<Client>): Jso
   }
 }
 
-export function failing({ reason, message }: { readonly reason: string; readonly message: string }): ConditionPatch {
+export function notReadyPatch({
+  reason,
+  message,
+}: {
+  readonly reason: string
+  readonly message: string
+}): ConditionPatch {
   return { status: 'False', reason, message }
 }
 
 /** What was as declared a period ago is not broken because nobody may look at it now. */
-export function limited<Client>(run: Run<Client>, { afterMs, message }: RateLimited): Outcome {
+export function concludeLimited<Client>(run: Run<Client>, { afterMs, message }: RateLimited): Outcome {
   const status = statusOf(run)
   if (!isWaitedFor(run)) return again(afterMs, { status })
   return again(afterMs, {
     status,
     ready: waiting('RateLimited', message),
-    conditions: { ...run.found.conditions, [run.spec.condition]: failing({ reason: 'RateLimited', message }) },
+    conditions: { ...run.found.conditions, [run.spec.condition]: notReadyPatch({ reason: 'RateLimited', message }) },
   })
 }
 
-export function failed<Client>(run: Run<Client>, error: CallFailed): Error {
+export function concludeFailure<Client>(run: Run<Client>, error: CallFailed): Error {
   const { reason, message } = error
-  if (error.class === 'terminal' || error.class === 'conflict') return stopped(run, { reason, message })
+  if (error.class === 'terminal' || error.class === 'conflict') return concludeStop(run, { reason, message })
   return withReport(error, { ...reportOf(run, error), ...within(run.periodMs) })
 }
 
 /** Stops until something changes or the period is over; triggers before that do not make it ask again. */
-export function stopped<Client>(
+export function concludeStop<Client>(
   run: Run<Client>,
   { reason, message }: { readonly reason: string; readonly message: string },
 ): Error {
@@ -103,7 +109,7 @@ export function stopped<Client>(
 }
 
 function reportOf<Client>(run: Run<Client>, failure: { readonly reason: string; readonly message: string }) {
-  const conditions = { ...run.found.conditions, [run.spec.condition]: failing(failure) }
+  const conditions = { ...run.found.conditions, [run.spec.condition]: notReadyPatch(failure) }
   return { status: statusOf(run), conditions }
 }
 
@@ -114,11 +120,11 @@ export function within(ms: number): { readonly retryWithin?: number } {
 /**
  * Nothing is called while a reference is not valid. Its change wakes the object; the period is for what nobody tells.
  */
-export function unresolved<Client>(spec: ExternalSpec<Client>, found: Found, periodMs: number): Outcome {
+export function concludeUnresolved<Client>(spec: ExternalSpec<Client>, found: Found, periodMs: number): Outcome {
   return done({ ...notResolved(spec, found), ...(periodMs === 0 ? {} : { resyncAfter: periodMs }) })
 }
 
 export function notResolved<Client>({ condition }: ExternalSpec<Client>, { invalid, conditions }: Found) {
   const ready = waiting(invalid[0]?.reason ?? 'NotFound', invalid.map(({ message }) => message).join('; '))
-  return { ready, conditions: { ...conditions, [condition]: failing(ready) } }
+  return { ready, conditions: { ...conditions, [condition]: notReadyPatch(ready) } }
 }

@@ -6,7 +6,7 @@ import { verdictOf, type Verdict } from '../verdict.ts'
 export async function allDone<Result>(work: readonly Promise<Result>[]): Promise<Result[]> {
   const ends = await Promise.allSettled(work)
   const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
-  if (errors.length > 0) throw combined(errors.map((error) => ({ error })))
+  if (errors.length > 0) throw combineFailures(errors.map((error) => ({ error })))
   return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
 }
 
@@ -20,7 +20,7 @@ export interface Failure {
  * Many failures as one that is handled as all of them need: with backoff if one of them is retried, after the longest
  * time asked for if all others wait, and not until something changes if nothing else helps any of them.
  */
-export function combined(failures: readonly Failure[]): Error {
+export function combineFailures(failures: readonly Failure[]): Error {
   const errors = failures.map(({ error }) => error)
   const verdicts = errors.map(verdictOf)
   const message = failures.map(messageOf).join('; ')

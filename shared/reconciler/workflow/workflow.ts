@@ -2,7 +2,7 @@ import { DefinitionError } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import type { Kind, ObjectOf } from '../kind.ts'
 import { again, done, waiting, type Again, type Done, type NotReady } from '../outcome.ts'
-import { combined } from './combined-errors.ts'
+import { combineFailures } from './combined-errors.ts'
 import type { AnyDependents, Dependent } from './dependent.ts'
 import { createGraph, type Graph } from './graph.ts'
 import { fatesAtTheEnd, fatesOf, type NodeState } from './plan.ts'
@@ -87,7 +87,7 @@ function dependenciesIn<Primary>(
 }
 
 function throwErrors({ errors }: PassResult): void {
-  if (errors.size > 0) throw combined([...errors].map(([name, error]) => ({ name, error })))
+  if (errors.size > 0) throw combineFailures([...errors].map(([name, error]) => ({ name, error })))
 }
 
 function shown<Kinds extends AnyKinds>(graph: Graph, result: PassResult): WorkflowResult<Kinds> {

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { requestOf, streamedResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
+import { requestOf, streamResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
 import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createApi } from '../../api/api.ts'
 import type { Page } from '../../api/call.ts'
@@ -43,7 +43,7 @@ function createAnswer(services: AwsServices): AnswerEvent {
     const over = new AbortController()
     void clock.sleep(Math.max(0, timeMs - goodbyeMs), over.signal).then(() => over.abort(outOfTime))
     const response = await api(requestOf(event, JSON.stringify(principalOf(event) ?? null), over.signal))
-    const answer = streamedResponse(response)
+    const answer = streamResponse(response)
     if (typeof answer.body === 'string') over.abort(outOfTime)
     else answer.body.once('close', () => over.abort(outOfTime))
     return answer

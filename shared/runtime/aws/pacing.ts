@@ -5,7 +5,7 @@ import type { SweepOptions } from '../../engine/wake/sweep.ts'
  * a rate limit knows no lanes: a key that is to wait asks when its time has come, and a user's change meanwhile has
  * asked before it.
  */
-export function paced(
+export function pace(
   queueOf: SweepOptions['queueOf'],
   { perSecond, nowMs }: { readonly perSecond: number; readonly nowMs: number },
 ): SweepOptions['queueOf'] {

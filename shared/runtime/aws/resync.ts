@@ -1,14 +1,19 @@
-import { createControlLoops, createControlNotes, garbageSwept, sweptBy } from '../../engine/loops/control-loops.ts'
+import {
+  createControlLoops,
+  createControlNotes,
+  garbageSwept,
+  sweptControllersOf,
+} from '../../engine/loops/control-loops.ts'
 import { garbageCollectorName } from '../../engine/loops/garbage-collector.ts'
 import { duePerSweep, sweepTimers, sweepWheel, type SweptController } from '../../engine/wake/sweep.ts'
 import {
   createAwsIntroduction,
-  introducedTo,
+  completeIntroduction,
   notIntroduced,
   type Introduced,
   type Room,
 } from '../../engine/wake/aws-introduction.ts'
-import { paced } from './pacing.ts'
+import { pace } from './pacing.ts'
 import type { QueueServices } from './services.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
@@ -48,7 +53,7 @@ interface Swept extends SweptController {
 export function createTick(options: TickOptions): Tick {
   const { clock, index, queueOf, catalog, checkpoint, depthOf, logger } = options
   const loops = createControlLoops(options)
-  const own = sweptBy(loops)
+  const own = sweptControllersOf(loops)
   const saved = checkpoint('resync')
   const introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
   let installed: Promise<void> | undefined
@@ -97,7 +102,7 @@ export function createTick(options: TickOptions): Tick {
     const limit = loops.find((loop) => loop.name === name)?.controllerLimit
     if (limit === undefined) return { queueOf, keysMax: Infinity }
     const perSecond = due >= duePerSweep ? 0 : limit.perSecond - due / 60
-    return { queueOf: paced(queueOf, { perSecond, nowMs }), keysMax: 60 * perSecond }
+    return { queueOf: pace(queueOf, { perSecond, nowMs }), keysMax: 60 * perSecond }
   }
 
   /** Which error keeps a kind of this version from being there. It keeps no other, and the next tick tries again. */
@@ -119,7 +124,7 @@ export function createTick(options: TickOptions): Tick {
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
     const first = (controller: Swept): Progress => ({
       turnedMs: nowMs,
-      ...(text === undefined ? introducedTo(controller) : notIntroduced),
+      ...(text === undefined ? completeIntroduction(controller) : notIntroduced),
     })
     const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
     const after = await Promise.all(

@@ -4,7 +4,7 @@ import { httpServerNames } from '../../adapters/local/https/http-server.ts'
 import { createJsonLogger, logLevels } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { DefinitionError, OperatingError } from '../../model/errors.ts'
-import { tellOfRejections } from './rejections.ts'
+import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
 /**
@@ -15,12 +15,12 @@ import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneO
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
-  const toldToStop = Promise.race([signalled(), leftByNpm()])
+  const stopRequested = Promise.race([signalled(), leftByNpm()])
   // Nothing that is acknowledged is lost by it, whatever does not come to an end: a start, too.
-  void toldToStop.then(() => setTimeout(() => process.exit(0), overdueMs))
+  void stopRequested.then(() => setTimeout(() => process.exit(0), overdueMs))
   // Who hears us no more, as when the terminal was closed, does not end us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  tellOfRejections(
+  logUnhandledRejections(
     createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' }),
   )
   let attempted = 'start'
@@ -28,7 +28,7 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
     const plane = await startLocalControlPlane({ ...commandLine(), controllers })
     process.stdout.write(readyText(plane))
     attempted = 'go on'
-    await Promise.race([toldToStop, plane.ended])
+    await Promise.race([stopRequested, plane.ended])
     await plane.stop(stopMs)
     process.exit(0)
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { LoopDelivery } from '../../../shared/adapters/aws/sqs/sqs-message.ts'
 import { createApi } from '../../../shared/api/api.ts'
-import { createControlLoops, sweptBy, type ControlLoop } from '../../../shared/engine/loops/control-loops.ts'
+import { createControlLoops, sweptControllersOf, type ControlLoop } from '../../../shared/engine/loops/control-loops.ts'
 import type { Controller } from '../../../shared/reconciler/controller.ts'
 import type { Kind } from '../../../shared/reconciler/kind.ts'
 import { createDeadLetters } from '../../../shared/engine/loops/dead-letter.ts'
@@ -13,7 +13,7 @@ import type { Logger } from '../../../shared/ports/logger.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { Seeing } from '../../../shared/runtime/aws/boundary.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws/reconcile.ts'
-import { introducedTo } from '../../../shared/engine/wake/aws-introduction.ts'
+import { completeIntroduction } from '../../../shared/engine/wake/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
 import { createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
@@ -239,9 +239,9 @@ function longest({ timeoutMs }: ControlLoop): number {
 
 /** The checkpoint of the tick as it is when all loops have been there for long. */
 function introduced(loops: readonly ControlLoop[], nowMs: number): string {
-  const all = sweptBy(loops).map((loop) => [
+  const all = sweptControllersOf(loops).map((loop) => [
     `${loop.name} ${loop.kind.kind}.${loop.kind.group}`,
-    { turnedMs: nowMs, ...introducedTo(loop) },
+    { turnedMs: nowMs, ...completeIntroduction(loop) },
   ])
   return JSON.stringify(Object.fromEntries(all))
 }

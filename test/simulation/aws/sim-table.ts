@@ -1,6 +1,6 @@
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
-import { movedEndUs, reservedMs } from '../../../shared/model/reservations.ts'
+import { moveEndUs, slotTimesMs } from '../../../shared/model/reservations.ts'
 import { dueAtMs } from '../../../shared/model/engine-state.ts'
 import type { StoredObject, Touched } from '../../../shared/model/stored-object.ts'
 import { wheelSlot } from '../../../shared/model/wheel.ts'
@@ -124,9 +124,9 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
     }),
     reserveBy: (life) => async (line, count, rate) => {
       const nowMs = life.clock.nowMs()
-      const endUs = movedEndUs(lines.get(line) ?? 0, count, rate, nowMs)
+      const endUs = moveEndUs(lines.get(line) ?? 0, count, rate, nowMs)
       lines.set(line, endUs)
-      const timesMs = reservedMs(endUs, count, rate, nowMs)
+      const timesMs = slotTimesMs(endUs, count, rate, nowMs)
       reservations.set(line, [...(reservations.get(line) ?? []), ...timesMs])
       return timesMs
     },

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changedFields } from '../../../shared/model/changed-fields.ts'
+import { findChangedFields } from '../../../shared/model/changed-fields.ts'
 import { equal, type JsonObject } from '../../../shared/model/json.ts'
 
 describe('the fields that differ', () => {
@@ -19,14 +19,14 @@ describe('the fields that differ', () => {
     },
     { because: 'there are just as many', before: {}, after: { a: 1, b: 2, c: 3 }, paths: ['a', 'b', 'c'] },
   ])('are $paths when $because', ({ before, after, paths }) => {
-    expect(changedFields(before, after, 3)).toEqual(paths)
+    expect(findChangedFields(before, after, 3)).toEqual(paths)
   })
 
   it('are none if and only if the objects are equal', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonObject>
     fc.assert(
       fc.property(object, object, (before, after) => {
-        expect(changedFields(before, after, 3).length === 0).toBe(equal(before, after))
+        expect(findChangedFields(before, after, 3).length === 0).toBe(equal(before, after))
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mappedWatch, referenceWatch } from '../../../shared/reconciler/watches.ts'
+import { toMappedWatch, referenceWatch } from '../../../shared/reconciler/watches.ts'
 import { ConfigMap, mapped, reference, type ApiObject } from '../../../shared/index.ts'
 
 /** Names come from what users write, and become keys. */
@@ -24,7 +24,7 @@ it.each([{ namespace: 'a/b' }, { namespace: 5 as unknown as string }])('nor one 
 
 it.each(impossible)('nothing maps to an object that cannot be called %j', (given) => {
   const kind = { group: '', version: 'v1', kind: 'ConfigMap', namespaced: true }
-  const { primaries } = mappedWatch(
+  const { primaries } = toMappedWatch(
     kind,
     mapped(ConfigMap, () => given),
   )

@@ -10,7 +10,7 @@ import {
   namespaceKind,
 } from '../../../shared/resources/built-in-kinds.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
-import { servedKinds } from '../../../shared/resources/custom-kinds.ts'
+import { servedKindsOf } from '../../../shared/resources/custom-kinds.ts'
 import type { Resources, Written } from '../../../shared/resources/resources.ts'
 import { expectCode } from '../../support/expect-code.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
@@ -46,7 +46,7 @@ async function create(plural: string, names?: object): Promise<ApiObject> {
 }
 
 function served(object: ApiObject): readonly string[] {
-  return servedKinds(object as unknown as CustomResourceDefinition).map(({ plural, kind }) => `${plural} ${kind}`)
+  return servedKindsOf(object as unknown as CustomResourceDefinition).map(({ plural, kind }) => `${plural} ${kind}`)
 }
 
 describe('a definition', () => {
@@ -114,7 +114,7 @@ describe('a definition', () => {
   it('that is deleted gets no new objects, which nobody would see off', async () => {
     await create('widgets')
     const { stored } = await resources.delete(definitionKind, { name: 'widgets.example.com' })
-    const [kind] = servedKinds(stored.object as unknown as CustomResourceDefinition)
+    const [kind] = servedKindsOf(stored.object as unknown as CustomResourceDefinition)
     await resources.create(namespaceKind, { metadata: { name: 'default' } }, manager)
     const refused = { message: 'create not allowed while custom resource definition is terminating' }
     const body = { metadata: { name: 'w', namespace: 'default' } }

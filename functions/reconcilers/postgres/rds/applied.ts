@@ -13,12 +13,12 @@ export interface Applied {
   hasGroup(wanted: WantedCluster): boolean
   note(wanted: WantedCluster): void
   /** The properties to tell the instance once more. */
-  missing(wanted: WantedCluster, groupName: string): JsonObject
+  findMissing(wanted: WantedCluster, groupName: string): JsonObject
   /** A request failed: who knows what it has applied. */
   forget(): void
 }
 
-export function appliedIn({ notes }: ProviderRun): Applied {
+export function createAppliedNotes({ notes }: ProviderRun): Applied {
   const hasGroup: Applied['hasGroup'] = ({ parameters, machine }) =>
     Object.keys(parameters).length > 0 || (notes.get(parametersKey) !== undefined && !machine.aws?.parameterGroup)
   const isGroupApplied = ({ parameters }: WantedCluster): boolean =>
@@ -30,7 +30,7 @@ export function appliedIn({ notes }: ProviderRun): Applied {
       notes.set(passwordKey, digestOfPassword(wanted))
       if (hasGroup(wanted)) notes.set(parametersKey, digestOfParameters(wanted.parameters))
     },
-    missing: (wanted, groupName) => ({
+    findMissing: (wanted, groupName) => ({
       ...(notes.get(passwordKey) === digestOfPassword(wanted) ? {} : { MasterUserPassword: wanted.superuser.password }),
       ...(!hasGroup(wanted) || isGroupApplied(wanted) ? {} : { DBParameterGroupName: groupName }),
     }),

@@ -24,7 +24,7 @@ const classes = { small: 'db.t4g.small', medium: 'db.m7g.large', large: 'db.r7g.
 const defaultVersion = '17'
 
 /** All that a new instance is made with, the password included. */
-export function desiredInstance(wanted: WantedCluster, settings: RdsSettings): JsonObject {
+export function composeInstance(wanted: WantedCluster, settings: RdsSettings): JsonObject {
   const { machine, superuser } = wanted
   return {
     ...kept(wanted, settings),

@@ -16,7 +16,7 @@ export interface ParameterGroup {
   readonly Tags?: readonly Tag[]
 }
 
-export function desiredGroup(wanted: WantedCluster, major: string, settings: RdsSettings): JsonObject {
+export function composeGroup(wanted: WantedCluster, major: string, settings: RdsSettings): JsonObject {
   return {
     DBParameterGroupName: identifierOf(wanted, settings),
     Description: `PostgresCluster ${wanted.namespace}/${wanted.name}`,

@@ -4,7 +4,7 @@ import { readIfPresent, replaceFile } from './files.ts'
 import { type Home, ownerOf, requireHome, type Server } from './home.ts'
 import { choosePort, isPortFree } from './port.ts'
 import { findPostmaster } from './postmaster.ts'
-import { accessFile, changedNames, portIn, renderConfig, type Settings } from './settings.ts'
+import { accessFile, findChangedNames, portIn, renderConfig, type Settings } from './settings.ts'
 
 /** What the running server needs before the files on disk are in force. */
 export type Pending = 'none' | 'reload' | 'restart'
@@ -40,16 +40,16 @@ export async function configure(server: Server, wanted: WantedConfiguration, sig
   }
   const open = (await readIfPresent(home.access)) !== accessFile
   if (open) await replaceFile(home.access, { text: accessFile, mode: 0o644 })
-  return { port, written: stale || open, pending: await pendingChange(server, home, signal) }
+  return { port, written: stale || open, pending: await findPendingChange(server, home, signal) }
 }
 
 /** What the files on disk ask of the running server; `none` when no server runs, since its start reads them. */
-export async function pendingChange(server: Server, home: Home, signal: AbortSignal): Promise<Pending> {
+export async function findPendingChange(server: Server, home: Home, signal: AbortSignal): Promise<Pending> {
   if ((await findPostmaster(home, signal)) === undefined) return 'none'
   const [fresh, applied] = await Promise.all([readFiles(home), readIfPresent(home.applied)])
   if (fresh === applied) return 'none'
   if (applied === undefined) return 'restart'
-  return (await restartNeeded(server, { changed: changedNames(applied, fresh), signal })) ? 'restart' : 'reload'
+  return (await restartNeeded(server, { changed: findChangedNames(applied, fresh), signal })) ? 'restart' : 'reload'
 }
 
 /** Records that the server about to start, or told to reload, reads the files as they are now. */

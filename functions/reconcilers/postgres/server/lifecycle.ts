@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
-import { pendingChange, recordApplied } from './configure.ts'
+import { findPendingChange, recordApplied } from './configure.ts'
 import { readIfPresent, unlessAbsent } from './files.ts'
 import { findHome, type Home, ownerOf, requireHome, type Server } from './home.ts'
 import { answersOn } from './port.ts'
@@ -59,7 +59,7 @@ export async function reload(server: Server, signal: AbortSignal): Promise<void>
   const home = await requireHome(server)
   const running = await findPostmaster(home, signal)
   if (running === undefined) return
-  const pending = await pendingChange(server, home, signal)
+  const pending = await findPendingChange(server, home, signal)
   await signalPostmaster(server, 'SIGHUP', { pid: running.pid, signal })
   if (pending === 'reload') await recordApplied(home)
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Pending, pendingChange } from './configure.ts'
+import { type Pending, findPendingChange } from './configure.ts'
 import { readIfPresent } from './files.ts'
 import { findHome, type Server } from './home.ts'
 import { portIn } from './settings.ts'
@@ -26,7 +26,7 @@ export async function observe(server: Server, signal: AbortSignal): Promise<Serv
   const [config, access] = await Promise.all([readIfPresent(home.config), readIfPresent(home.access)])
   const configured = config !== undefined && access !== undefined
   const running = await findPostmaster(home, signal)
-  const pending = configured ? await pendingChange(server, home, signal) : 'none'
+  const pending = configured ? await findPendingChange(server, home, signal) : 'none'
   return { initialised: true, configured, running, pending, version, port: portIn(config) }
 }
 

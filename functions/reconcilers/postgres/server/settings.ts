@@ -62,7 +62,7 @@ export function portIn(config: string | undefined): number | undefined {
 }
 
 /** Names of the settings that two rendered configurations do not agree on. */
-export function changedNames(before: string, after: string): readonly string[] {
+export function findChangedNames(before: string, after: string): readonly string[] {
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   const differing = [...old.filter((line) => !fresh.includes(line)), ...fresh.filter((line) => !old.includes(line))]
   return differing.flatMap((line) => /^([a-z0-9_.]+) = /.exec(line)?.[1] ?? [])

@@ -2,7 +2,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/change-feed.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import { createBatchRead } from './dynamodb-batches.ts'
-import { isRemoved, storedOf, touchedSince, versionAt } from './dynamodb-items.ts'
+import { isRemoved, readItem, findTouchedSince, versionAt } from './dynamodb-items.ts'
 import { itemKey, livePlace, partitionsOf, type Item, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
@@ -141,10 +141,10 @@ function keysOf(items: readonly Item[]): readonly ItemKey[] {
 }
 
 function changeSince(item: Item, version: number): Change {
-  const stored = storedOf(item)
+  const stored = readItem(item)
   if (isRemoved(item)) return { type: 'removed', touched: ['delete'], stored }
   const isCreation = Number(item['born']?.N) > version
-  return { type: isCreation ? 'added' : 'modified', touched: touchedSince(item, version), stored }
+  return { type: isCreation ? 'added' : 'modified', touched: findTouchedSince(item, version), stored }
 }
 
 function versionIn({ rv }: Item): number {

@@ -91,21 +91,21 @@ const parts = Object.keys({
   engine: true,
 } satisfies Record<Part, true>) as readonly Part[]
 
-export function touchedText(touched: Touched): string {
+export function formatTouched(touched: Touched): string {
   return parts.filter((part) => touched.includes(part)).join()
 }
 
-export function touchedOf(text: string): Touched {
+export function parseTouched(text: string): Touched {
   return text.split(',') as Part[]
 }
 
 /** The parts that were written after a version. */
-export function touchedSince(item: Item, version: number): Touched {
+export function findTouchedSince(item: Item, version: number): Touched {
   return parts.filter((part) => Number(item[partAttribute(part)]?.N ?? 0) > version)
 }
 
 /** The state that an item holds. Throws nothing for items that hold objects: live, removed or buried. */
-export function storedOf({ doc, engine, rv }: Item): StoredObject {
+export function readItem({ doc, engine, rv }: Item): StoredObject {
   return {
     object: objectOf(doc?.S ?? '', rv?.N ?? ''),
     engine: engine?.S === undefined ? atRest : (JSON.parse(engine.S) as EngineState),

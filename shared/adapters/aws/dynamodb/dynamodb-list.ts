@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { ListQuery, ObjectStore } from '../../../ports/object-store.ts'
-import { storedOf, versionAt } from './dynamodb-items.ts'
+import { readItem, versionAt } from './dynamodb-items.ts'
 import { listRange, partitionsOf, type Item } from './dynamodb-keys.ts'
 import { queryPages } from './dynamodb-query.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
@@ -21,7 +21,7 @@ export function createDynamodbList(options: DynamodbOptions): ObjectStore['list'
       const next = first(walks)
       if (next === undefined) return { items, resourceVersion, more: false }
       if (items.length >= limit) return { items, resourceVersion, more: true }
-      items.push(storedOf(next.take()))
+      items.push(readItem(next.take()))
       await next.fill()
     }
   }

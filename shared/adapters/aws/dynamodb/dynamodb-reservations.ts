@@ -1,5 +1,5 @@
 import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
-import { movedEndUs, reservedMs, spacingUs, type Rate } from '../../../model/reservations.ts'
+import { moveEndUs, slotTimesMs, spacingUsOf, type Rate } from '../../../model/reservations.ts'
 import type { Reserve } from '../../../ports/reservations.ts'
 import { isConditionFailure } from './dynamodb-failures.ts'
 import { itemKey } from './dynamodb-keys.ts'
@@ -40,12 +40,12 @@ export function createDynamodbReservations(options: DynamodbOptions): Reserve {
       const step = { line, count, rate, nowMs: clock.nowMs() }
       const endUs = await endAfter(step, (seenUs.get(line) ?? 0) > step.nowMs * 1_000)
       seenUs.set(line, endUs)
-      return reservedMs(endUs, count, rate, step.nowMs)
+      return slotTimesMs(endUs, count, rate, step.nowMs)
     })
 }
 
 function update(TableName: string, { line, count, rate, nowMs }: Step, isAhead: boolean): UpdateItemCommandInput {
-  const value = isAhead ? count * spacingUs(rate) : movedEndUs(0, count, rate, nowMs)
+  const value = isAhead ? count * spacingUsOf(rate) : moveEndUs(0, count, rate, nowMs)
   return {
     TableName,
     Key: itemKey(`reservations#${line}`, '-'),

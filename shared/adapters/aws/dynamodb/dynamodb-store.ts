@@ -4,7 +4,7 @@ import { keyOf, keyText } from '../../../model/object-key.ts'
 import { checkSize } from '../../../model/size-limit.ts'
 import { touches, type StoredObject, type Touched } from '../../../model/stored-object.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
-import { bytesOf, newItem, nextVersion, ownersOf, storedOf, versionOf } from './dynamodb-items.ts'
+import { bytesOf, newItem, nextVersion, ownersOf, readItem, versionOf } from './dynamodb-items.ts'
 import { gravePlace, itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbList } from './dynamodb-list.ts'
 import { createOwnerEntries } from './dynamodb-owners.ts'
@@ -64,7 +64,7 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
   return {
     get: async (key) => {
       const item = await items.read(key)
-      return isAlive(item) ? storedOf(item) : undefined
+      return isAlive(item) ? readItem(item) : undefined
     },
 
     list: createDynamodbList(options),

@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
-import { isRemoved, storedOf, touchedOf } from './dynamodb-items.ts'
+import { isRemoved, readItem, parseTouched } from './dynamodb-items.ts'
 import type { Item } from './dynamodb-keys.ts'
 
 /** A record of the table's stream, as Lambda or GetRecords gives it. */
@@ -31,9 +31,9 @@ export function changeOf({ dynamodb }: StreamRecord): StreamChange | undefined {
   const after = itemOf(dynamodb?.NewImage)
   if (after?.['touched']?.S === undefined) return undefined
   const old = itemOf(dynamodb?.OldImage)
-  const before = old === undefined || isRemoved(old) ? undefined : storedOf(old)
+  const before = old === undefined || isRemoved(old) ? undefined : readItem(old)
   const type = isRemoved(after) ? 'removed' : before === undefined ? 'added' : 'modified'
-  const change = { type, touched: touchedOf(after['touched'].S), stored: storedOf(after) } as const
+  const change = { type, touched: parseTouched(after['touched'].S), stored: readItem(after) } as const
   return before === undefined ? change : { ...change, before }
 }
 

@@ -1,7 +1,7 @@
 import { UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb'
 import { keyOf } from '../../../model/object-key.ts'
 import { touches, type StoredObject, type Touched } from '../../../model/stored-object.ts'
-import { partAttribute, stateAttributes, touchedText } from './dynamodb-items.ts'
+import { partAttribute, stateAttributes, formatTouched } from './dynamodb-items.ts'
 import { objectItemKey } from './dynamodb-keys.ts'
 
 export interface ItemChange {
@@ -53,7 +53,7 @@ function changedAttributes(change: ItemChange): Readonly<Record<string, Attribut
   return {
     rv,
     write: { S: token },
-    touched: { S: touchedText(touched) },
+    touched: { S: formatTouched(touched) },
     ...Object.fromEntries(touched.map((part) => [partAttribute(part), rv])),
     engine,
     doc,

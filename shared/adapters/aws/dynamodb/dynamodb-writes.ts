@@ -3,7 +3,7 @@ import { GetItemCommand, type PutItemCommand, type UpdateItemCommand } from '@aw
 import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import { isConditionFailure, wasRepeated } from './dynamodb-failures.ts'
-import { isRemoved, nextVersion, storedOf, withVersion } from './dynamodb-items.ts'
+import { isRemoved, nextVersion, readItem, withVersion } from './dynamodb-items.ts'
 import { objectItemKey, type Item } from './dynamodb-keys.ts'
 import { createRequests, unknownFate, type DynamodbOptions } from './dynamodb-requests.ts'
 
@@ -59,11 +59,11 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
 
     /** The condition did not hold: because an earlier attempt was done, or because of somebody else. */
     const ofWhatIsThere = (there: Item | undefined, isUncertain: boolean, cause: unknown): Written | Refused => {
-      if (there?.['write']?.S === token) return { stored: storedOf(there) }
+      if (there?.['write']?.S === token) return { stored: readItem(there) }
       // The versions of a place only grow, and its tombstone stays: an older one tells that no attempt was done.
       if (!isUncertain || there === undefined || Number(there['rv']?.N) <= numberedFirst) return { there }
       if (verb === 'create' && isAlive(there) && there['uid']?.S === given.object.metadata.uid)
-        return { stored: storedOf(there) }
+        return { stored: readItem(there) }
       throw unknownFate(what, cause)
     }
 
@@ -80,7 +80,7 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
 
     return requests.write(what, attempt, async () => {
       const there = await read(key)
-      return there?.['write']?.S === token ? { stored: storedOf(there) } : undefined
+      return there?.['write']?.S === token ? { stored: readItem(there) } : undefined
     })
   }
 

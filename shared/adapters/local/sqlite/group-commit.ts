@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
-import { isStorageFailure, leavesFateOpen, translated } from './sqlite-errors.ts'
+import { isStorageFailure, leavesFateOpen, translateError } from './sqlite-errors.ts'
 
 /**
  * One commit, and so one fsync, for all writers of a turn of the event loop. The writes run when the turn ends, one
@@ -54,7 +54,7 @@ export function createGroupCommit(connection: DatabaseSync, file: string): Group
   }
 
   const failure = (error: unknown, committing: boolean): unknown => {
-    if (!committing || !leavesFateOpen(error)) return translated(error, `write to ${file}`)
+    if (!committing || !leavesFateOpen(error)) return translateError(error, `write to ${file}`)
     return new OperatingError('WRITE_UNKNOWN', `commit to ${file} failed: ${(error as Error).message}`, {
       cause: error,
     })

@@ -3,7 +3,7 @@ import type { Change } from '../../../ports/change-feed.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { createLogRetention, type RetentionOptions } from './sqlite-log-retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { lengthOf, storedOf, type ObjectRow } from './sqlite-rows.ts'
+import { lengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row
@@ -138,5 +138,5 @@ function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
 }
 
 function changeOf(row: ChangeRow): Change {
-  return { type: row.type, touched: row.touched.split(',') as readonly Part[], stored: storedOf(row) }
+  return { type: row.type, touched: row.touched.split(',') as readonly Part[], stored: readRow(row) }
 }

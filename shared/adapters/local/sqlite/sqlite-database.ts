@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
-import { isBusy, isDamaged, translated } from './sqlite-errors.ts'
+import { isBusy, isDamaged, translateError } from './sqlite-errors.ts'
 import { prepareSchema } from './sqlite-schema.ts'
 
 /** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
@@ -44,7 +44,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
     try {
       return work()
     } catch (error) {
-      throw translated(error, `${attempted} ${file}`)
+      throw translateError(error, `${attempted} ${file}`)
     }
   }
 

@@ -36,7 +36,7 @@ export function leavesFateOpen(error: unknown): boolean {
 }
 
 /** UNAVAILABLE for a storage failure; every other error as it is. */
-export function translated(error: unknown, attempted: string): unknown {
+export function translateError(error: unknown, attempted: string): unknown {
   if (!isStorageFailure(error)) return error
   return new OperatingError('UNAVAILABLE', `cannot ${attempted}: ${(error as Error).message}`, { cause: error })
 }

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { SqliteKinds } from './sqlite-kinds.ts'
-import { lengthOf, storedOf, type ObjectRow } from './sqlite-rows.ts'
+import { lengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
 
 interface SqliteListOptions {
   readonly database: SqliteDatabase
@@ -49,7 +49,7 @@ export function createSqliteList({ database, changeLog, kinds }: SqliteListOptio
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
       const rows = database.readNow(() => readRows(walk, Math.min(limit - items.length, rowsPerTurn)))
-      for (const row of rows) items.push(storedOf(row))
+      for (const row of rows) items.push(readRow(row))
       if (!walk.more || isFull()) return { items, resourceVersion, more: walk.more }
       await nextTurn()
     }

@@ -6,7 +6,7 @@ import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, lengthOf, readableState, stateColumns, storedOf, type ObjectRow } from './sqlite-rows.ts'
+import { columnsOf, lengthOf, readableState, stateColumns, readRow, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
@@ -67,7 +67,7 @@ export function createSqliteObjects(database: SqliteDatabase) {
       if (remembered !== undefined) return remembered.stored
       const row = readState(place)
       if (row === undefined) return undefined
-      return note(place, row, storedOf(row))
+      return note(place, row, readRow(row))
     },
 
     /** Throws ALREADY_EXISTS. */

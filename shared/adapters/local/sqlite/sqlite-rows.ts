@@ -45,7 +45,7 @@ export function lengthOf({ doc, engine }: ObjectRow): number {
 }
 
 /** Throws UNAVAILABLE if the row is damaged. */
-export function storedOf({ engine, doc }: ObjectRow): StoredObject {
+export function readRow({ engine, doc }: ObjectRow): StoredObject {
   try {
     return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
   } catch {
@@ -63,7 +63,7 @@ const atRest: EngineState = {}
  * not.
  */
 export function readableState(stored: StoredObject, row: ObjectRow): StoredObject {
-  return isJson(stored) ? stored : storedOf(row)
+  return isJson(stored) ? stored : readRow(row)
 }
 
 export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {

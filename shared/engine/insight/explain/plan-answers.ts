@@ -16,7 +16,7 @@ import { agoText, section, until, withMessage } from './words.ts'
 
 /** The questions about what follows: what is done, when it runs next, and what it says of itself. */
 
-export function action(facts: Facts): readonly string[] {
+export function explainAction(facts: Facts): readonly string[] {
   return [work(facts), ...notPaused(facts), ...finalizers(facts)]
 }
 
@@ -61,7 +61,7 @@ const builtInFinalizers: Readonly<Record<string, string>> = {
   orphan: 'Its children are let go first (orphan).',
 }
 
-export function requeue(facts: Facts): readonly string[] {
+export function explainRequeue(facts: Facts): readonly string[] {
   const { controller, stored, nowMs } = facts
   if (controller === undefined) return ['Never: no reconciler is for this kind.']
   const { wakeAtMs } = stored.engine
@@ -127,7 +127,7 @@ function unreadResync({ stored: { object } }: Facts): readonly string[] {
 
 const byAnnotation = `by its own annotation ${resyncAnnotation}`
 
-export function told({ stored: { object, engine }, events, nowMs }: Facts): readonly string[] {
+export function explainReports({ stored: { object, engine }, events, nowMs }: Facts): readonly string[] {
   const failure = failureOf(engine)
   const conditions = conditionsOf(object).map(({ type, status, reason, message, lastTransitionTime }) => {
     const since = agoText(lastTransitionTime, nowMs)

@@ -5,13 +5,13 @@ import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { changeText } from '../../state/change-text.ts'
 import { differences } from './difference.ts'
 import type { Facts } from './facts.ts'
-import { ago, agoText, atMost, named, relativeLines, section } from './words.ts'
+import { ago, agoText, atMost, formatKey, relativeLines, section } from './words.ts'
 
 /** The questions about what is: desired, observed, and where the two differ. */
 
 const contentLinesMax = 30
 
-export function desired(facts: Facts): readonly string[] {
+export function explainDesired(facts: Facts): readonly string[] {
   const { stored, owners, references, referrers, nowMs } = facts
   const { object, engine } = stored
   const { generation, deletionTimestamp } = object.metadata
@@ -46,7 +46,7 @@ function managers({ metadata: { managedFields = [] } }: ApiObject, nowMs: number
   })
 }
 
-export function observed({ stored: { object }, kind, children, controller }: Facts): readonly string[] {
+export function explainObserved({ stored: { object }, kind, children, controller }: Facts): readonly string[] {
   const { conditions: _, observedGeneration, lastHandledReconcileAt: __, ...status } = object.status ?? {}
   const makes = (controller?.owns ?? []).map((owned) => owned.kind.kind)
   return [
@@ -66,7 +66,7 @@ function observedText(observedGeneration: unknown): string {
     : `Generation ${String(observedGeneration)} is the newest that a run has worked through.`
 }
 
-export function difference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
+export function explainDifference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
   const fields = differences(isObject(object.spec) ? object.spec : {}, object.status ?? {})
   const lines = [
     ...(kind.hasStatus && !isObserved(object) ? [unobserved(object)] : []),
@@ -75,7 +75,7 @@ export function difference({ stored: { object }, kind, children, references }: F
     ),
     ...references.shown
       .filter((one) => one.object === undefined)
-      .map(({ key }) => `${named(key)}: referred to, and does not exist.`),
+      .map(({ key }) => `${formatKey(key)}: referred to, and does not exist.`),
     ...(isDeleting(object)
       ? [`It is still there${children.shown.length > 0 ? ', and so are children of it' : ''}.`]
       : []),

@@ -8,7 +8,7 @@ import { foreignFinalizers, situationOf } from './situation.ts'
 import { agoText, kubectlName, until, withMessage } from './words.ts'
 
 /** The matter in one sentence, and what was said of it in words of others. */
-export function summary(facts: Facts): readonly string[] {
+export function summarize(facts: Facts): readonly string[] {
   const error = failureOf(facts.stored.engine)?.error
   const ready = conditionOf(facts.stored.object, 'Ready')
   const circle = conditionOf(facts.stored.object, 'HotLoop')
@@ -65,7 +65,7 @@ function times(count: number): string {
 }
 
 /** What a person can do about it now. */
-export function advice(facts: Facts): readonly string[] {
+export function advise(facts: Facts): readonly string[] {
   const name = kubectlName(facts)
   const runNow = `kubectl annotate ${name} ${reconcileRequestAnnotation}="$(date)" --overwrite`
   switch (situationOf(facts)) {

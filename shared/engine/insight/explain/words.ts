@@ -23,14 +23,14 @@ export function until(atMs: number, nowMs: number): string {
 }
 
 /** `ConfigMap default/settings`. */
-export function named({ kind, namespace, name }: ObjectKey): string {
+export function formatKey({ kind, namespace, name }: ObjectKey): string {
   return `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`
 }
 
 /** One line for each relative, and one for those left out. */
 export function relativeLines({ shown, more }: Relatives): readonly string[] {
-  const width = Math.max(0, ...shown.map(({ key }) => named(key).length))
-  const lines = shown.map((one) => `${named(one.key).padEnd(width)}  ${stateOf(one)}`)
+  const width = Math.max(0, ...shown.map(({ key }) => formatKey(key).length))
+  const lines = shown.map((one) => `${formatKey(one.key).padEnd(width)}  ${stateOf(one)}`)
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
@@ -54,13 +54,13 @@ export function kubectlName({ kind, stored: { object } }: Facts): string {
 }
 
 /** Every line two columns further in. */
-export function indented(lines: readonly string[]): readonly string[] {
+export function indentLines(lines: readonly string[]): readonly string[] {
   return lines.map((line) => (line === '' ? '' : `  ${line}`))
 }
 
 /** Lines under a title; nothing without lines. */
 export function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [title, ...indented(lines)]
+  return lines.length === 0 ? [] : [title, ...indentLines(lines)]
 }
 
 /** At most so many lines, the last one saying how many are missing. */

@@ -12,7 +12,7 @@ import { recordKey, withRemoved } from '../../state/removed-record.ts'
  * Keeps the last state of what is removed, and only then wakes its key. A new object of the same name does not wait
  * behind a hold of the record: the two share their key, so that they never run at once.
  */
-export function removedRoute(
+export function createRemovedRoute(
   { name, kind }: Controller,
   { store, clock }: Pick<EngineOptions, 'store' | 'clock'>,
 ): Route {

@@ -101,7 +101,7 @@ function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
  * its function runs on after its time, the turn does not go on: it comes again when the function has ended.
  */
 function firstPartOf(turn: Turn): {
-  readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'isWorn' | 'settle'>
+  readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'isNearReceiveLimit' | 'settle'>
   isEnded(): boolean
 } {
   let hasEnded = false
@@ -112,7 +112,7 @@ function firstPartOf(turn: Turn): {
   }
   return {
     // No handle is recorded: whoever ended the record's wait by it would end the turn that goes on.
-    turn: { hold: end, isWanted: async () => false, isWorn: true, settle: end },
+    turn: { hold: end, isWanted: async () => false, isNearReceiveLimit: true, settle: end },
     isEnded: () => {
       isLeft = !hasEnded
       return hasEnded

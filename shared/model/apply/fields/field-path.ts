@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../json.ts'
-import { numeral, quoted } from '../../schema/field-error.ts'
+import { numeral, quote } from '../../schema/field-error.ts'
 
 /**
  * Path elements in FieldsV1 notation, one string each: `f:name` is a field or a map's key, `k:{"name":"http"}` a list
@@ -28,7 +28,7 @@ export function parseElement(text: string): string | undefined {
   if (text.startsWith('f:') || usualElement.test(text)) return text
   if (text.startsWith('v:')) return valueElement(parsedContent(text))
   if (text.startsWith('k:')) return canonicalKeyElement(text)
-  if (text[1] !== ':' || text.startsWith('i:')) throw new SyntaxError(`not a path element: ${quoted(text)}`)
+  if (text[1] !== ':' || text.startsWith('i:')) throw new SyntaxError(`not a path element: ${quote(text)}`)
   return undefined
 }
 
@@ -42,7 +42,7 @@ const usualElement = (() => {
 
 function canonicalKeyElement(text: string): string {
   const keys = parsedContent(text)
-  if (!isObject(keys)) throw new SyntaxError(`not a path element: ${quoted(text)}`)
+  if (!isObject(keys)) throw new SyntaxError(`not a path element: ${quote(text)}`)
   return keyElement(fieldsOfKey(keys))
 }
 
@@ -70,6 +70,6 @@ export function showElement(element: string): string {
 }
 
 function showValue(value: Json): string {
-  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'string') return quote(value)
   return typeof value === 'number' ? numeral(value) : JSON.stringify(value)
 }

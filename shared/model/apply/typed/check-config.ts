@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json.ts'
-import { quoted } from '../../schema/field-error.ts'
+import { quote } from '../../schema/field-error.ts'
 import { nameElement, showElement } from '../fields/field-path.ts'
 import {
   itemElement,
@@ -109,7 +109,7 @@ function keyFlaw(item: Json, { keys }: ListShape): string | undefined {
   if (!isObject(item)) return 'associative list with keys may not have non-map elements'
   const missing = keys.find((key) => keyValue(item, key) === undefined)
   if (missing === undefined) return undefined
-  return `associative list with keys has an element that omits key field ${quoted(missing.name)} (and doesn't have default value)`
+  return `associative list with keys has an element that omits key field ${quote(missing.name)} (and doesn't have default value)`
 }
 
 function setItemFlaw(item: Json): string | undefined {

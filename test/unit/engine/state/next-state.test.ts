@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../../../shared/engine/state/admission.ts'
 import { nextState } from '../../../../shared/engine/state/next-state.ts'
-import { pausedState } from '../../../../shared/engine/state/paused-state.ts'
-import { postponedState } from '../../../../shared/engine/state/postponed-state.ts'
+import { toPausedState } from '../../../../shared/engine/state/paused-state.ts'
+import { toPostponedState } from '../../../../shared/engine/state/postponed-state.ts'
 import type { RunFacts } from '../../../../shared/engine/state/run-facts.ts'
-import { stalledState } from '../../../../shared/engine/state/stalled-state.ts'
+import { toStalledState } from '../../../../shared/engine/state/stalled-state.ts'
 import { isOvertaken, releaseAfterRun, writeOf } from '../../../../shared/engine/state/writes.ts'
 import { conditionOf } from '../../../../shared/model/conditions.ts'
 import { dueAtMs, type EngineState } from '../../../../shared/model/engine-state.ts'
@@ -171,10 +171,15 @@ describe('releaseAfterRun', () => {
     { what: 'no timer', engine: {}, release: { kind: 'settle' } },
     { what: 'a short wait', engine: at(60_000), release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: true } },
     { what: 'a long wait', engine: at(60_001), release: { kind: 'settle' } },
-    { what: 'a short wait with a worn message', engine: at(1), isWorn: true, release: { kind: 'settleWithTimer' } },
+    {
+      what: 'a short wait with a worn message',
+      engine: at(1),
+      isNearReceiveLimit: true,
+      release: { kind: 'settleWithTimer' },
+    },
     { what: 'a short wait of a function that goes on', engine: at(1), isOverrun: true, release: { kind: 'settle' } },
-  ])('$what: $release.kind', ({ engine, isWorn = false, isOverrun = false, release }) => {
-    expect(releaseAfterRun(engine, { nowMs, turn: { isWorn }, isOverrun })).toEqual(release)
+  ])('$what: $release.kind', ({ engine, isNearReceiveLimit = false, isOverrun = false, release }) => {
+    expect(releaseAfterRun(engine, { nowMs, turn: { isNearReceiveLimit }, isOverrun })).toEqual(release)
   })
 })
 
@@ -200,10 +205,10 @@ describe('states without a run', () => {
       memory: { notes: { a: 1 }, reservedMs: 3, unended: 1 },
     }
     const live = objectWith({ metadata: { annotations: { 'setpoint.dev/paused': 'true' } }, engine })
-    const next = pausedState(live, facts)
+    const next = toPausedState(live, facts)
     expect(next.engine).toEqual({ change, memory: { notes: { a: 1 } } })
     expect(conditionOf(next.object, 'Paused')?.status).toBe('True')
-    expect(pausedState({ ...live, object: objectWith().object }, facts).engine).toBe(engine)
+    expect(toPausedState({ ...live, object: objectWith().object }, facts).engine).toBe(engine)
   })
 
   it('a run that is put off keeps the failures of its generation', () => {
@@ -213,7 +218,7 @@ describe('states without a run', () => {
       memory: { unended: 2 },
     })
     const put = (engine: EngineState) =>
-      postponedState(objectWith({ engine }), { kind: 'RateLimited', untilMs: 9, reservedMs: 8 }, facts).engine
+      toPostponedState(objectWith({ engine }), { kind: 'RateLimited', untilMs: 9, reservedMs: 8 }, facts).engine
     expect(put(before(2))).toEqual({
       wait: { kind: 'RateLimited', generation: 2, atMs: 9, failure },
       memory: { reservedMs: 8, unended: 2 },
@@ -224,11 +229,11 @@ describe('states without a run', () => {
   })
 
   it('an object whose runs do not end is stalled once, and again when that wait is over', () => {
-    const once = stalledState(objectWith(), facts)
+    const once = toStalledState(objectWith(), facts)
     expect(once.engine.wait).toMatchObject({ kind: 'Backoff', failure: { attempt: 1 } })
-    expect(stalledState(once, facts)).toBe(once)
+    expect(toStalledState(once, facts)).toBe(once)
     const later = { ...facts, nowMs: (once.engine.wait?.atMs ?? 0) + 1 }
-    expect(stalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
+    expect(toStalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
   })
 })
 
@@ -263,9 +268,9 @@ describe('no state that can be reached lacks a next step', () => {
             const at = { nowMs: now, chance, generation, showsStatus: true }
             if (one.act === 'pass') now += one.ms
             if (one.act === 'wish') live = { ...live, engine: { ...live.engine, wakeAtMs: now + one.ms } }
-            if (one.act === 'stall') live = stalledState(live, at)
+            if (one.act === 'stall') live = toStalledState(live, at)
             if (one.act === 'postpone')
-              live = postponedState(live, { kind: one.isHot ? 'HotLoop' : 'RateLimited', untilMs: now + one.ms }, at)
+              live = toPostponedState(live, { kind: one.isHot ? 'HotLoop' : 'RateLimited', untilMs: now + one.ms }, at)
             if (one.act === 'edit')
               live = {
                 engine: { ...live.engine, change },

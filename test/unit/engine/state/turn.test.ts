@@ -35,8 +35,8 @@ it.each([
 
 it('is worn when the message it would hold was handed out too often for that, where the queue counts', () => {
   const worn = [delivery('a', 'change', 7)]
-  expect(turnsOf(worn, queue(7))[0]?.isWorn).toBe(true)
-  expect(turnsOf(worn, queue(8))[0]?.isWorn).toBe(false)
-  expect(turnsOf(worn, queue())[0]?.isWorn).toBe(false)
-  expect(turnsOf([...worn, delivery('b', 'change', 1)], queue(7))[0]?.isWorn).toBe(false)
+  expect(turnsOf(worn, queue(7))[0]?.isNearReceiveLimit).toBe(true)
+  expect(turnsOf(worn, queue(8))[0]?.isNearReceiveLimit).toBe(false)
+  expect(turnsOf(worn, queue())[0]?.isNearReceiveLimit).toBe(false)
+  expect(turnsOf([...worn, delivery('b', 'change', 1)], queue(7))[0]?.isNearReceiveLimit).toBe(false)
 })

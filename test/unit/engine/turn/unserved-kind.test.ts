@@ -45,7 +45,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
     wakeUps: [],
     receiveCount,
     handle: 'h',
-    isWorn: false,
+    isNearReceiveLimit: false,
     hold: async (ms) => void calls.push(`hold ${ms}`),
     isWanted: async () => false,
     settle: async () => void calls.push('settle'),

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import * as fieldError from '../../../../shared/model/schema/field-error.ts'
 
 describe('field errors', () => {
-  const { invalid, required, notSupported, duplicate, forbidden, tooLong, tooMany, typeInvalid } = fieldError
+  const { invalid, fieldRequired, notSupported, duplicate, forbidden, tooLong, tooMany, typeInvalid } = fieldError
   const rows = [
-    { error: required('spec.size'), message: 'Required value', because: 'there is nothing to add' },
-    { error: required('spec.size', 'say one'), message: 'Required value: say one', because: 'a detail follows' },
+    { error: fieldRequired('spec.size'), message: 'Required value', because: 'there is nothing to add' },
+    { error: fieldRequired('spec.size', 'say one'), message: 'Required value: say one', because: 'a detail follows' },
     {
       error: invalid('spec.n', 0, 'too small'),
       message: 'Invalid value: 0: too small',
@@ -72,7 +72,7 @@ describe('field errors', () => {
   })
 
   it('name the object itself as Kubernetes does', () => {
-    expect(required('').field).toBe('<nil>')
+    expect(fieldRequired('').field).toBe('<nil>')
   })
 
   it('repeat only the beginning of a long value', () => {
@@ -91,6 +91,6 @@ describe('quoted', () => {
   ]
 
   it.each(rows)('writes $quoted, because $because', ({ text, quoted }) => {
-    expect(fieldError.quoted(text)).toBe(quoted)
+    expect(fieldError.quote(text)).toBe(quoted)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../../../shared/reconciler/verdict.ts'
-import { allDone, combined } from '../../../../shared/reconciler/workflow/combined-errors.ts'
+import { allDone, combineFailures } from '../../../../shared/reconciler/workflow/combined-errors.ts'
 import { retryAfter, stop } from '../../../../shared/index.ts'
 import { InvariantError, OperatingError } from '../../../../shared/model/errors.ts'
 
@@ -24,7 +24,7 @@ describe('many failures as one', () => {
     { errors: [conflict, away], verdict: { kind: 'failed', quiet: false }, because: 'something is wrong' },
   ]
   it.each(rows)('$verdict: $because', ({ errors, verdict }) => {
-    expect(verdictOf(combined(errors.map((error, i) => ({ error, name: `n${i}` }))))).toMatchObject(verdict)
+    expect(verdictOf(combineFailures(errors.map((error, i) => ({ error, name: `n${i}` }))))).toMatchObject(verdict)
   })
 
   it('says of each whose it is', () => {
@@ -32,12 +32,14 @@ describe('many failures as one', () => {
       { name: 'server', error: away },
       { name: 'page', error: taken },
     ]
-    expect(combined(failures).message).toBe('server: connection refused; page: the name is taken')
-    expect(combined([{ error: away }, { error: 'text' }]).message).toBe('connection refused; text')
+    expect(combineFailures(failures).message).toBe('server: connection refused; page: the name is taken')
+    expect(combineFailures([{ error: away }, { error: 'text' }]).message).toBe('connection refused; text')
   })
 
   it('lets a broken invariant through', () => {
-    expect(() => combined([{ error: away }, { error: new InvariantError('impossible') }])).toThrow(InvariantError)
+    expect(() => combineFailures([{ error: away }, { error: new InvariantError('impossible') }])).toThrow(
+      InvariantError,
+    )
   })
 })
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
 import { done, type Context } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
-import { movedEndUs, reservedMs } from '../../../../shared/model/reservations.ts'
+import { moveEndUs, slotTimesMs } from '../../../../shared/model/reservations.ts'
 import { dueAtMs, type EngineState } from '../../../../shared/model/engine-state.ts'
 import type { StoredObject, Touched } from '../../../../shared/model/stored-object.ts'
 import type { Reserve } from '../../../../shared/ports/reservations.ts'
@@ -45,8 +45,8 @@ beforeEach(async () => {
   const reserve: Reserve = async (_, count, rate) => {
     asked.push(count)
     onReserve()
-    endUs = movedEndUs(endUs, count, rate, clock.nowMs())
-    return reservedMs(endUs, count, rate, clock.nowMs())
+    endUs = moveEndUs(endUs, count, rate, clock.nowMs())
+    return slotTimesMs(endUs, count, rate, clock.nowMs())
   }
   const replace: typeof opened.store.replace = async (stored, touched) => {
     await onReplace(stored, touched)

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import type { Facts } from '../../../../../shared/engine/insight/explain/facts.ts'
-import { requeue } from '../../../../../shared/engine/insight/explain/plan-answers.ts'
+import { explainRequeue } from '../../../../../shared/engine/insight/explain/plan-answers.ts'
 import type { EngineState } from '../../../../../shared/model/engine-state.ts'
 
 function nextRun(engine: EngineState): string | undefined {
   const object = { metadata: { uid: 'u', generation: 1 } }
-  return requeue({ stored: { object, engine }, controller: { resyncMs: 0 }, nowMs: 0 } as unknown as Facts)[0]
+  return explainRequeue({ stored: { object, engine }, controller: { resyncMs: 0 }, nowMs: 0 } as unknown as Facts)[0]
 }
 
 it('tells a limit of the object from one of its controller', () => {
