@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import type { JsonObject } from '../model/json.ts'
+import { equal, type JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
@@ -67,7 +67,20 @@ export function withDefaults(kind: ServedKind, object: ApiObject, live?: ApiObje
 /** Errors of the values, after pruning and defaults. What was invalid before and did not change is let be. */
 export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
   if (isSettled(kind.schema, object, live)) return []
-  return interpretSchema(kind.schema, object, live === undefined ? {} : { old: live })
+  if (live === undefined) return interpretSchema(kind.schema, object)
+  const isMoved = (field: string): boolean => !equal(live[field], object[field])
+  const moved = Object.keys({ ...live, ...object }).filter((field) => field !== 'metadata' && isMoved(field))
+  const errors = interpretSchema(kind.schema, object, { old: live })
+  return errors.filter(({ field }) => concerns(field, moved))
+}
+
+/**
+ * Whether an error is about what a write has moved: what is missing at the top of an object was missing before, if the
+ * write left that field alone. What a kind asks of names and of the whole object holds wherever it is reported.
+ */
+function concerns(path: string, moved: readonly string[]): boolean {
+  const [field = ''] = path.split(/[.[]/, 1)
+  return field === 'metadata' || (field === '<nil>' ? moved.length > 0 : moved.includes(field))
 }
 
 /** Throws INVALID with one cause per error. */

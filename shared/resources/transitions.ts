@@ -2,6 +2,8 @@ import { controlAnnotations } from '../model/control-annotations.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import { prune } from '../model/schema/prune.ts'
+import { isSettled } from '../model/schema/settled.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Part, Touched } from '../model/stored-object.ts'
 import { timestamp } from '../model/time.ts'
@@ -63,7 +65,7 @@ export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObjec
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
-  const next = withDefaults(kind, assemble(kind, whole, carriedOver(live, given)), live)
+  const next = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carriedOver(live, given)), live))
   return {
     ...next,
     metadata: {
@@ -71,6 +73,22 @@ export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObjec
       generation: live.metadata.generation + (desiredStateMoved(kind, live, next) ? 1 : 0),
     },
   }
+}
+
+/**
+ * The next state, with the fields of the live object that a writer left as it sees them. What was stored under an older
+ * schema has fields that this one does not know, and writers do not see: a write beside them neither moves the
+ * desired state nor loses them.
+ */
+function unmoved(kind: ServedKind, live: ApiObject, next: ApiObject): ApiObject {
+  if (isSettled(kind.schema, live)) return next
+  const { value: seen } = prune(kind.schema, live)
+  const kept: JsonObject = {}
+  for (const field in next) {
+    const isContent = field !== 'metadata' && live[field] !== undefined && live[field] !== next[field]
+    if (isContent && equal(seen[field], next[field])) kept[field] = live[field]
+  }
+  return { ...next, ...kept }
 }
 
 /** The next state after a write to `/status`: nothing but the status changes. */

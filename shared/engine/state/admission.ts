@@ -1,4 +1,4 @@
-import { isPaused, ownResyncMs } from '../../model/control-annotations.ts'
+import { deletionPolicyAnnotation, isPaused, ownResyncMs } from '../../model/control-annotations.ts'
 import { dueAtMs } from '../../model/engine-state.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -20,16 +20,20 @@ export type Admission =
   | { readonly kind: 'pause' }
   /** A deleted object waits for finalizers of others only: no timer stays behind. */
   | { readonly kind: 'rest' }
+  /** What is stored is not what its reconciler expects: it stops and says where, and nobody's code is called. */
+  | { readonly kind: 'refuse'; readonly message: string }
   /** Runs of this object do not come to their end: it says so, and is tried again slowly. */
   | { readonly kind: 'stall' }
   | { readonly kind: 'run' }
 
 export interface AdmissionFacts {
-  readonly controller: Pick<Controller, 'finalizer' | 'onRemoved'>
+  readonly controller: Pick<Controller, 'finalizer' | 'onRemoved' | 'deletionPolicy'>
   /** Undefined: this process does not know the kind. */
   readonly kind: ServedKind | undefined
   /** Undefined: the object is gone. */
   readonly stored: StoredObject | undefined
+  /** Why the reconciler cannot be given what is stored, by its type. */
+  readonly faults?: string | undefined
   readonly turn: Pick<Turn, 'wakeUps' | 'receiveCount'>
   readonly nowMs: number
 }
@@ -37,7 +41,7 @@ export interface AdmissionFacts {
 /**
  * Decides by the object as it is. The wake-ups tell only whether a timer came too early, or too late for its object.
  */
-export function admit({ controller, kind, stored, turn, nowMs }: AdmissionFacts): Admission {
+export function admit({ controller, kind, stored, faults, turn, nowMs }: AdmissionFacts): Admission {
   if (stored === undefined) return { kind: 'drop' }
   if (kind === undefined) return turn.receiveCount < looksMax ? { kind: 'retry', afterMs: lookMs } : { kind: 'drop' }
   const waitMs = waitBeforeRun(turn, stored, nowMs)
@@ -47,6 +51,7 @@ export function admit({ controller, kind, stored, turn, nowMs }: AdmissionFacts)
   if (isPaused(stored.object)) return { kind: 'pause' }
   const isOver = isDeleting(stored.object) && !isHeldBy(controller.finalizer, stored.object)
   if (isOver && controller.onRemoved !== 'reconcile') return { kind: 'rest' }
+  if (faults !== undefined && !isRetained(controller, stored.object)) return { kind: 'refuse', message: faults }
   return (stored.engine.memory?.unended ?? 0) >= unendedMax ? { kind: 'stall' } : { kind: 'run' }
 }
 
@@ -92,6 +97,12 @@ function isTimer({ wakeUps }: Pick<Turn, 'wakeUps'>): boolean {
  */
 function hasMoved({ object: { metadata }, engine: { wait } }: StoredObject): boolean {
   return wait !== undefined && wait.generation !== metadata.generation
+}
+
+/** A deleted object whose clean-up is not called: what it made outside stays, whatever its spec says. */
+function isRetained({ deletionPolicy }: AdmissionFacts['controller'], object: ApiObject): boolean {
+  const policy = object.metadata.annotations?.[deletionPolicyAnnotation] ?? deletionPolicy
+  return isDeleting(object) && deletionPolicy !== undefined && policy === 'Retain'
 }
 
 /** Whether the object carries this finalizer. */

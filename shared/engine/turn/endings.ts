@@ -9,6 +9,7 @@ import { toReleasedState } from '../state/begun-state.ts'
 import { nextState } from '../state/next-state.ts'
 import { toPausedState } from '../state/paused-state.ts'
 import { toPostponedState, type Postponement } from '../state/postponed-state.ts'
+import { toRefusedState, specInvalid } from '../state/refused-state.ts'
 import type { RunFacts, TurnFacts } from '../state/run-facts.ts'
 import { notEnded, toStalledState } from '../state/stalled-state.ts'
 import type { Turn } from '../state/turn.ts'
@@ -50,6 +51,11 @@ export function withoutRun(
     }
     case 'rest':
       return { ...ending, next: ({ object }) => ({ object, engine: {} }) }
+    case 'refuse': {
+      const { message } = admission
+      const next: Ending['next'] = (live, showsStatus) => toRefusedState(live, message, { ...facts, showsStatus })
+      return { ...ending, next, event: { type: 'Warning', reason: specInvalid, message, component: controller.name } }
+    }
     case 'stall': {
       const next: Ending['next'] = (live, showsStatus) => toStalledState(live, { ...facts, showsStatus })
       return { ...ending, next, event: { type: 'Warning', ...notEnded, component: controller.name } }

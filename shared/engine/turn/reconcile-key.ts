@@ -12,6 +12,7 @@ import { createRunAdvice, type AdviseOnRun } from '../insight/run-advice.ts'
 import { createRunObserver, type RunObserver } from '../insight/run-observer.ts'
 import { createLimits, type Entry, type Limits } from '../limits/limits.ts'
 import { admit, isHeldBy } from '../state/admission.ts'
+import { findSpecFaults } from '../state/as-read.ts'
 import { toBegunState } from '../state/begun-state.ts'
 import { nextState } from '../state/next-state.ts'
 import type { RunFacts } from '../state/run-facts.ts'
@@ -70,7 +71,8 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const { controller, engine } = loop
   const kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
   const stored = await engine.store.get(turn.key)
-  const admission = admit({ controller, kind, stored, turn, nowMs: engine.clock.nowMs() })
+  const faults = stored && findSpecFaults(controller.kind, stored.object)
+  const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })
   if (admission.kind === 'retry') return over(turn.hold(admission.afterMs))
   if (admission.kind === 'drop' || stored === undefined || kind === undefined) return over(turn.settle())
   const basis = { turn, stored, kind, controller, facts: factsOf(loop, stored, kind) }

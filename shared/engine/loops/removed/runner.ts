@@ -6,9 +6,11 @@ import type { StoredObject } from '../../../model/stored-object.ts'
 import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
-import { done, type Outcome } from '../../../reconciler/outcome.ts'
+import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
+import { asRead, findSpecFaults } from '../../state/as-read.ts'
+import { specInvalid } from '../../state/refused-state.ts'
 import type { Turn, TurnRunner } from '../../state/turn.ts'
 import { writeNewest } from '../../turn/write-newest.ts'
 import {
@@ -58,6 +60,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
 function seeingOff(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
+  const { definition: __, ...kind } = controller.kind
   const lastContext = (ctx: Context, object: ApiObject): Context => ({
     ...ctx,
     removed: true,
@@ -70,7 +73,9 @@ function seeingOff(controller: Controller, { store, events }: EngineOptions): Co
     const { removed } = record as RemovedRecord
     for (const object of removed) {
       ctx.signal.throwIfAborted()
-      const outcome = await controller.reconcile(object, lastContext(ctx, object))
+      const faults = findSpecFaults(controller.kind, object)
+      if (faults !== undefined) throw withReport(stop(specInvalid, faults), { retryWithin: lookAgain })
+      const outcome = await controller.reconcile(asRead(controller.kind, object), lastContext(ctx, object))
       if (outcome.kind !== 'done') return outcome
       if (object === removed.at(-1)) break
       const left = (live: StoredObject | undefined): StoredObject | undefined =>
@@ -82,12 +87,15 @@ function seeingOff(controller: Controller, { store, events }: EngineOptions): Co
   return {
     ...present,
     name: `${controller.name}-removed`,
-    kind: { ...controller.kind, ...recordKind(controller.kind) },
+    kind: { ...kind, ...recordKind(controller.kind) },
     reportsStatus: false,
     finalizer: recordFinalizer,
     cleanup,
   }
 }
+
+/** Nobody can correct what is gone; the next version of its reconciler may expect what it was. */
+const lookAgain = '15m'
 
 function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
   return new OperatingError(

@@ -17,6 +17,8 @@ interface Row {
   readonly isGone?: true
   readonly isUnknownKind?: true
   readonly onRemoved?: 'reconcile'
+  readonly faults?: string
+  readonly deletionPolicy?: 'Delete' | 'Retain'
   readonly admission: Admission
 }
 
@@ -25,6 +27,10 @@ const timer = { origin: 'timer' } as const
 const resync = { origin: 'resync' } as const
 const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
 const run: Admission = { kind: 'run' }
+const faults = 'spec.heading: Required value'
+const refused: Admission = { kind: 'refuse', message: faults }
+const ours = { ...deleted, finalizers: ['a/ours'] }
+const keeping = { annotations: { 'setpoint.dev/deletion-policy': 'Retain' } }
 
 const requeue = (atMs: number, generation = 1): EngineState => ({ wait: { kind: 'Requeue', generation, atMs } })
 const held = (untilMs: number): EngineState => ({ ...requeue(nowMs + 30_000), hold: { handle: 'h', untilMs } })
@@ -133,6 +139,63 @@ const rows: readonly Row[] = [
     metadata: { ...deleted, annotations: { 'setpoint.dev/paused': 'true' } },
     admission: { kind: 'pause' },
   },
+  { what: 'an object that does not fit its kind', faults, admission: refused },
+  { what: 'a resync of one that does not fit', faults, wakeUps: [resync], admission: refused },
+  {
+    what: 'a timer of one that does not fit, before its time',
+    faults,
+    engine: requeue(nowMs + 9_000),
+    wakeUps: [timer],
+    admission: { kind: 'hide', untilMs: nowMs + 9_000 },
+  },
+  {
+    what: 'a paused object that does not fit',
+    faults,
+    metadata: { annotations: { 'setpoint.dev/paused': 'true' } },
+    admission: { kind: 'pause' },
+  },
+  {
+    what: 'a deleted object that does not fit and was never run',
+    faults,
+    metadata: deleted,
+    admission: { kind: 'rest' },
+  },
+  { what: 'a deleted object that does not fit and is to be cleaned up', faults, metadata: ours, admission: refused },
+  {
+    what: 'a deleted object that does not fit, whose annotation keeps what is outside',
+    faults,
+    metadata: { ...ours, ...keeping },
+    deletionPolicy: 'Delete',
+    admission: run,
+  },
+  {
+    what: 'a deleted object that does not fit, whose controller keeps what is outside',
+    faults,
+    metadata: ours,
+    deletionPolicy: 'Retain',
+    admission: run,
+  },
+  {
+    what: 'an object that does not fit, whose controller would keep what is outside',
+    faults,
+    deletionPolicy: 'Retain',
+    admission: refused,
+  },
+  {
+    what: 'a deleted object that does not fit, of a controller without such policies',
+    faults,
+    metadata: { ...deleted, ...keeping },
+    onRemoved: 'reconcile',
+    admission: refused,
+  },
+  {
+    what: 'one that does not fit, after runs without an end',
+    faults,
+    engine: { memory: { unended: 5 } },
+    admission: refused,
+  },
+  { what: 'one that does not fit and is gone', faults, isGone: true, admission: { kind: 'drop' } },
+
   { what: 'four runs without an end', engine: { memory: { unended: 4 } }, admission: run },
   { what: 'five runs without an end', engine: { memory: { unended: 5 } }, admission: { kind: 'stall' } },
 ]
@@ -142,7 +205,12 @@ describe('admit', () => {
     const object = { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'n', uid: 'u', generation: 1, ...row.metadata } }
     const stored = row.isGone === true ? undefined : ({ object, engine: row.engine ?? {} } as unknown as StoredObject)
     const admission = admit({
-      controller: { finalizer: 'a/ours', ...(row.onRemoved && { onRemoved: row.onRemoved }) },
+      controller: {
+        finalizer: 'a/ours',
+        ...(row.onRemoved && { onRemoved: row.onRemoved }),
+        ...(row.deletionPolicy && { deletionPolicy: row.deletionPolicy }),
+      },
+      faults: row.faults,
       kind: row.isUnknownKind === true ? undefined : ({ hasStatus: true } as ServedKind),
       stored,
       turn: { wakeUps: (row.wakeUps ?? [change]) as readonly WakeUp[], receiveCount: row.receiveCount ?? 1 },

@@ -1,0 +1,80 @@
+import { hasCode } from '../../model/errors.ts'
+import { isObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { applyDefaults } from '../../model/schema/defaulting.ts'
+import type { FieldErrorReason } from '../../model/schema/field-error.ts'
+import { question } from '../../model/schema/fit/fit.ts'
+import { objectFits } from '../../model/schema/fit/fits.ts'
+import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
+import { validate } from '../../model/schema/validate.ts'
+import type { Kind } from '../../reconciler/kind.ts'
+
+/**
+ * An object as reconcilers read it: its spec has the defaults that its kind has now, as its type says, though it be
+ * older than these. It is stored with them by its next write.
+ */
+export function asRead(kind: Kind<unknown, unknown>, object: ApiObject): ApiObject {
+  const schema = schemaOf(kind)?.properties?.['spec']
+  if (schema === undefined || !isObject(object['spec'])) return object
+  const spec = applyDefaults(schema, object['spec'])
+  return spec === object['spec'] ? object : { ...object, spec }
+}
+
+/**
+ * Why a reconciler cannot be given an object: what is stored is not what the type of its kind says, defaults included.
+ * Undefined: it can. The status is not asked, which is the reconciler's own. One quick walk where nothing is wrong.
+ * No value is repeated: this text goes into conditions, events and logs, and a value may be a secret.
+ */
+export function findSpecFaults(kind: Kind<unknown, unknown>, object: ApiObject): string | undefined {
+  const schema = schemaOf(kind)
+  if (schema === undefined) return undefined
+  const desired = withoutStatus(schema)
+  if (objectFits(desired, object, question.complete | question.valid)) return undefined
+  try {
+    const faults = validate(desired, applyDefaults(desired, object))
+    return faults.length === 0 ? undefined : faultsText(faults)
+  } catch (error) {
+    if (!hasCode(error, 'TOO_LARGE')) throw error
+    return 'with its defaults it is larger than an object may be'
+  }
+}
+
+/** What the reconciler was written for, which may be another schema than the one that is served. */
+function schemaOf({ definition, version }: Kind<unknown, unknown>): StructuralSchema | undefined {
+  const versions = definition?.spec.versions ?? []
+  return (versions.find(({ name }) => name === version) ?? versions[0])?.schema?.openAPIV3Schema
+}
+
+const desiredSchemas = new WeakMap<StructuralSchema, StructuralSchema>()
+
+function withoutStatus(schema: StructuralSchema): StructuralSchema {
+  let desired = desiredSchemas.get(schema)
+  if (desired === undefined) {
+    const { status: _, ...properties } = schema.properties ?? {}
+    const required = (schema.required ?? []).filter((field) => field !== 'status')
+    desired = { ...schema, required, properties: { ...properties, status: anything } }
+    desiredSchemas.set(schema, desired)
+  }
+  return desired
+}
+
+const anything: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true }
+
+/** So many as a person mends at a time. */
+const faultsMax = 10
+
+function faultsText(faults: ReturnType<typeof validate>): string {
+  const lines = faults.slice(0, faultsMax).map(({ field, reason }) => `${field}: ${words[reason]}`)
+  return faults.length > faultsMax ? `${lines.join(', ')} and ${faults.length - faultsMax} more` : lines.join(', ')
+}
+
+const words: Readonly<Record<FieldErrorReason, string>> = {
+  FieldValueRequired: 'Required value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueTypeInvalid: 'Invalid value: it is of another type',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueDuplicate: 'Duplicate value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
+}

@@ -1,0 +1,82 @@
+import * as z from 'zod'
+import { describe, expect, it } from 'vitest'
+import { asRead, findSpecFaults } from '../../../../shared/engine/state/as-read.ts'
+import type { JsonObject } from '../../../../shared/model/json.ts'
+import type { ApiObject } from '../../../../shared/model/object.ts'
+import { ConfigMap, defineKind, type Kind } from '../../../../shared/index.ts'
+
+/** What is stored × the type of its kind → why a reconciler cannot be given it. */
+const kindWith = (spec: z.ZodType): Kind<unknown, unknown> =>
+  defineKind({ group: 'g.dev', version: 'v1', kind: 'K', spec, status: z.object({ phase: z.enum(['Old', 'New']) }) })
+
+const page = kindWith(
+  z.object({
+    heading: z.string().max(5),
+    size: z.number().int().default(1),
+    tone: z.enum(['dark', 'light']).optional(),
+    tags: z
+      .array(z.object({ name: z.string() }))
+      .max(3)
+      .optional(),
+  }),
+)
+const relaxed = kindWith(z.object({ size: z.number().int().default(1) }))
+
+function objectOf(content: JsonObject): ApiObject {
+  const metadata = { name: 'n', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '' }
+  return { apiVersion: 'g.dev/v1', kind: 'K', metadata, ...content }
+}
+
+const rows: readonly {
+  readonly what: string
+  readonly kind?: typeof page
+  readonly content: JsonObject
+  readonly faults?: string
+}[] = [
+  { what: 'what fits', content: { spec: { heading: 'a', size: 2 } } },
+  { what: 'what lacks a default', content: { spec: { heading: 'a' } } },
+  { what: 'what has a field more', content: { spec: { heading: 'a', title: 'b' } } },
+  { what: 'a status that does not fit', content: { spec: { heading: 'a' }, status: { phase: 'Odd' } } },
+  { what: 'no spec where all of it has defaults', kind: relaxed, content: {} },
+  { what: 'anything of a kind without a schema here', kind: ConfigMap as typeof page, content: { data: { a: 1 } } },
+  { what: 'no spec', content: {}, faults: 'spec: Required value' },
+  { what: 'another name', content: { spec: { title: 'a' } }, faults: 'spec.heading: Required value' },
+  { what: 'a null', content: { spec: { heading: null } }, faults: 'spec.heading: Required value' },
+  {
+    what: 'another type',
+    content: { spec: { heading: 7 } },
+    faults: 'spec.heading: Invalid value: it is of another type',
+  },
+  { what: 'a text that is too long', content: { spec: { heading: 'secret' } }, faults: 'spec.heading: Too long' },
+  {
+    what: 'a word that is none of them',
+    content: { spec: { heading: 'a', tone: 'secret' } },
+    faults: 'spec.tone: Unsupported value',
+  },
+  {
+    what: 'several',
+    content: { spec: { size: 'x', tags: [{}, { name: 'a' }] } },
+    faults:
+      'spec.heading: Required value, spec.size: Invalid value: it is of another type, spec.tags[0].name: Required value',
+  },
+]
+
+describe('findSpecFaults', () => {
+  it.each(rows)('$what: $faults', ({ kind = page, content, faults }) => {
+    const found = findSpecFaults(kind, objectOf(content))
+    expect(found?.split(', ').toSorted()).toEqual(faults?.split(', ').toSorted())
+  })
+
+  it('says ten of very many', () => {
+    const many = kindWith(z.object({ tags: z.array(z.object({ name: z.string() })) }))
+    const found = findSpecFaults(many, objectOf({ spec: { tags: Array.from({ length: 30 }, () => ({})) } }))
+    expect(found?.split('Required value')).toHaveLength(11)
+    expect(found).toMatch(/ and 20 more$/)
+  })
+
+  it('says of no object that it does not fit which the API has let in', () => {
+    const stored = objectOf({ spec: { heading: 'a' } })
+    expect(asRead(page, stored)['spec']).toEqual({ heading: 'a', size: 1 })
+    expect(findSpecFaults(page, asRead(page, stored))).toBeUndefined()
+  })
+})
