@@ -28,7 +28,10 @@ const text = { type: 'string' } as const
 function kindOf(spec: StructuralSchema, root: Partial<StructuralSchema> = {}): ServedKind {
   const status = { type: 'object', properties: { phase: { type: 'string', enum: ['Old', 'New'] } } } as const
   const schema: StructuralSchema = { type: 'object', properties: { spec, status }, ...root }
-  return { ...defineBuiltInKind({ group: 'g.dev', kind: 'K', plural: 'ks', namespaced: true, schema }), hasStatus: true }
+  return {
+    ...defineBuiltInKind({ group: 'g.dev', kind: 'K', plural: 'ks', namespaced: true, schema }),
+    hasStatus: true,
+  }
 }
 
 const titled = kindOf({ type: 'object', properties: { title: text, size: { type: 'integer' } } })
@@ -71,7 +74,7 @@ const harmless: readonly {
   {
     what: 'an update that sends back what was read, and an annotation',
     write: (kind, { object }) =>
-      resources.update(kind, { ...object, metadata: { ...object.metadata, ...annotated.metadata } } as never, by),
+      resources.update(kind, { ...object, metadata: { ...object.metadata, ...annotated.metadata } }, by),
   },
   {
     what: 'a status',

@@ -60,7 +60,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
 function seeingOff(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
-  const { definition: __, ...kind } = controller.kind
+  const { definition: __, ...primary } = controller.kind
   const lastContext = (ctx: Context, object: ApiObject): Context => ({
     ...ctx,
     removed: true,
@@ -87,7 +87,7 @@ function seeingOff(controller: Controller, { store, events }: EngineOptions): Co
   return {
     ...present,
     name: `${controller.name}-removed`,
-    kind: { ...kind, ...recordKind(controller.kind) },
+    kind: { ...primary, ...recordKind(controller.kind) },
     reportsStatus: false,
     finalizer: recordFinalizer,
     cleanup,

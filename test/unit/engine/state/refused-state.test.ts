@@ -20,7 +20,11 @@ function objectWith(engine: EngineState, metadata: object = {}): StoredObject {
 }
 
 describe('toRefusedState', () => {
-  const next = toRefusedState(objectWith({ change: { verb: 'changed', atMs: 1, by: 'me' }, wakeAtMs: 3 }), message, facts)
+  const next = toRefusedState(
+    objectWith({ change: { verb: 'changed', atMs: 1, by: 'me' }, wakeAtMs: 3 }),
+    message,
+    facts,
+  )
 
   it('says SpecInvalid with the path, and that its generation is given up', () => {
     expect(conditionOf(next.object, 'Ready')).toMatchObject({ status: 'False', reason: 'SpecInvalid', message })
