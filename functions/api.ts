@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createAnswering, type Answer } from '../shared/runtime/aws/api.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
-import { recordInvocation } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/record-invocation.ts'
 
 /** Answers kubectl, behind a REST API that streams. */
 export function apiFunction(

@@ -2,7 +2,7 @@ import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { createAuthorizer, refusalOf } from '../shared/runtime/aws/authorizer.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
-import { recordInvocation } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/record-invocation.ts'
 
 /** Says whose a token is, and whether they may call the API. */
 export function authorizerFunction(

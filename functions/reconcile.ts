@@ -4,7 +4,7 @@ import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createReconcile } from '../shared/runtime/aws/reconcile.ts'
 import { logUnhandledRejections } from '../shared/runtime/local/rejections.ts'
-import { recordInvocation } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/record-invocation.ts'
 
 /** Runs the keys that a batch of a work queue names. */
 export function reconcileFunction(

@@ -3,7 +3,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createRelayFunction } from '../shared/runtime/aws/relay.ts'
-import { recordInvocation } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/record-invocation.ts'
 
 /**
  * Wakes the keys that a batch of the table's stream concerns, and tells the event bus what became ready and what

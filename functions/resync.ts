@@ -3,7 +3,7 @@ import type { ScheduledEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createResync } from '../shared/runtime/aws/resync.ts'
-import { recordInvocation } from './middleware/telling.ts'
+import { recordInvocation } from './middleware/record-invocation.ts'
 
 /** The minute's tick: wakes what is due, and what the resync wheel has come to. */
 export function resyncFunction(

@@ -15,7 +15,7 @@ import {
   noSuchSubresource,
   notThere,
 } from './failure.ts'
-import { createMeasure } from './measured.ts'
+import { createMeasure } from './measure.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'

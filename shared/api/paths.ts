@@ -1,7 +1,7 @@
 import type { JsonObject } from '../model/json.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { ApiServices } from './call.ts'
-import { deriveFromKinds } from './derived-from-kinds.ts'
+import { deriveFromKinds } from './derive-from-kinds.ts'
 import { aggregateDiscovery, type DiscoveryVersion } from './discovery/aggregated.ts'
 import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
 import { coreVersions, groupDocument, groupList, resourceList } from './discovery/legacy.ts'

@@ -9,7 +9,7 @@ import type {
   Wait,
   WantedCluster,
 } from './provider.ts'
-import { createAppliedNotes } from './rds/applied.ts'
+import { createAppliedNotes } from './rds/applied-notes.ts'
 import {
   changesOf,
   composeInstance,

@@ -3,9 +3,9 @@ import { methodNotAllowed } from '../request-info.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
 import { jsonText, withWarnings } from '../reply.ts'
-import { findIneffectiveFields } from '../unheeded.ts'
+import { findIneffectiveFields } from '../ineffective-fields.ts'
 import { viewOf } from '../view.ts'
-import { placeBody } from '../placed-body.ts'
+import { placeBody } from '../place-body.ts'
 
 /** `POST` to a collection. */
 export function createCreate({ resources, clock }: ApiServices): VerbHandler {

@@ -5,7 +5,7 @@ import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { readDeleteOptions } from '../delete-options.ts'
 import { pageOptions } from '../list-options.ts'
 import { jsonText } from '../reply.ts'
-import { selectObjects, selectPages, type Pages } from '../selected-objects.ts'
+import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
 

@@ -5,7 +5,7 @@ import { reachVersion } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
 import { text } from '../query.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
-import { selectObjects, selectPages, type Pages } from '../selected-objects.ts'
+import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf, type ListParts } from '../view.ts'
 

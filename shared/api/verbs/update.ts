@@ -1,10 +1,10 @@
 import { subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
-import { placeBody } from '../placed-body.ts'
+import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { readObject } from '../request-body.ts'
-import { findIneffectiveFields } from '../unheeded.ts'
+import { findIneffectiveFields } from '../ineffective-fields.ts'
 import { viewOf } from '../view.ts'
 
 /** `PUT` of an object or its status: never creates. */

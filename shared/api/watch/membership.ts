@@ -2,7 +2,7 @@ import { keyText, keyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { ApiServices } from '../call.ts'
-import { selectPages, type SelectedOptions } from '../selected-objects.ts'
+import { selectPages, type SelectedOptions } from '../select-objects.ts'
 import { isSelected, type Selection } from '../selection.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'

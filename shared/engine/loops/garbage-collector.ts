@@ -10,7 +10,7 @@ import type { Resources } from '../../resources/resources.ts'
 import { isNamed, ownerKeys } from '../turn/owners.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import type { Route, Target } from '../wake/routes.ts'
-import { giveUpError } from '../state/given-up.ts'
+import { giveUpError } from '../state/give-up-error.ts'
 
 /**
  * Children go with their owners, in a time that grows with their number and no faster; see docs/decisions/0023. "Gone"

@@ -1,5 +1,5 @@
 import type { Controller } from '../../reconciler/controller.ts'
-import { guardController } from './guarded.ts'
+import { guardController } from './guard-controller.ts'
 import { isOf } from '../../reconciler/kind.ts'
 import { parseApiVersion } from '../../model/object.ts'
 import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { Applied, Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
-import { allDone } from './combined-errors.ts'
+import { allDone } from './combine-failures.ts'
 import type { Dependent } from './dependent.ts'
 
 /** Says which node of its owner's workflow an object belongs to. */

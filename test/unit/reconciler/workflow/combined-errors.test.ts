@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../../../shared/reconciler/verdict.ts'
-import { allDone, combineFailures } from '../../../../shared/reconciler/workflow/combined-errors.ts'
+import { allDone, combineFailures } from '../../../../shared/reconciler/workflow/combine-failures.ts'
 import { retryAfter, stop } from '../../../../shared/index.ts'
 import { InvariantError, OperatingError } from '../../../../shared/model/errors.ts'
 
