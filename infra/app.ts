@@ -3,18 +3,18 @@ import { SetpointStack } from './setpoint-stack.ts'
 
 /** `cdk deploy`: the reconcilers that come with the project. What may be said with `-c` stands in docs/aws.md. */
 const app = new App()
-const said = (name: string): string | undefined => app.node.tryGetContext(name) as string | undefined
+const readContext = (name: string): string | undefined => app.node.tryGetContext(name) as string | undefined
 
-const stage = said('stage') ?? 'dev'
-const issuer = said('issuer')
-const alarmEmail = said('alarmEmail')
-const subnetGroup = said('rdsSubnetGroup')
-const securityGroups = said('rdsSecurityGroups')?.split(',')
+const stage = readContext('stage') ?? 'dev'
+const issuer = readContext('issuer')
+const alarmEmail = readContext('alarmEmail')
+const subnetGroup = readContext('rdsSubnetGroup')
+const securityGroups = readContext('rdsSecurityGroups')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
-  adminPrincipals: (said('admins') ?? '').split(',').filter((principal) => principal !== ''),
-  issuers: issuer === undefined ? [] : [{ issuer, audience: said('audience') ?? 'setpoint' }],
-  disposable: said('disposable') === 'true',
-  frugal: said('frugal') === 'true',
+  adminPrincipals: (readContext('admins') ?? '').split(',').filter((principal) => principal !== ''),
+  issuers: issuer === undefined ? [] : [{ issuer, audience: readContext('audience') ?? 'setpoint' }],
+  disposable: readContext('disposable') === 'true',
+  frugal: readContext('frugal') === 'true',
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: { ...(subnetGroup !== undefined && { subnetGroup }), ...(securityGroups && { securityGroups }) },
   description: 'Setpoint: a Kubernetes-style control plane without a cluster',

@@ -40,7 +40,7 @@ export class ControlFunction extends lambda.Function {
     super(scope, id, {
       ...options,
       environment,
-      code: bundled(handler, reconcilers),
+      code: bundleCode(handler, reconcilers),
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -60,7 +60,7 @@ export class ControlFunction extends lambda.Function {
 }
 
 /** A bundle that CDK makes when it needs it: not for stacks it leaves out, and once for all that are equal. */
-function bundled(handler: string, reconcilers: string): lambda.Code {
+function bundleCode(handler: string, reconcilers: string): lambda.Code {
   const entry = functionFile(handler)
   const bundle = (directory: string): true => {
     writeBundle(entry, reconcilers, directory)

@@ -133,8 +133,8 @@ export class ControlPlane extends Construct {
     this.guard.guard(this.table, this.api, this.relay, this.systemQueue, ...Object.values(this.functions))
 
     this.alarmTopic = props.alarmTopic ?? alarmTopic(this, 'Alarms')
-    this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.watched()))
-    this.dashboard = dashboard(this, 'Dashboard', stackName, () => overview(this.shown()))
+    this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
+    this.dashboard = dashboard(this, 'Dashboard', stackName, () => overview(this.toShown()))
     this.node.addValidation({ validate: () => [...this.withoutController(), ...this.tooManyQueues()] })
   }
 
@@ -262,7 +262,7 @@ export class ControlPlane extends Construct {
     new events.Rule(this, 'Tick', { schedule: events.Schedule.rate(Duration.minutes(1)), targets: [target] })
   }
 
-  private shown(): ShownPlane {
+  private toShown(): ShownPlane {
     const controllers = [...this.controllers.values()]
     const shownQueues = controllers.map(({ name, queue }) => [name, queue])
     const workers = controllers.map(({ name, function: worker }) => [name, worker])
@@ -277,7 +277,7 @@ export class ControlPlane extends Construct {
     }
   }
 
-  private watched(): WatchedPlane {
+  private toWatched(): WatchedPlane {
     const { restApi } = this.api
     return {
       restApi,

@@ -83,12 +83,12 @@ export class Controller extends Construct {
     this.queue.feed(this.function, feedingOf(this.reconciler))
     controlPlane.adopt(this)
 
-    const shown = this.shown()
-    this.alarms = props.alarms === false ? [] : createAlarms(this, controlPlane.alarmTopic, controllerWatches(shown))
+    const toShown = this.toShown()
+    this.alarms = props.alarms === false ? [] : createAlarms(this, controlPlane.alarmTopic, controllerWatches(toShown))
     this.dashboard =
       props.dashboard === false
         ? undefined
-        : dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(shown))
+        : dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(toShown))
   }
 
   /** Seconds from the moment a change was accepted to the moment it was observed. */
@@ -120,7 +120,7 @@ export class Controller extends Construct {
     return this.metrics.ofController(this.name, name, options)
   }
 
-  private shown(): ShownController {
+  private toShown(): ShownController {
     const { name, metrics, reconciler, queue: work, function: worker } = this
     const { queue, deadLetterQueue } = work
     return { name, kind: reconciler.kind, metrics, queue, deadLetterQueue, function: worker, logGroup: worker.logGroup }
@@ -135,16 +135,16 @@ const timeoutMsMax = Duration.minutes(15).minus(overhead).toMilliseconds()
 
 function describe(entry: string, { reconcilers, reconcilersEntry }: ControlPlane, name: string): ReconcilerDescription {
   if (!reconcilers.some((one) => one.name === name))
-    throw new Error(`${reconcilersEntry} has no reconciler ${name}; it has ${listed(reconcilers)}`)
+    throw new Error(`${reconcilersEntry} has no reconciler ${name}; it has ${joinNames(reconcilers)}`)
   const exported = entry === reconcilersEntry ? reconcilers : describeReconcilers(entry)
   const found = exported.find((one) => one.name === name)
-  if (found === undefined) throw new Error(`${entry} exports no reconciler ${name}, only ${listed(exported)}`)
+  if (found === undefined) throw new Error(`${entry} exports no reconciler ${name}, only ${joinNames(exported)}`)
   if (found.timeoutMs > timeoutMsMax)
     throw new Error(`a run of ${name} may take ${found.timeoutMs} ms, but on Lambda at most ${timeoutMsMax}`)
   return found
 }
 
-function listed(reconcilers: readonly ReconcilerDescription[]): string {
+function joinNames(reconcilers: readonly ReconcilerDescription[]): string {
   return reconcilers.map(({ name }) => name).join(', ')
 }
 

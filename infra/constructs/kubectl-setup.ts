@@ -10,7 +10,7 @@ export function kubectlSetup(controlPlane: ControlPlane): string {
   const { api, clusterId } = controlPlane
   const { stackName, region } = Stack.of(controlPlane)
   const issuer = controlPlane.issuers.find(isAwsIssuer)
-  const login = issuer === undefined ? presigned(clusterId, region) : webIdentity(issuer, region)
+  const login = issuer === undefined ? presignArguments(clusterId, region) : webIdentity(issuer, region)
   return [
     `kubectl config set-cluster ${stackName} --server=${api.url}`,
     `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=aws ${login.map(execArg).join(' ')}`,
@@ -45,7 +45,7 @@ function webIdentity({ audience }: TokenIssuer, region: string): readonly string
 }
 
 /** Works for every principal without preparations: the AWS command line presigns a request for its own name. */
-function presigned(clusterId: string, region: string): readonly string[] {
+function presignArguments(clusterId: string, region: string): readonly string[] {
   return ['eks', 'get-token', `--cluster-name=${clusterId}`, `--region=${region}`, '--output=json']
 }
 

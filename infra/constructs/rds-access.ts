@@ -10,12 +10,12 @@ import type { ControlFunction } from './control-function.ts'
 export function allowRds(worker: ControlFunction): void {
   const { partition, region, account } = Stack.of(worker)
   const rds = (resource: string): string => `arn:${partition}:rds:${region}:${account}:${resource}`
-  worker.allow(named('cloudformation', requests), ['*'])
-  worker.allow(['rds:DescribeDBInstances', ...named('rds', looks), ...named('ec2', networkLooks)], ['*'])
+  worker.allow(nameActions('cloudformation', requests), ['*'])
+  worker.allow(['rds:DescribeDBInstances', ...nameActions('rds', looks), ...nameActions('ec2', networkLooks)], ['*'])
   // A new instance is also of its groups, and a deleted one leaves a snapshot.
   const resources = ['db:sp-*', 'og:*', 'pg:*', 'snapshot:*', 'subgrp:*'].map(rds)
-  worker.allow(named('rds', changes), resources)
-  worker.allow(named('rds', groupChanges), [rds('pg:sp-*')])
+  worker.allow(nameActions('rds', changes), resources)
+  worker.allow(nameActions('rds', groupChanges), [rds('pg:sp-*')])
   worker.allow(['rds:RemoveTagsFromResource'], ['db:sp-*', 'pg:sp-*'].map(rds))
   worker.addToRolePolicy(
     new iam.PolicyStatement({
@@ -70,6 +70,6 @@ const groupChanges = [
   'ResetDBParameterGroup',
 ]
 
-function named(service: string, actions: readonly string[]): readonly string[] {
+function nameActions(service: string, actions: readonly string[]): readonly string[] {
   return actions.map((action) => `${service}:${action}`)
 }

@@ -20,10 +20,10 @@ export function controllerPage(shown: ShownController): Rows {
   return [
     [text(3, howToRead(shown))],
     inTime(shown),
-    waiting(shown),
+    waitRow(shown),
     wrong(shown),
-    healing(shown),
-    running(shown),
+    healRow(shown),
+    runRow(shown),
     [lastFailures(shown)],
   ]
 }
@@ -60,7 +60,7 @@ function inTime(shown: ShownController): Rows[number] {
   ]
 }
 
-function waiting(shown: ShownController): Rows[number] {
+function waitRow(shown: ShownController): Rows[number] {
   const { queue } = shown
   return [
     graph({
@@ -121,7 +121,7 @@ function wrong(shown: ShownController): Rows[number] {
   ]
 }
 
-function healing(shown: ShownController): Rows[number] {
+function healRow(shown: ShownController): Rows[number] {
   const search = (name: string, ...dimensions: readonly string[]): cloudwatch.MathExpression =>
     shown.metrics.search({
       name,
@@ -149,7 +149,7 @@ function healing(shown: ShownController): Rows[number] {
   ]
 }
 
-function running(shown: ShownController): Rows[number] {
+function runRow(shown: ShownController): Rows[number] {
   const seconds = 'controller_runtime_reconcile_time_seconds'
   return [
     graph({

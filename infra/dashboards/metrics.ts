@@ -51,7 +51,7 @@ export function controlMetrics(namespace: string): ControlMetrics {
   const metric = (metricName: string, dimensionsMap: Record<string, string>, options: MetricOptions = {}) =>
     new cloudwatch.Metric({ namespace, metricName, dimensionsMap, statistic: 'Sum', period: oneMinute, ...options })
 
-  const searched = ({ name, dimensions, where = {}, statistic }: Search): string => {
+  const formatSearch = ({ name, dimensions, where = {}, statistic }: Search): string => {
     const conditions = Object.entries(where).map(([dimension, value]) => ` ${dimension}="${value}"`)
     const schema = `{${[`"${namespace}"`, ...dimensions].join(',')}}`
     return `SEARCH('${schema} MetricName="${name}"${conditions.join('')}', '${statistic}', 60)`
@@ -61,8 +61,8 @@ export function controlMetrics(namespace: string): ControlMetrics {
     ofController: (controller, name, options) => metric(name, { controller }, options),
     reconciles: (controller, result, options) =>
       metric('controller_runtime_reconcile_total', { controller, result }, { label: result, ...options }),
-    search: (search) => expression(searched(search), search.label ?? ''),
-    total: (search) => expression(`SUM(${searched(search)})`, search.label ?? search.name),
+    search: (search) => expression(formatSearch(search), search.label ?? ''),
+    total: (search) => expression(`SUM(${formatSearch(search)})`, search.label ?? search.name),
   }
 }
 

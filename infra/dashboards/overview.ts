@@ -33,7 +33,7 @@ export function overview(plane: ShownPlane): Rows {
     queues(plane),
     failures(plane),
     [text(2, aboutHealing)],
-    healing(plane),
+    healRow(plane),
     [text(2, aboutApi)],
     api(plane),
     [text(2, aboutCost)],
@@ -145,7 +145,7 @@ function failures({ functions, queues: shown, metrics, table }: ShownPlane): Row
       width: 6,
       lines: [
         ...each.map(([label, one]) => one.metricThrottles({ label, period: oneMinute })),
-        ...throttledTable(table),
+        ...throttleMetricsOf(table),
       ],
     }),
     graph({
@@ -159,13 +159,13 @@ function failures({ functions, queues: shown, metrics, table }: ShownPlane): Row
   ]
 }
 
-function throttledTable(table: dynamodb.Table): readonly cloudwatch.Metric[] {
+function throttleMetricsOf(table: dynamodb.Table): readonly cloudwatch.Metric[] {
   return ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
     table.metric(name, { label: `table: ${name}`, statistic: 'Sum', period: oneMinute }),
   )
 }
 
-function healing({ metrics }: ShownPlane): Rows[number] {
+function healRow({ metrics }: ShownPlane): Rows[number] {
   const byController = (title: string, name: string): cloudwatch.GraphWidget =>
     graph({
       title,

@@ -18,7 +18,7 @@ const entries = { '.': 'shared/index', './cdk': 'infra/cdk', './testing': 'share
  */
 export function installable(own: Manifest, modules: readonly string[]): Manifest {
   const { name, version, license, description } = own
-  const imported = importedPackages(modules).filter((one) => !(one in peers) && one !== name)
+  const imported = findImportedPackages(modules).filter((one) => !(one in peers) && one !== name)
   return {
     name,
     version,
@@ -36,7 +36,7 @@ export function installable(own: Manifest, modules: readonly string[]): Manifest
 }
 
 /** Packages that modules import by name, Node's own left out. */
-function importedPackages(modules: readonly string[]): readonly string[] {
+function findImportedPackages(modules: readonly string[]): readonly string[] {
   const specifiers = modules.flatMap((text) =>
     [...text.matchAll(/^(?:import|export)\b[^'"]*from ['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)].map(
       ([, first, second]) => first ?? second ?? '',

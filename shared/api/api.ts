@@ -43,7 +43,7 @@ export function createApi(services: ApiServices): HttpHandler {
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
     if (probes.includes(request.path)) return plainText(200, 'ok')
-    const user = await known(request, authenticate)
+    const user = await requireUser(request, authenticate)
     const info = requestInfo(request)
     if (!info.isResource) return answerPath(request, info.segments)
     refuseImpersonation(request, user)
@@ -86,7 +86,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
   }
 }
 
-async function known(request: HttpRequest, authenticate: Authenticator): Promise<User> {
+async function requireUser(request: HttpRequest, authenticate: Authenticator): Promise<User> {
   const user = await authenticate(request.header('authorization'))
   if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
   return user

@@ -12,7 +12,7 @@ import { child, entry } from '../model/schema/field-error.ts'
  * little depth.
  */
 export function refuseInexact(text: string): void {
-  if (mayBeInexact.test(text)) keepExactly(parseWithSource(text, marked))
+  if (mayBeInexact.test(text)) keepExactly(parseWithSource(text, markInexact))
 }
 
 /** Of most bodies this is all that the check costs: a number of so many digits, or so high an exponent, is rare. */
@@ -30,7 +30,7 @@ class Inexact {
   }
 }
 
-function marked(_key: string, value: unknown, { source }: { readonly source: string }): unknown {
+function markInexact(_key: string, value: unknown, { source }: { readonly source: string }): unknown {
   return typeof value === 'number' ? exactly(value, source) : value
 }
 
@@ -46,14 +46,14 @@ export function exactNumber(_key: unknown, value: unknown): unknown {
 
 /** The value, if all its numbers were kept. Throws BAD_REQUEST. */
 export function keepExactly<Value>(value: Value): Value {
-  return kept(value, '') as Value
+  return keepNumbers(value, '') as Value
 }
 
-function kept(value: unknown, path: string): unknown {
+function keepNumbers(value: unknown, path: string): unknown {
   if (value instanceof Inexact) return bound.test(path) ? Number(value.written) : refuse(value, path)
-  if (Array.isArray(value)) return value.map((item, i) => kept(item, entry(path, i)))
+  if (Array.isArray(value)) return value.map((item, i) => keepNumbers(item, entry(path, i)))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, kept(field, child(path, name))]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, keepNumbers(field, child(path, name))]))
 }
 
 /**

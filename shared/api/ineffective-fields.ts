@@ -9,13 +9,13 @@ import type { ServedKind } from '../model/served-kind.ts'
  */
 export function findIneffectiveFields({ group, kind }: ServedKind, object: ApiObject): readonly string[] {
   const isDefinition = group === 'apiextensions.k8s.io' && kind === 'CustomResourceDefinition'
-  const ofDefinition = isDefinition ? unheededInDefinition(object as unknown as CustomResourceDefinition) : []
+  const ofDefinition = isDefinition ? findIneffectiveInDefinition(object as unknown as CustomResourceDefinition) : []
   return object.metadata.annotations === undefined
     ? ofDefinition
     : [...ofDefinition, ...findIneffectiveAnnotations(object)]
 }
 
-function unheededInDefinition({ spec }: CustomResourceDefinition): readonly string[] {
+function findIneffectiveInDefinition({ spec }: CustomResourceDefinition): readonly string[] {
   return spec.versions.flatMap(({ schema, subresources }, i) => [
     ...(JSON.stringify(schema ?? {}).includes('"x-kubernetes-validations":[{')
       ? [`spec.versions[${i}].schema: rules of x-kubernetes-validations are kept, and not run`]

@@ -15,31 +15,31 @@ export function createMeasure(services: { readonly telemetry: Telemetry; readonl
   const seriesOf = createSeries(services.telemetry)
   const { clock } = services
 
-  const opened = ({ request: { signal } }: Call, { open }: Series): void => {
+  const noteOpen = ({ request: { signal } }: Call, { open }: Series): void => {
     if (signal.aborted) return
     open.watches++
     signal.addEventListener('abort', () => open.watches--, { once: true })
   }
 
-  const answered = (call: Call, { verb, status, startMs }: Answered): void => {
+  const noteAnswer = (call: Call, { verb, status, startMs }: Answered): void => {
     const series = seriesOf(verb, call)
     series.count(status)
     if (verb !== 'WATCH') series.time(Math.max(0, clock.nowMs() - startMs) / 1_000)
-    else if (status === 200) opened(call, series)
+    else if (status === 200) noteOpen(call, series)
   }
 
   return (verb: Verb, handle: VerbHandler): VerbHandler => {
     const word = words[verb]
     return async (call) => {
       const startMs = clock.nowMs()
-      const said = (status: number): void => answered(call, { verb: wordOf(word, call), status, startMs })
+      const note = (status: number): void => noteAnswer(call, { verb: wordOf(word, call), status, startMs })
       return handle(call).then(
         (response: HttpResponse) => {
-          said(response.status)
+          note(response.status)
           return response
         },
         (error: unknown) => {
-          said(errorCatalogue[toOperatingError(error).code].status)
+          note(errorCatalogue[toOperatingError(error).code].status)
           throw error
         },
       )

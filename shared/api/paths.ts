@@ -55,11 +55,13 @@ function discovery(request: HttpRequest, root: 'api' | 'apis', { rest, versions 
   if (first === undefined) return groups(request, root, versions)
   const [group, version] = root === 'api' ? ['', first] : [first, second]
   if (rest.length > (root === 'api' ? 1 : 2)) throw noSuchPath()
-  return found(version === undefined ? groupDocument(versions, group) : resourceList(versions, { group, version }))
+  return answerDocument(
+    version === undefined ? groupDocument(versions, group) : resourceList(versions, { group, version }),
+  )
 }
 
 function groups(request: HttpRequest, root: 'api' | 'apis', versions: readonly GroupVersion[]): HttpResponse {
-  const aggregated = aggregatedVersion(request)
+  const aggregated = findAggregatedVersion(request)
   if (aggregated === undefined) return json(200, root === 'api' ? coreVersions(versions) : groupList(versions))
   const shown = versions.filter(({ group }) => (group === '') === (root === 'api'))
   const type = `application/json;g=apidiscovery.k8s.io;v=${aggregated};as=APIGroupDiscoveryList`
@@ -67,7 +69,7 @@ function groups(request: HttpRequest, root: 'api' | 'apis', versions: readonly G
 }
 
 /** The first aggregated form in the Accept header; the client tells by Content-Type whether it got one. */
-function aggregatedVersion(request: HttpRequest): DiscoveryVersion | undefined {
+function findAggregatedVersion(request: HttpRequest): DiscoveryVersion | undefined {
   for (const range of (request.header('accept') ?? '').split(',')) {
     const { type, parameters } = mediaRange(range)
     const { as, g: group, v: version } = parameters
@@ -83,7 +85,7 @@ function aggregatedVersion(request: HttpRequest): DiscoveryVersion | undefined {
   return undefined
 }
 
-function found(document: JsonObject | undefined): HttpResponse {
+function answerDocument(document: JsonObject | undefined): HttpResponse {
   if (document === undefined) throw noSuchPath()
   return json(200, document)
 }

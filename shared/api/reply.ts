@@ -28,14 +28,14 @@ export function withHeader(response: HttpResponse, name: string, value: string):
 /** The same response with what a person should know beside it: kubectl prints each as `Warning: …`. */
 export function withWarnings(response: HttpResponse, warnings: readonly string[]): HttpResponse {
   if (warnings.length === 0) return response
-  return withHeader(response, 'warning', warnings.slice(0, warningsMax).map(warning).join(', '))
+  return withHeader(response, 'warning', warnings.slice(0, warningsMax).map(formatWarning).join(', '))
 }
 
 const warningsMax = 20
 const warningLengthMax = 500
 
 /** RFC 7234 warn-value; what no header may hold becomes a space. */
-function warning(text: string): string {
+function formatWarning(text: string): string {
   const quoted = text
     .slice(0, warningLengthMax)
     .replace(/[^\x20-\x7e]/g, ' ')

@@ -48,7 +48,7 @@ function decode(type: string, bytes: Uint8Array): Json | Promise<Json> {
     case 'application/apply-patch+yaml':
       return parseYaml(utf8(bytes))
     case 'application/vnd.kubernetes.protobuf':
-      return checked(decodeObject(bytes))
+      return checkDepth(decodeObject(bytes))
     default:
       throw mediaTypeRefusal(type, 'application/json, application/yaml, application/vnd.kubernetes.protobuf')
   }
@@ -90,12 +90,12 @@ function utf8(bytes: Uint8Array): string {
 }
 
 function parseJson(text: string): Json {
-  const value = checked(parsed('JSON', () => JSON.parse(text)))
+  const value = checkDepth(parseAs('JSON', () => JSON.parse(text)))
   refuseInexact(text)
   return value
 }
 
-function parsed(format: string, parse: () => unknown): unknown {
+function parseAs(format: string, parse: () => unknown): unknown {
   try {
     return parse()
   } catch (cause) {
@@ -108,10 +108,10 @@ function parsed(format: string, parse: () => unknown): unknown {
 async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return parseJson(text)
   const { yamlValue } = await import('./yaml-body.ts')
-  return keepExactly(checked(parsed('YAML', () => yamlValue(text))))
+  return keepExactly(checkDepth(parseAs('YAML', () => yamlValue(text))))
 }
 
-function checked(value: unknown): Json {
+function checkDepth(value: unknown): Json {
   refuseDeep(value, bodyDepthMax)
   return value as Json
 }

@@ -43,10 +43,10 @@ export function requestInfo(request: Pick<HttpRequest, 'method' | 'path' | 'quer
 
 function pathSegments(path: string): readonly string[] {
   const segments = path.split('/').filter((segment) => segment !== '')
-  return path.includes('%') ? segments.map(decoded) : segments
+  return path.includes('%') ? segments.map(decodeSegment) : segments
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch (cause) {

@@ -15,7 +15,7 @@ type Services = Pick<ApiServices, 'resources' | 'feed'>
 export function selectObjects(options: SelectedOptions, services: Services): Promise<ObjectList> {
   const { kind, selection, ...page } = options
   const { namespace, name, selector } = selection
-  if (name !== undefined && (namespace !== '' || !kind.namespaced)) return named(name, options, services)
+  if (name !== undefined && (namespace !== '' || !kind.namespaced)) return selectByName(name, options, services)
   return services.resources.list(kind, {
     ...page,
     ...(namespace === '' ? {} : { namespace }),
@@ -23,7 +23,7 @@ export function selectObjects(options: SelectedOptions, services: Services): Pro
   })
 }
 
-async function named(
+async function selectByName(
   name: string,
   { kind, selection }: SelectedOptions,
   { resources, feed }: Services,

@@ -10,14 +10,14 @@ import type { ServedKind } from '../model/served-kind.ts'
  * one of a custom kind, which Kubernetes refuses too. Throws UNSUPPORTED_MEDIA_TYPE.
  */
 export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObject {
-  if (!kind.builtIn) throw refused('kinds defined by a CustomResourceDefinition do not support it')
+  if (!kind.builtIn) throw patchRefusal('kinds defined by a CustomResourceDefinition do not support it')
   const listField = mergesByKey(patch, '')
   if (listField !== undefined)
-    throw refused(`it is supported only where it equals a JSON merge patch, and ${listField} is not such a field`)
+    throw patchRefusal(`it is supported only where it equals a JSON merge patch, and ${listField} is not such a field`)
   return patch
 }
 
-function refused(why: string): OperatingError {
+function patchRefusal(why: string): OperatingError {
   return new OperatingError(
     'UNSUPPORTED_MEDIA_TYPE',
     `the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml; ` +

@@ -25,7 +25,7 @@ export interface View {
 }
 
 export interface ListParts {
-  opening(list: Omit<ObjectList, 'items'>): string
+  openText(list: Omit<ObjectList, 'items'>): string
   item(stored: StoredObject): string
   readonly closing: string
 }
@@ -63,22 +63,22 @@ function objectView(kind: ServedKind): View {
   const one = (stored: StoredObject): string => objectText(present(stored))
   const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const parts: ListParts = {
-    opening: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
+    openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
     item: one,
     closing: ']}',
   }
   return { name: 'objects', introduces: false, one, list: listOf(parts), parts, event: one }
 }
 
-function listOf({ opening, item, closing }: ListParts): View['list'] {
-  return (page) => `${opening(page)}${page.items.map(item).join(',')}${closing}`
+function listOf({ openText, item, closing }: ListParts): View['list'] {
+  return (page) => `${openText(page)}${page.items.map(item).join(',')}${closing}`
 }
 
 function metadataView(apiVersion: string): View {
   const one = ({ object }: StoredObject): string => JSON.stringify(partial(object, apiVersion))
   const head = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(apiVersion)},"metadata":`
   const parts: ListParts = {
-    opening: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
+    openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
     item: one,
     closing: ']}',
   }
@@ -94,15 +94,15 @@ interface TableOptions extends ViewOptions {
 function tableView(options: TableOptions): View {
   const { columnDefinitions } = options.shape
   const head = `{"kind":"Table","apiVersion":${JSON.stringify(options.apiVersion)},"metadata":`
-  const opening = (metadata: JsonObject, columns: readonly JsonObject[] | null): string =>
+  const openTable = (metadata: JsonObject, columns: readonly JsonObject[] | null): string =>
     `${head}${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`
   const parts: ListParts = {
-    opening: (list) => opening(listMeta(list), columnDefinitions),
+    openText: (list) => openTable(listMeta(list), columnDefinitions),
     item: (stored) => JSON.stringify(row(stored, options)),
     closing: ']}',
   }
   const table = (stored: StoredObject, columns: readonly JsonObject[] | null): string =>
-    `${opening(rowsVersion(stored), columns)}${parts.item(stored)}${parts.closing}`
+    `${openTable(rowsVersion(stored), columns)}${parts.item(stored)}${parts.closing}`
   return {
     name: `table ${options.apiVersion} ${options.include}`,
     introduces: true,

@@ -56,16 +56,16 @@ interface Fault {
 function faultOf(document: Document.Parsed): Fault | undefined {
   let fault: Fault | undefined
   let aliases = 0
-  const found = (message: string, at = 0): symbol => {
+  const noteFault = (message: string, at = 0): symbol => {
     fault = { message, pos: [at] }
     return visit.BREAK
   }
   visit(document, {
     Alias: (_, { range }) =>
-      ++aliases > aliasesMax ? found(`There are more than ${aliasesMax} aliases`, range?.[0]) : undefined,
+      ++aliases > aliasesMax ? noteFault(`There are more than ${aliasesMax} aliases`, range?.[0]) : undefined,
     Map: (_, { items }) => {
       const repeated = firstRepeated(items.map(({ key }) => key).filter(isScalar))
-      return repeated && found('Map keys must be unique', repeated.range?.[0])
+      return repeated && noteFault('Map keys must be unique', repeated.range?.[0])
     },
   })
   return fault

@@ -79,11 +79,11 @@ function isWord(text: string): boolean {
 }
 
 function unreadable(text: string): OperatingError {
-  return new OperatingError('BAD_REQUEST', `unable to parse requirement: ${shown(text)}`)
+  return new OperatingError('BAD_REQUEST', `unable to parse requirement: ${quoteShort(text)}`)
 }
 
 /** A reply does not repeat all that was sent. */
-function shown(text: string): string {
+function quoteShort(text: string): string {
   return JSON.stringify(text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`)
 }
 
@@ -103,7 +103,7 @@ export function fieldSelector(text: string, selectable: readonly string[]): Sele
 function fieldRequirement(text: string, selectable: readonly string[]): Selector {
   const { key: field, operator, rest: value } = requirementOf(text)
   if (operator !== '=' && operator !== '!=')
-    throw new OperatingError('BAD_REQUEST', `invalid field selector: ${shown(text)}`)
+    throw new OperatingError('BAD_REQUEST', `invalid field selector: ${quoteShort(text)}`)
   if (!selectable.includes(field))
     throw new OperatingError(
       'BAD_REQUEST',

@@ -9,7 +9,7 @@ export interface ObjectIndex {
    * Keys of the objects that name this uid among their owners. Strong: none is missing whose write resolved before, see
    * docs/decisions/0007. It may name one that does not any more. With a limit, at most so many of them, whichever.
    */
-  ownedBy(uid: string, limit?: number): Promise<readonly ObjectKey[]>
+  childrenOf(uid: string, limit?: number): Promise<readonly ObjectKey[]>
 
   /** Keys of the objects that refer to this one, as recorded by `setReferences`. */
   referrers(target: ObjectKey): Promise<readonly ObjectKey[]>

@@ -46,7 +46,7 @@ export function attempts<Read, Status>(
       const isFailure = countsAsFailure(error)
       const outcome = isFailure ? await onError?.({ error, object, ctx }) : undefined
       if (outcome !== undefined) return outcome
-      throw isFailure && ctx.isLastAttempt ? exhausted(error) : error
+      throw isFailure && ctx.isLastAttempt ? exhaustionError(error) : error
     }
   }
 }
@@ -56,7 +56,7 @@ function countsAsFailure(error: unknown): boolean {
   return verdict.kind === 'stopped' || (verdict.kind === 'failed' && !verdict.quiet)
 }
 
-function exhausted(error: unknown): Error {
+function exhaustionError(error: unknown): Error {
   if (error instanceof StopError) return error
   const message = error instanceof Error ? error.message : String(error)
   return new StopError('RetriesExhausted', message, { cause: error })

@@ -114,12 +114,12 @@ export interface Context {
 
 export interface Outside {
   /** A call of somebody else's API is over. */
-  called(verb: OutsideVerb, result: 'success' | 'error'): void
+  recordCall(verb: OutsideVerb, result: 'success' | 'error'): void
   /**
    * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and told
    * as an event. The message names the fields, and is the same for the same drift.
    */
-  mended(message: string): Promise<void>
+  recordDrift(message: string): Promise<void>
 }
 
 export type OutsideVerb = 'get' | 'find' | 'create' | 'update' | 'delete'

@@ -87,7 +87,7 @@ function structural({ kind }: { readonly kind: string }, field: string, type: z.
   }) => {
     throw new DefinitionError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
   }
-  return tidied(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', unrepresentable }) as JsonObject)
+  return tidySchema(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', unrepresentable }) as JsonObject)
 }
 
 /** `properties[spec].properties[when]`, as the checks of a structural schema say it. */
@@ -99,17 +99,17 @@ function schemaPath(path: readonly (string | number)[]): string {
   return `${keyword}${isNamed ? `[${name}]` : ''}${deeper === '' ? '' : `.${deeper}`}`
 }
 
-function tidied(schema: JsonObject): StructuralSchema {
+function tidySchema(schema: JsonObject): StructuralSchema {
   const { additionalProperties, ...rest } = schema
   const tidy: JsonObject = {}
   for (const keyword in rest) if (!isSafeIntegerBound(keyword, rest[keyword])) tidy[keyword] = rest[keyword]
   for (const keyword of ['items', 'not'])
-    if (isObject(tidy[keyword])) tidy[keyword] = tidied(tidy[keyword]) as JsonObject
+    if (isObject(tidy[keyword])) tidy[keyword] = tidySchema(tidy[keyword]) as JsonObject
   if (isObject(tidy['properties']))
     tidy['properties'] = Object.fromEntries(
-      Object.entries(tidy['properties']).map(([name, field]) => [name, tidied(field as JsonObject) as JsonObject]),
+      Object.entries(tidy['properties']).map(([name, field]) => [name, tidySchema(field as JsonObject) as JsonObject]),
     )
-  if (isObject(additionalProperties)) tidy['additionalProperties'] = tidied(additionalProperties) as JsonObject
+  if (isObject(additionalProperties)) tidy['additionalProperties'] = tidySchema(additionalProperties) as JsonObject
   return isIntOrString(tidy) ? intOrString(tidy) : tidy
 }
 

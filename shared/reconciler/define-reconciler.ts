@@ -93,7 +93,7 @@ export function defineReconciler<Read, Body>(
   return Object.freeze({
     name,
     kind: kind as Kind,
-    ...wokenBy(kind as Kind, options),
+    ...wakersOf(kind as Kind, options),
     resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),
@@ -104,7 +104,7 @@ export function defineReconciler<Read, Body>(
     reconcile: reconcile as unknown as Controller['reconcile'],
     ...(options.onRemoved && { onRemoved: options.onRemoved }),
     ...(cleanup && {
-      ...cleanedUp(cleanup as unknown as NonNullable<Controller['cleanup']>, options.deletionPolicy),
+      ...withCleanup(cleanup as unknown as NonNullable<Controller['cleanup']>, options.deletionPolicy),
       finalizer: finalizerOf(kind, name, options.finalizer),
     }),
   })
@@ -112,14 +112,14 @@ export function defineReconciler<Read, Body>(
 
 type CleanedUp = Required<Pick<Controller, 'cleanup' | 'deletionPolicy'>>
 
-function cleanedUp(cleanup: CleanedUp['cleanup'], deletionPolicy: DeletionPolicy = 'Delete'): CleanedUp {
+function withCleanup(cleanup: CleanedUp['cleanup'], deletionPolicy: DeletionPolicy = 'Delete'): CleanedUp {
   return { cleanup: withDeletionPolicy(cleanup, deletionPolicy), deletionPolicy }
 }
 
 type WokenBy<Read> = Pick<ReconcilerOptions<Read>, 'when' | 'owns' | 'watches'>
 type Wakers = Pick<Controller, 'when' | 'owns' | 'references' | 'maps'>
 
-function wokenBy<Read>(kind: Kind, { when, owns = [], watches = [] }: WokenBy<Read>): Wakers {
+function wakersOf<Read>(kind: Kind, { when, owns = [], watches = [] }: WokenBy<Read>): Wakers {
   return {
     when: (when ?? (() => true)) as Predicate,
     owns: owns.map(toOwnedWatch),

@@ -21,18 +21,18 @@ export interface ObservedChange<Read = ApiObject> {
 }
 
 /** Changes of the desired state, creation and removal; not those of labels, annotations, other metadata or status. */
-export const generationChanged: Predicate<unknown> = touchedOneOf('spec', 'delete')
+export const generationChanged: Predicate<unknown> = whenTouched('spec', 'delete')
 
 /** Changes of labels, creation and removal. */
-export const labelsChanged: Predicate<unknown> = touchedOneOf('labels')
+export const labelsChanged: Predicate<unknown> = whenTouched('labels')
 
 /** Changes of annotations, creation and removal. */
-export const annotationsChanged: Predicate<unknown> = touchedOneOf('annotations')
+export const annotationsChanged: Predicate<unknown> = whenTouched('annotations')
 
 /** Every change: what holds without a predicate, as a word to build others with. */
 export const resourceVersionChanged: Predicate<unknown> = () => true
 
-function touchedOneOf(...parts: Touched): Predicate<unknown> {
+function whenTouched(...parts: Touched): Predicate<unknown> {
   return ({ type, touched }) => type !== 'modified' || touches(touched, ...parts)
 }
 

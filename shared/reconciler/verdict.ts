@@ -26,10 +26,10 @@ export function observes({ kind }: Verdict): boolean {
  */
 export function verdictOf(error: unknown): Verdict {
   const report = reportOf(error)
-  return { ...sorted(error), ...(report === undefined ? {} : { report }) }
+  return { ...sortError(error), ...(report === undefined ? {} : { report }) }
 }
 
-function sorted(error: unknown): Exclude<Verdict, Outcome> {
+function sortError(error: unknown): Exclude<Verdict, Outcome> {
   if (error instanceof InvariantError) throw error
   const message = messageOf(error)
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message }

@@ -44,7 +44,7 @@ export interface MappedFrom {
  * Children of this kind, not all of whose changes wake the owner: `owns: [owned(Secret, { when: generationChanged })]`.
  */
 export function owned<Read>(kind: Kind<Read, unknown>, options: WatchOptions<Read> = {}): Owned {
-  return { watched: watched(kind, options) }
+  return { watched: toWatched(kind, options) }
 }
 
 /**
@@ -57,7 +57,7 @@ export function reference<Read, Target = ApiObject>(
   names: (primary: Read) => References,
   options: WatchOptions<Target> = {},
 ): ReferenceTo<Read> {
-  return { references: names, watched: watched(kind, options) }
+  return { references: names, watched: toWatched(kind, options) }
 }
 
 /**
@@ -71,16 +71,16 @@ export function mapped<Target>(
   primaries: (object: Target) => References,
   options: WatchOptions<Target> = {},
 ): MappedFrom {
-  return { primaries: primaries as MappedFrom['primaries'], watched: watched(kind, options) }
+  return { primaries: primaries as MappedFrom['primaries'], watched: toWatched(kind, options) }
 }
 
-function watched<Read>(kind: Kind<Read, unknown>, { when = () => true }: WatchOptions<Read>): Watched {
+function toWatched<Read>(kind: Kind<Read, unknown>, { when = () => true }: WatchOptions<Read>): Watched {
   return { kind: kind as Kind, when: when as Predicate }
 }
 
 /** The watch as the engine runs it. */
 export function toOwnedWatch(given: Kind<unknown, unknown> | Owned): Watched {
-  return 'watched' in given ? given.watched : watched(given, {})
+  return 'watched' in given ? given.watched : toWatched(given, {})
 }
 
 /** The watch as the engine runs it. */
@@ -100,7 +100,7 @@ export function toMappedWatch(primaryKind: Kind, { primaries, watched: { kind, w
 
 /** Names come from what users write: what no object can be called is no reference. */
 function keysOf(kind: Kind, { metadata }: ApiObject, references: References): readonly ObjectKey[] {
-  return listed(references)
+  return toList(references)
     .map(({ name, namespace = metadata.namespace ?? '' }) => ({
       group: kind.group,
       kind: kind.kind,
@@ -116,7 +116,7 @@ function canBeName(name: unknown): boolean {
 
 const nameLengthMax = 253
 
-function listed(found: References): readonly Reference[] {
+function toList(found: References): readonly Reference[] {
   if (found === undefined) return []
   return Array.isArray(found) ? (found as readonly Reference[]) : [found as Reference]
 }

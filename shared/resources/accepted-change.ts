@@ -27,10 +27,10 @@ export function withAcceptedChange(
 ): StoredObject {
   const hasMoved = before?.object.metadata.generation !== next.object.metadata.generation
   if (kind.builtIn || !kind.hasStatus || !hasMoved) return next
-  return { ...next, engine: { ...next.engine, change: acceptedChange(before, next.object, by) } }
+  return { ...next, engine: { ...next.engine, change: acceptChange(before, next.object, by) } }
 }
 
-function acceptedChange(
+function acceptChange(
   before: StoredObject | undefined,
   next: ApiObject,
   { manager: by, nowMs: atMs }: Changer,
@@ -47,9 +47,11 @@ const byLengthMax = 128
 const pathLengthMax = 100
 
 function fieldsOf(before: ApiObject, next: ApiObject): readonly string[] {
-  return findChangedFields(desired(before), desired(next), fieldsMax).map((path) => path.slice(0, pathLengthMax))
+  return findChangedFields(desiredContentOf(before), desiredContentOf(next), fieldsMax).map((path) =>
+    path.slice(0, pathLengthMax),
+  )
 }
 
-function desired({ metadata: _, status: __, ...content }: ApiObject): JsonObject {
+function desiredContentOf({ metadata: _, status: __, ...content }: ApiObject): JsonObject {
   return content
 }

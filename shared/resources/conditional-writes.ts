@@ -39,7 +39,7 @@ export interface Planned extends Pick<Written, 'warnings'> {
 
 export interface ErasePlan {
   /** The object marked for deletion; may throw. */
-  readonly marked: (before: ApiObject) => ApiObject
+  readonly mark: (before: ApiObject) => ApiObject
   readonly dryRun: boolean
   readonly by: Changer
 }
@@ -81,7 +81,7 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     try {
       return await onNewest(async () => attempt((before = await find(kind, at))), isConflict)
     } catch (error) {
-      throw before === undefined ? error : worded(kind, before, error)
+      throw before === undefined ? error : rewordError(kind, before, error)
     }
   }
 
@@ -107,9 +107,9 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
       return commit(kind, before, plan.next(before), plan)
     })
 
-  const erase: ConditionalWrites['erase'] = (kind, at, { marked, dryRun, by }) =>
+  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by }) =>
     attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
-      const next = withAcceptedChange(kind, before, { ...before, object: marked(before.object) }, by)
+      const next = withAcceptedChange(kind, before, { ...before, object: mark(before.object) }, by)
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
       return {
@@ -122,7 +122,7 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
 }
 
 /** The store's own words say nothing of kinds. */
-function worded(kind: ServedKind, before: StoredObject, error: unknown): unknown {
+function rewordError(kind: ServedKind, before: StoredObject, error: unknown): unknown {
   if (hasCode(error, 'NOT_FOUND')) return notFound(kind, before.object.metadata.name)
   return hasCode(error, 'VERSION_CONFLICT') && error.details.name === undefined
     ? conflict(kind, before.object.metadata)

@@ -40,18 +40,18 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   }
   const { find, insert, change, erase } = createConditionalWrites({ store, surroundings })
 
-  /** `owned`: the new object with the managedFields that the body says. */
+  /** `withOwner`: the new object with the managedFields that the body says. */
   const create = async (
     kind: ServedKind,
     body: JsonObject,
-    how: WriteOptions & Pick<Written, 'warnings'> & { readonly owned: typeof withManagedFields },
+    how: WriteOptions & Pick<Written, 'warnings'> & { readonly withOwner: typeof withManagedFields },
   ): Promise<Written> => {
     if (kind.isEnding === true) throw terminationRefusal()
     const around = await surroundings(kind)
     const namespace = kind.namespaced ? namespaceOf(body) : ''
     const { nowMs } = around
     const object = newObject(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
-    const state = firstState(kind, how.owned(object, body), around)
+    const state = firstState(kind, how.withOwner(object, body), around)
     const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
     if (kind.namespaced) await requireNamespace(store, namespace)
     return {
@@ -81,7 +81,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   ): Promise<Written> => {
     const next = (before: StoredObject): Planned => {
       const live = inVersion(kind, before).object
-      const { body, warnings } = admit(kind, patched(live, given), how, live)
+      const { body, warnings } = admit(kind, patchObject(live, given), how, live)
       return { object: rewritten(before.object, body, writer(kind, how)), warnings }
     }
     return change(kind, at, plan(next, namesVersionIn(given), how))
@@ -99,7 +99,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     if (how.subresource === undefined && (await store.get(keyIn(kind, at))) === undefined) {
       try {
         const body = applyConfiguration(undefined, config, given.force, writer(kind, how))
-        return await create(kind, body, { ...how, warnings: [], owned: withManagedFields })
+        return await create(kind, body, { ...how, warnings: [], withOwner: withManagedFields })
       } catch (error) {
         if (!hasCode(error, 'ALREADY_EXISTS')) throw error
       }
@@ -107,7 +107,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     const next = (before: StoredObject): Planned => {
       how.check?.(before.object)
       const body = applyConfiguration(inVersion(kind, before).object, config, given.force, writer(kind, how))
-      return { object: withManagedFields(merged(before.object, body, writer(kind, how)), body), warnings: [] }
+      return { object: withManagedFields(mergeWrite(before.object, body, writer(kind, how)), body), warnings: [] }
     }
     return change(kind, at, plan(next, namesVersionIn(given), how))
   }
@@ -129,27 +129,27 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
 
     create: async (kind, given, how) => {
       const { body, warnings } = admit(kind, given, how)
-      const owned: typeof withManagedFields = (object, sent) =>
+      const withOwner: typeof withManagedFields = (object, sent) =>
         withOwnership(object, object, sentManagedFieldsOf(sent), writer(kind, how))
-      return shown(kind, await create(kind, body, { ...how, warnings, owned }))
+      return showInVersion(kind, await create(kind, body, { ...how, warnings, withOwner }))
     },
 
-    update: async (kind, given, how) => shown(kind, await update(kind, given, how)),
+    update: async (kind, given, how) => showInVersion(kind, await update(kind, given, how)),
 
     patch: async (kind, at, given, how) =>
-      shown(kind, await (given.type === 'apply' ? apply(kind, at, given, how) : patch(kind, at, given, how))),
+      showInVersion(kind, await (given.type === 'apply' ? apply(kind, at, given, how) : patch(kind, at, given, how))),
 
     delete: async (kind, at, asked = {}) => {
       const nowMs = clock.nowMs()
-      const markedFor = (before: ApiObject): ApiObject => {
+      const markFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})
         checkDeletion(kind, before)
         return prepareState(markDeleted(before, nowMs, propagationFinalizer(asked)), { nowMs })
       }
-      return shown(
+      return showInVersion(
         kind,
         await erase(kind, at, {
-          marked: markedFor,
+          mark: markFor,
           dryRun: asked.dryRun === true,
           by: { manager: asked.manager ?? 'unknown', nowMs },
         }),
@@ -172,12 +172,12 @@ function plan(next: ChangePlan['next'], namesVersion: boolean, { dryRun = false,
 }
 
 /** The object after a write through one of its two paths. */
-function merged(before: ApiObject, body: JsonObject, { kind, subresource }: Writer): ApiObject {
+function mergeWrite(before: ApiObject, body: JsonObject, { kind, subresource }: Writer): ApiObject {
   return subresource === 'status' ? withStatus(kind, before, body) : replaceObject(kind, before, body)
 }
 
 function rewritten(before: ApiObject, body: JsonObject, how: Writer): ApiObject {
-  return withOwnership(before, merged(before, body, how), sentManagedFieldsOf(body), how)
+  return withOwnership(before, mergeWrite(before, body, how), sentManagedFieldsOf(body), how)
 }
 
 /** What is applied is named by the path it came by. */
@@ -187,7 +187,7 @@ function atPlace(kind: ServedKind, body: JsonObject, { name, namespace = '' }: P
   return { ...body, metadata: { ...place, ...metadata } }
 }
 
-function patched(target: ApiObject, patch: PlainPatch): JsonObject {
+function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {
   if (patch.type === 'json') return jsonPatch(target, patch.body)
   return mergePatch(target, patch.body) as JsonObject
 }
@@ -220,7 +220,7 @@ function inVersion(kind: ServedKind, stored: StoredObject): StoredObject {
   return stored.object.apiVersion === apiVersion ? stored : { ...stored, object: { ...stored.object, apiVersion } }
 }
 
-function shown<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {
+function showInVersion<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {
   return { ...result, stored: inVersion(kind, result.stored) }
 }
 

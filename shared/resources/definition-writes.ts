@@ -8,7 +8,7 @@ import { isDefinition } from './stored-definitions.ts'
  * one whose fate is unknown may have been written.
  */
 export function tellDefinitionWrites(store: ObjectStore, tell: () => void): ObjectStore {
-  const told = async ({ object }: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> => {
+  const notify = async ({ object }: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> => {
     try {
       return await write
     } finally {
@@ -17,8 +17,8 @@ export function tellDefinitionWrites(store: ObjectStore, tell: () => void): Obje
   }
   return {
     ...store,
-    create: (stored) => told(stored, store.create(stored)),
-    replace: (stored, touched) => told(stored, store.replace(stored, touched)),
-    remove: (stored) => told(stored, store.remove(stored)),
+    create: (stored) => notify(stored, store.create(stored)),
+    replace: (stored, touched) => notify(stored, store.replace(stored, touched)),
+    remove: (stored) => notify(stored, store.remove(stored)),
   }
 }

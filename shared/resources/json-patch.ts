@@ -22,8 +22,8 @@ export function jsonPatch(target: JsonObject, operations: readonly JsonObject[])
   let copied = 0
   let shifted = 0
   for (const [i, operation] of operations.entries()) {
-    copied += copiedLength(document, operation)
-    shifted += shiftedItems(document, operation)
+    copied += measureCopied(document, operation)
+    shifted += countShifted(document, operation)
     if (copied > copiedLengthMax)
       throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 700 KiB')
     if (shifted > shiftedItemsMax)
@@ -47,13 +47,13 @@ function misfit(i: number, { op, path }: JsonObject): OperatingError {
 
 const shownLength = 1_000
 
-function copiedLength(document: Root, { op, from }: JsonObject): number {
+function measureCopied(document: Root, { op, from }: JsonObject): number {
   const source = op === 'copy' || op === 'move' ? pathOf(from) : undefined
   const value = source && find(document, source)
   return value === undefined ? 0 : JSON.stringify(value).length
 }
 
-function shiftedItems(document: Root, { op, path, from }: JsonObject): number {
+function countShifted(document: Root, { op, path, from }: JsonObject): number {
   switch (op) {
     case 'add':
     case 'copy':

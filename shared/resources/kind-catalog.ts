@@ -9,5 +9,5 @@ export interface KindCatalog {
   /** Preferred version of each group first; built-in groups first. */
   all(): Promise<readonly ServedKind[]>
   /** Every kind that there may be objects of, as `byKind` gives it. */
-  stored(): Promise<readonly ServedKind[]>
+  listStored(): Promise<readonly ServedKind[]>
 }

@@ -11,12 +11,12 @@ import { strategyOf, type Surroundings } from './strategies.ts'
 /** The first state of an object. Throws INVALID with every error found. */
 export function firstState(kind: ServedKind, object: ApiObject, around: Surroundings): StoredObject {
   const { finalizer, engine } = strategyOf(object)
-  const whole = withDefaults(kind, finalizer === undefined ? object : heldBy(finalizer, object))
+  const whole = withDefaults(kind, finalizer === undefined ? object : withFinalizer(finalizer, object))
   const complete = completeState(kind, undefined, whole, around)
   return { object: complete, engine: engine?.(complete, around.nowMs) ?? {} }
 }
 
-function heldBy(finalizer: string, object: ApiObject): ApiObject {
+function withFinalizer(finalizer: string, object: ApiObject): ApiObject {
   const others = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
   return { ...object, metadata: { ...object.metadata, finalizers: [...others, finalizer] } }
 }

@@ -45,7 +45,7 @@ export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): S
     byPlural: (group, version, plural) => find(`${group}/${version}/${plural}`),
     byKind: (group, kind) => find(`${group}//${kind}`),
     all: async () => (await index(maxAgeMs)).all,
-    stored: async () => (await index(maxAgeMs)).stored,
+    listStored: async () => (await index(maxAgeMs)).stored,
     invalidate: () => {
       current = undefined
     },

@@ -37,7 +37,7 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
     ...meta,
     ...(generateName === undefined ? {} : { generateName }),
     name: given.name ?? (generateName === undefined ? '' : `${generateName}${birth.suffix}`),
-    ...placed(kind, given, birth.namespace),
+    ...placeInNamespace(kind, given, birth.namespace),
     uid: birth.uid,
     resourceVersion: '0',
     generation: 1,
@@ -46,7 +46,7 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
   return assemble(kind, kind.hasStatus ? without(body, 'status') : body, metadata)
 }
 
-function placed(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string): { namespace?: string } {
+function placeInNamespace(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string): { namespace?: string } {
   if (!kind.namespaced) return {}
   if (given.namespace !== undefined && given.namespace !== namespace) {
     throw new OperatingError(
@@ -65,12 +65,12 @@ export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObjec
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
-  const next = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carriedOver(live, given)), live))
+  const next = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carryOver(live, given)), live))
   return {
     ...next,
     metadata: {
       ...next.metadata,
-      generation: live.metadata.generation + (desiredStateMoved(kind, live, next) ? 1 : 0),
+      generation: live.metadata.generation + (hasDesiredStateMoved(kind, live, next) ? 1 : 0),
     },
   }
 }
@@ -140,16 +140,21 @@ export function findTouched(live: ApiObject, next: ApiObject): Touched {
 
 function assemble(kind: ServedKind, body: JsonObject, metadata: ObjectMeta): ApiObject {
   const { apiVersion: _, kind: __, metadata: ___, ...content } = body
-  return { apiVersion: apiVersionOf(kind.group, kind.storageVersion), kind: kind.kind, metadata, ...defined(content) }
+  return {
+    apiVersion: apiVersionOf(kind.group, kind.storageVersion),
+    kind: kind.kind,
+    metadata,
+    ...dropUndefined(content),
+  }
 }
 
-function defined(content: JsonObject): JsonObject {
+function dropUndefined(content: JsonObject): JsonObject {
   const kept: JsonObject = {}
   for (const field in content) if (content[field] !== undefined) kept[field] = content[field]
   return kept
 }
 
-function carriedOver(live: ApiObject, given: Partial<ObjectMeta>): ObjectMeta {
+function carryOver(live: ApiObject, given: Partial<ObjectMeta>): ObjectMeta {
   const { labels: _, annotations: __, finalizers: ___, ownerReferences: ____, ...servers } = live.metadata
   const {
     name: _name,
@@ -170,11 +175,11 @@ function checkWriter(kind: ServedKind, live: ApiObject, given: Partial<ObjectMet
       `the name of the object (${name}) does not match the name on the URL (${live.metadata.name})`,
     )
   }
-  placed(kind, given, live.metadata.namespace ?? '')
+  placeInNamespace(kind, given, live.metadata.namespace ?? '')
   checkPreconditions(kind, live.metadata, given)
 }
 
-function desiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject): boolean {
+function hasDesiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject): boolean {
   const fields = new Set([...Object.keys(live), ...Object.keys(next)])
   fields.delete('metadata')
   if (kind.hasStatus) fields.delete('status')

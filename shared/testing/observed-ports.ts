@@ -15,7 +15,7 @@ export interface Observation {
   readonly calls: readonly PortCall[]
   readonly faults: Faults
   /** Calls that have begun and not ended, those of a crashed process left out. */
-  running(): number
+  countRunning(): number
   /** Runs work that counts as running until it ends. */
   busy<Result>(process: ProcessLife, work: () => Promise<Result>): Promise<Result>
   /** Within `busy`: waits for virtual time, and does not count as running meanwhile. */
@@ -80,7 +80,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
   }
 
   /** While the work goes on, one more, or one less, is running. */
-  async function counted<Result>(by: 1 | -1, life: ProcessLife, work: () => Promise<Result>): Promise<Result> {
+  async function runCounted<Result>(by: 1 | -1, life: ProcessLife, work: () => Promise<Result>): Promise<Result> {
     const add = (count: number): void => void running.set(life, (running.get(life) ?? 0) + count)
     add(by)
     try {
@@ -98,16 +98,16 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
         const bound = value.bind(target) as (...args: unknown[]) => Promise<unknown>
         if (waiting.includes(method)) return bound
         return (...args: unknown[]) =>
-          counted(1, life, () => through(`${name}.${method}`, args, () => bound(...args), life))
+          runCounted(1, life, () => through(`${name}.${method}`, args, () => bound(...args), life))
       },
     })
 
   return {
     calls,
     faults,
-    running: () => [...running].reduce((sum, [life, count]) => sum + (life.crashed ? 0 : count), 0),
-    busy: (life, work) => counted(1, life, work),
-    idle: (life, wait) => counted(-1, life, wait),
+    countRunning: () => [...running].reduce((sum, [life, count]) => sum + (life.crashed ? 0 : count), 0),
+    busy: (life, work) => runCounted(1, life, work),
+    idle: (life, wait) => runCounted(-1, life, wait),
     observe,
   }
 }

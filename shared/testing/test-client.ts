@@ -40,7 +40,7 @@ export interface TestClient {
 export const manager = { manager: 'test' } as const
 
 export function createTestClient(process: TestProcess): TestClient {
-  const served = async ({ group, kind }: Pick<ObjectKey, 'group' | 'kind'>): Promise<ServedKind> => {
+  const requireServed = async ({ group, kind }: Pick<ObjectKey, 'group' | 'kind'>): Promise<ServedKind> => {
     const found = await process.core.catalog.byKind(group, kind)
     if (found === undefined)
       throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
@@ -52,9 +52,9 @@ export function createTestClient(process: TestProcess): TestClient {
     kind: Pick<ObjectKey, 'group' | 'kind'>,
     ask: (resources: LocalCore['resources'], kind: ServedKind) => Promise<Result>,
   ): Promise<Result> =>
-    process.answered(async () => {
+    process.answer(async () => {
       const { resources } = process.core
-      return ask(resources, await served(kind))
+      return ask(resources, await requireServed(kind))
     })
 
   const apply = async (kind: Pick<ObjectKey, 'group' | 'kind'>, body: JsonObject): Promise<ApiObject> => {
@@ -112,7 +112,7 @@ export function createTestClient(process: TestProcess): TestClient {
     delete: (kind, at, options) =>
       request(kind, (resources, of) => resources.delete(of, placeOf(at), { ...manager, ...options })),
     explain: async (kind, at) => {
-      const { group, version, namespaced, plural } = await served(kind)
+      const { group, version, namespaced, plural } = await requireServed(kind)
       const { namespace, name } = placeOf(at)
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
       return page(`${root}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}/${name}/explain`)

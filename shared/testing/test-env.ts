@@ -79,15 +79,15 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   const process = await startTestProcess(startCore)
   const time = createTestTime(clock, {
     calls: () => observation.calls.length,
-    running: observation.running,
+    countRunning: observation.countRunning,
     isBusy: () => options.isBusy?.() === true || !engine.isQuiet(),
-    restarted: process.restarted,
+    awaitRestart: process.awaitRestart,
   })
 
   async function startCore(life: ProcessLife): Promise<LocalCore> {
     const started = await engine.start({
-      ports: observedPorts(life),
-      controllers: reconcilers.map((controller) => counting(controller, life)),
+      ports: observePorts(life),
+      controllers: reconcilers.map((controller) => countRuns(controller, life)),
       authenticate: () => ({ name: 'test', groups: ['system:masters'] }),
       clock,
       random,
@@ -107,7 +107,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     return started
   }
 
-  function observedPorts(life: ProcessLife): LocalPorts {
+  function observePorts(life: ProcessLife): LocalPorts {
     const { ports } = engine
     return {
       ...ports,
@@ -121,16 +121,16 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   }
 
   /** A run counts as busy until it ends or its process does, but while it sleeps. */
-  function counting(controller: Controller, life: ProcessLife): Controller {
+  function countRuns(controller: Controller, life: ProcessLife): Controller {
     const { reconcile, cleanup } = controller
-    const sleeping = (ctx: Context): Context => ({
+    const withIdleSleep = (ctx: Context): Context => ({
       ...ctx,
       sleep: (duration) => observation.idle(life, () => ctx.sleep(duration)),
     })
     const count =
       (run: Controller['reconcile']): Controller['reconcile'] =>
       (object, ctx) =>
-        observation.busy(life, () => run(object, sleeping(ctx)))
+        observation.busy(life, () => run(object, withIdleSleep(ctx)))
     return { ...controller, reconcile: count(reconcile), ...(cleanup && { cleanup: count(cleanup) }) }
   }
 

@@ -8,11 +8,11 @@ export interface TestProcess {
   readonly core: LocalCore
   readonly isRestarting: boolean
   /** A request that dies with its process is refused, as when a connection breaks: what became of it is not known. */
-  answered<Result>(request: () => Promise<Result>): Promise<Result>
+  answer<Result>(request: () => Promise<Result>): Promise<Result>
   /** Ends the process as kill -9 does; resolves once it runs again. */
   crash(): Promise<void>
   /** Resolves once it runs, should it be starting again. */
-  restarted(): Promise<void>
+  awaitRestart(): Promise<void>
 }
 
 export async function startTestProcess(startCore: (life: ProcessLife) => Promise<LocalCore>): Promise<TestProcess> {
@@ -52,8 +52,8 @@ export async function startTestProcess(startCore: (life: ProcessLife) => Promise
     get isRestarting() {
       return restart !== undefined
     },
-    answered: (request) => Promise.race([request(), life.ended]),
+    answer: (request) => Promise.race([request(), life.ended]),
     crash: () => (restart ??= recover()),
-    restarted: async () => restart,
+    awaitRestart: async () => restart,
   }
 }

@@ -20,11 +20,11 @@ export interface Activity {
   /** Calls of ports so far. */
   calls(): number
   /** Calls and runs that have not ended. */
-  running(): number
+  countRunning(): number
   /** Something is on its way that no call tells of. */
   isBusy(): boolean
   /** Resolves once the process runs. */
-  restarted(): Promise<void>
+  awaitRestart(): Promise<void>
 }
 
 export function createTestTime(clock: VirtualClock, activity: Activity): TestTime {
@@ -33,11 +33,11 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
     let movedMs = performance.now()
     for (let seen = -1; quietTurns < quietTurnsEnough;) {
       await new Promise((resolve) => setImmediate(resolve))
-      await activity.restarted()
+      await activity.awaitRestart()
       const now = activity.calls()
       const isMoving = now !== seen || activity.isBusy()
       if (isMoving) movedMs = performance.now()
-      const isQuiet = !isMoving && (activity.running() === 0 || performance.now() - movedMs > patienceMs)
+      const isQuiet = !isMoving && (activity.countRunning() === 0 || performance.now() - movedMs > patienceMs)
       quietTurns = isQuiet ? quietTurns + 1 : 0
       seen = now
     }

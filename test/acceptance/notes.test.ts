@@ -115,8 +115,8 @@ it('what is mended outside is counted as drift, and told', async () => {
   env = await createTestEnv({
     reconcilers: [
       widgets((runs = []), async (_, ctx) => {
-        ctx.outside.called('update', 'success')
-        await ctx.outside.mended('host was changed; put back')
+        ctx.outside.recordCall('update', 'success')
+        await ctx.outside.recordDrift('host was changed; put back')
         return done()
       }),
     ],

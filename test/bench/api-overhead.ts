@@ -84,7 +84,7 @@ const api: HttpHandler = createApi({
     byPlural: () => Promise.resolve(kind),
     byKind: () => Promise.resolve(kind),
     all: () => Promise.resolve([kind]),
-    stored: () => Promise.resolve([kind]),
+    listStored: () => Promise.resolve([kind]),
   },
   feed: {
     async *follow() {},

@@ -53,7 +53,7 @@ async function nsPerRun(run: () => Promise<void> | void): Promise<number> {
 }
 
 const nothing = await nsPerRun(bare)
-const observer = (await nsPerRun(() => observe(stored, turn).ended({ kind: 'done' }))) - nothing
+const observer = (await nsPerRun(() => observe(stored, turn).end({ kind: 'done' }))) - nothing
 const loop = (await nsPerRun(() => measured(turn, signal))) - nothing
 const rows = { observer, loop, both: observer + loop }
 for (const [name, ns] of Object.entries(rows))

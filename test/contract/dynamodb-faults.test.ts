@@ -107,7 +107,7 @@ const acts: readonly {
   { name: 'create', isWrite: true, act: (given) => createDynamodbStore(given).create(child('new')) },
   { name: 'replace', isWrite: true, act: (given, live) => createDynamodbStore(given).replace(live, ['spec', 'meta']) },
   { name: 'remove', isWrite: true, act: (given, live) => createDynamodbStore(given).remove(live) },
-  { name: 'ownedBy', act: (given) => createDynamodbIndex(given).ownedBy('owner-1') },
+  { name: 'childrenOf', act: (given) => createDynamodbIndex(given).childrenOf('owner-1') },
   { name: 'referrers', act: (given, live) => createDynamodbIndex(given).referrers(keyOf(live.object)) },
   { name: 'references', act: (given, live) => createDynamodbIndex(given).references(keyOf(live.object)) },
   {
@@ -348,7 +348,7 @@ describe('what a write does besides', () => {
     const transport = {
       handle: async (request: Parameters<typeof dynalite.transport.handle>[0]) => {
         const isObject = bytesOf(request.body).toString().includes('"doc"')
-        if (isObject) noted = await index.ownedBy('owner-1')
+        if (isObject) noted = await index.childrenOf('owner-1')
         return dynalite.transport.handle(request)
       },
     }
@@ -372,7 +372,7 @@ describe('what a write does besides', () => {
     const store = createDynamodbStore({ client: testClient(slow), table, random, clock })
     await store.replace(withMetadata(live, { ownerReferences: [] }), ['meta'])
     expect(adopted).toBeDefined()
-    expect(await index.ownedBy('owner-1')).toEqual([keyOf(live.object)])
+    expect(await index.childrenOf('owner-1')).toEqual([keyOf(live.object)])
   })
 
   it('keeps the entry of a later write though an earlier one comes late and fails', async () => {
@@ -451,7 +451,7 @@ describe('clocks that are five seconds apart', () => {
     const second = await behind.create(withMetadata(child('a'), { uid: 'second' }))
     expect(versionOf(second)).toBeGreaterThan(versionOf(removed))
     const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
-    expect(await index.ownedBy('owner-1')).toEqual([keyOf(second.object)])
+    expect(await index.childrenOf('owner-1')).toEqual([keyOf(second.object)])
   })
 
   it('hide no write from whoever has followed for a while', async () => {

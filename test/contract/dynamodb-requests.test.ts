@@ -132,14 +132,14 @@ describe('an index', () => {
   it('of owners is one strong query', async () => {
     await opened.store.create(storedWidget('child', owned))
     requests.take()
-    await opened.index.ownedBy('owner-1')
+    await opened.index.childrenOf('owner-1')
     expect(requests.take()).toEqual({ ...free, calls: { Query: 1 }, readUnits: 1 })
   })
 
   it('of owners reads no more of very many than it is asked for', async () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => opened.store.create(storedWidget(`w${i}`, owned))))
     requests.take()
-    expect(await opened.index.ownedBy('owner-1', 3)).toHaveLength(3)
+    expect(await opened.index.childrenOf('owner-1', 3)).toHaveLength(3)
     expect(requests.take()).toEqual({ ...free, calls: { Query: 1 }, readUnits: 1 })
   })
 

@@ -36,8 +36,8 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
       return (await keys()).map(keyText).toSorted()
     }
 
-    describe('ownedBy', () => {
-      const owned = (uid: string): Promise<readonly string[]> => found(() => index.ownedBy(uid))
+    describe('childrenOf', () => {
+      const owned = (uid: string): Promise<readonly string[]> => found(() => index.childrenOf(uid))
 
       it('finds objects by each of their owners', async () => {
         const both = await store.create(storedWidget('both', { ownerReferences: [owner('u1'), owner('u2')] }))
@@ -75,9 +75,9 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         const metadata = { ownerReferences: [owner('u1')] }
         const stored = await Promise.all(['a', 'b', 'c'].map((name) => store.create(storedWidget(name, metadata))))
         const all = stored.map(textOf)
-        const two = (await index.ownedBy('u1', 2)).map(keyText)
+        const two = (await index.childrenOf('u1', 2)).map(keyText)
         expect([new Set(two).size, two.filter((text) => !all.includes(text))]).toEqual([2, []])
-        expect(await found(() => index.ownedBy('u1', 4))).toEqual(all)
+        expect(await found(() => index.childrenOf('u1', 4))).toEqual(all)
         expect(await owned('u1')).toEqual(all)
       })
 

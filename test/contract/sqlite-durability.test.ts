@@ -82,7 +82,7 @@ describe('a restart', () => {
     first.close()
     const { store, index, close } = openSqlite(file)
     expect(await store.get(key)).toEqual(created)
-    expect(await Promise.all([index.ownedBy('owner'), index.referrers(key)])).toEqual([[key], [key]])
+    expect(await Promise.all([index.childrenOf('owner'), index.referrers(key)])).toEqual([[key], [key]])
     expect(await index.due(widgetKind, 5, 1)).toEqual([{ key, dueAtMs: 5 }])
     close()
   })

@@ -178,7 +178,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'children of a removed owner are not looked up',
     file: garbageCollector,
-    find: '(await index.ownedBy(object.metadata.uid, 1)).length > 0',
+    find: '(await index.childrenOf(object.metadata.uid, 1)).length > 0',
     replace: 'false',
   },
   {
@@ -196,8 +196,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a child that is gone wakes no owner that waits for it',
     file: garbageCollector,
-    find: '...waitingKeys(object).map(',
-    replace: '...waitingKeys(object).slice(0, 0).map(',
+    find: '...waitingOwnersOf(object).map(',
+    replace: '...waitingOwnersOf(object).slice(0, 0).map(',
   },
   {
     bug: 'an owner that lets its children go goes with them',
@@ -280,8 +280,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a process is not ended with a function that goes on in it',
     file: awsReconcile,
-    find: 'if (!(await queue.ended(others, overrunMs))) mustRetire = true',
-    replace: 'await queue.ended(others, overrunMs)',
+    find: 'if (!(await queue.awaitEnd(others, overrunMs))) mustRetire = true',
+    replace: 'await queue.awaitEnd(others, overrunMs)',
   },
   {
     bug: 'held messages are not reported, and so deleted',
@@ -323,7 +323,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'each process keeps the rate limit for itself',
     file: sharedPace,
-    find: 'const together = gathered((count) => reserve(name, count, limit))',
+    find: 'const together = gather((count) => reserve(name, count, limit))',
     replace: `let endMs = 0
   const spacingMs = 1_000 / limit.perSecond
   const together = gathered(async (count) => {

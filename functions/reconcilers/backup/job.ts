@@ -47,10 +47,10 @@ export function jobReconciler(options: JobOptions): Controller {
       const { status } = job
       if (status?.completionTime !== undefined) return expire(job, status.completionTime, ctx)
       if (status?.startTime === undefined)
-        return again(0, { status: begun(ctx), ready: waiting('Started', 'the job begins') })
+        return again(0, { status: beginStatus(ctx), ready: waiting('Started', 'the job begins') })
       const next = job.spec.databases.find(({ name }) => !dumpsOf(job).some(({ database }) => database === name))
       if (next === undefined) return finish(job, ctx)
-      if (leftMs(job, ctx) <= 0)
+      if (timeLeftMs(job, ctx) <= 0)
         return fail(job, 'DeadlineExceeded', 'the job was active longer than its deadline', ctx)
       if (ctx.attempt > job.spec.backoffLimit) return fail(job, 'BackoffLimitExceeded', neverEnded(next.name), ctx)
       return oneDump(job, next.name, { ...options, ctx })
@@ -77,13 +77,13 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
   const { ctx } = work
   const endpoint = await loginOf(database, ctx)
   if ('reason' in endpoint)
-    return again(Math.min(lookAgainMs, leftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+    return again(Math.min(lookAgainMs, timeLeftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
   try {
     const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))
     await ctx.event(
       'Normal',
       'Dumped',
-      `stored ${dumped.name}, ${dumped.sizeBytes} bytes${leftOutText(dumped.leftOut)}`,
+      `stored ${dumped.name}, ${dumped.sizeBytes} bytes${formatLeftOut(dumped.leftOut)}`,
     )
     const status = { ...statusOf(job), dumps: [...dumpsOf(job), dumped] }
     return again(0, {
@@ -93,7 +93,8 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
   } catch (error) {
     if (error instanceof CalledOffError) return again(0, { ready: waiting('CalledOff', error.message) })
     if (ctx.signal.aborted) throw error
-    if (leftMs(job, ctx) <= 0) return fail(job, 'DeadlineExceeded', `database ${database} was not dumped in time`, ctx)
+    if (timeLeftMs(job, ctx) <= 0)
+      return fail(job, 'DeadlineExceeded', `database ${database} was not dumped in time`, ctx)
     const isTerminal = error instanceof PostgresFailure && error.kind === 'terminal'
     if (!isTerminal && ctx.attempt < job.spec.backoffLimit) throw error
     const message = error instanceof Error ? error.message : String(error)
@@ -146,8 +147,8 @@ async function watchFor(job: JobObject, ctx: Context, over: AbortController): Pr
     const live = await ctx.get(Job, job.metadata.name).catch(() => job)
     if (live?.metadata.deletionTimestamp !== undefined || live === undefined)
       return over.abort(new CalledOffError(`job ${job.metadata.name} is being deleted`))
-    if (leftMs(job, ctx) <= 0) return over.abort(new Error('the deadline of the job has passed'))
-    await Promise.race([ctx.sleep(Math.min(2_000, leftMs(job, ctx))).catch(() => over.abort()), ended])
+    if (timeLeftMs(job, ctx) <= 0) return over.abort(new Error('the deadline of the job has passed'))
+    await Promise.race([ctx.sleep(Math.min(2_000, timeLeftMs(job, ctx))).catch(() => over.abort()), ended])
   }
 }
 
@@ -168,23 +169,23 @@ async function loginOf(name: string, ctx: Context): Promise<Endpoint | NotReady>
   }
 }
 
-function begun(ctx: Context): Status {
+function beginStatus(ctx: Context): Status {
   return { startTime: timeText(ctx.now()), active: 1, dumps: [] }
 }
 
 function finish(job: JobObject, ctx: Context): Outcome<Status> {
   const complete = { status: 'True', reason: 'CompletionsReached' } as const
-  return concluded(job, { conditions: { Complete: complete, Failed: null } }, ctx)
+  return conclude(job, { conditions: { Complete: complete, Failed: null } }, ctx)
 }
 
 async function fail(job: JobObject, reason: string, message: string, ctx: Context): Promise<Outcome<Status>> {
   await ctx.event('Warning', reason, message)
   const failed = { status: 'True', reason, message } as const
-  return concluded(job, { conditions: { Failed: failed, Complete: null }, ready: { reason, message } }, ctx)
+  return conclude(job, { conditions: { Failed: failed, Complete: null }, ready: { reason, message } }, ctx)
 }
 
 /** The clock is asked once, and its answer kept: the end of a Job never moves. */
-function concluded(
+function conclude(
   job: JobObject,
   report: Omit<Outcome<Status>, 'kind' | 'status' | 'afterMs'>,
   ctx: Context,
@@ -218,12 +219,12 @@ function dumpsOf(job: JobObject): Status['dumps'] & readonly unknown[] {
   return job.status?.dumps ?? []
 }
 
-function leftMs({ spec, status }: JobObject, ctx: Context): number {
+function timeLeftMs({ spec, status }: JobObject, ctx: Context): number {
   const { activeDeadlineSeconds } = spec
   if (activeDeadlineSeconds === undefined || status?.startTime === undefined) return Infinity
   return Date.parse(status.startTime) + activeDeadlineSeconds * 1000 - ctx.now()
 }
 
-function leftOutText(leftOut: readonly string[]): string {
+function formatLeftOut(leftOut: readonly string[]): string {
   return leftOut.length === 0 ? '' : `, without ${leftOut.join(', ')}`
 }

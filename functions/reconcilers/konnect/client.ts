@@ -63,7 +63,7 @@ export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: C
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(timeoutMs)]),
       })
-      const answer = parsed(await response.text())
+      const answer = parseAnswer(await response.text())
       if (response.ok) return answer
       const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), ctx.now())
       throw refusalOf(response.status, answer, retryAfterMs)
@@ -71,7 +71,7 @@ export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: C
   }
 }
 
-function parsed(text: string): JsonObject | undefined {
+function parseAnswer(text: string): JsonObject | undefined {
   if (text === '') return undefined
   try {
     const value = JSON.parse(text) as Json

@@ -21,22 +21,25 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konn
   /**
    * With what Konnect nests, and whose it is. Asked before anything is made, so that no answer is lost for its sake.
    */
-  const completed = async (client: KonnectClient, call: () => Promise<JsonObject | undefined>): Promise<JsonObject> => {
+  const completeEntity = async (
+    client: KonnectClient,
+    call: () => Promise<JsonObject | undefined>,
+  ): Promise<JsonObject> => {
     const organizationID = await organizationOf(client)
     const { config, ...entity } = await requireAnswer(call())
     return { ...(config as JsonObject | undefined), ...entity, organizationID }
   }
 
   const api: ExternalApi<KonnectClient> = {
-    get: (client, id) => completed(client, () => client.call(`GET ${path}/${encodeURIComponent(id)}`)),
+    get: (client, id) => completeEntity(client, () => client.call(`GET ${path}/${encodeURIComponent(id)}`)),
     find: async (client, owner) => {
       const { data } = await requireAnswer(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
       const [first] = (data ?? []) as JsonObject[]
-      return first && completed(client, async () => first)
+      return first && completeEntity(client, async () => first)
     },
-    create: (client, declared) => completed(client, () => client.call(`POST ${path}`, declared)),
+    create: (client, declared) => completeEntity(client, () => client.call(`POST ${path}`, declared)),
     update: (client, id, { cluster_type: _, ...declared }) =>
-      completed(client, () => client.call(`PATCH ${path}/${encodeURIComponent(id)}`, declared)),
+      completeEntity(client, () => client.call(`PATCH ${path}/${encodeURIComponent(id)}`, declared)),
     delete: async (client, id) => void (await client.call(`DELETE ${path}/${encodeURIComponent(id)}`)),
     idOf: ({ id }) => String(id),
     ownerOf: ({ labels }) => uidInLabels(labels),

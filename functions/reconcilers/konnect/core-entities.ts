@@ -41,7 +41,7 @@ export function coreEntity(konnect: Konnect, plural: Plural) {
     connect: connectInside(konnect),
     api: coreEntities(plural),
     place: konnect.placeOf,
-    shown: shownInside,
+    shown: showInside,
     condition: 'Programmed',
     budget: konnect.budgetOf,
   }
@@ -95,7 +95,7 @@ export function tagsFor(tags: readonly string[] | undefined, owner: Owner): Json
   return [...(tags ?? []), ...ownerTags(owner)]
 }
 
-function shownInside(_: JsonObject, { serverURL, controlPlaneID, organizationID }: KonnectClient) {
+function showInside(_: JsonObject, { serverURL, controlPlaneID, organizationID }: KonnectClient) {
   return { serverURL, ...(controlPlaneID && { controlPlaneID }), ...(organizationID && { organizationID }) }
 }
 

@@ -24,7 +24,7 @@ function writeNew(names: Names): void {
   }
   writeFileSync(list, added)
   format([list, ...Object.keys(files)])
-  console.log(doneText(names, Object.keys(files)))
+  console.log(summaryText(names, Object.keys(files)))
 }
 
 function expectUnused({ kind, file }: Names, paths: readonly string[]): void {
@@ -48,7 +48,7 @@ function format(paths: readonly string[]): void {
   if (status !== 0) throw new Error(`prettier: ${stderr}`)
 }
 
-function doneText({ file, kind }: Names, paths: readonly string[]): string {
+function summaryText({ file, kind }: Names, paths: readonly string[]): string {
   return `wrote
 ${paths.map((path) => `  ${path}`).join('\n')}
 and added it to functions/reconcilers/own.ts. Next:

@@ -57,7 +57,7 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
 })
 
 async function drop(database: Database, admin: Endpoint, ctx: Context): Promise<void> {
-  const { ownedDatabase, ownedRole } = ownedBy(database)
+  const { ownedDatabase, ownedRole } = ownedPartsOf(database)
   await withConnection(admin, ctx.signal, (sql) => dropDatabase(sql, ownedDatabase))
   await dropRole(admin, ownedRole, ctx.signal)
 }
@@ -102,7 +102,7 @@ async function ensureAll(
   { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint },
   ctx: Context,
 ): Promise<void> {
-  const { ownedDatabase, ownedRole } = ownedBy(database)
+  const { ownedDatabase, ownedRole } = ownedPartsOf(database)
   const { connectionLimit, extensions, grants } = database.spec
   const tell = async (changes: readonly string[]): Promise<void> => {
     for (const change of changes) await ctx.event('Normal', 'Changed', change)
@@ -130,7 +130,7 @@ async function ensureAll(
 }
 
 /** What is marked as this object's; left behind, it waits for the next object of this namespace and name. */
-function ownedBy(database: Database): { readonly ownedDatabase: Owned; readonly ownedRole: Owned } {
+function ownedPartsOf(database: Database): { readonly ownedDatabase: Owned; readonly ownedRole: Owned } {
   const { uid, namespace = '', name } = database.metadata
   const { databaseName, roleName } = namesOf(database)
   const owner = { uid, key: `${namespace}/${name}` }

@@ -27,7 +27,7 @@ export function createEmfTelemetry({ write, clock, namespace = emfNamespace }: E
   const series = new Map<string, Series>()
 
   function seriesOf<Made extends Series>(metric: Metric, labels: Labels, make: (about: About) => Made): Made {
-    const about = { metric, labels: shown(metric, labels) }
+    const about = { metric, labels: showLabels(metric, labels) }
     const text = `${metric.name} ${JSON.stringify(about.labels)}`
     const made = (series.get(text) as Made | undefined) ?? make(about)
     series.set(text, made)
@@ -116,7 +116,7 @@ function unlessZero(value: number): readonly number[] {
 }
 
 /** In the metric's order. A queue has the name of its controller, which is said once. */
-function shown({ labels: names }: Metric, labels: Labels): Labels {
+function showLabels({ labels: names }: Metric, labels: Labels): Labels {
   const kept = names.filter((name) => name !== 'name' || labels['controller'] === undefined)
   return Object.fromEntries(kept.map((name) => [name, labels[name] ?? '']))
 }

@@ -63,12 +63,12 @@ const messageCharactersMax = 1_000
 
 function entryOf({ type, key, condition, ...identity }: Transition, bus: string): PutEventsRequestEntry {
   const { before, after } = condition
-  const states = { before: before === undefined ? null : shortened(before), after: shortened(after) }
+  const states = { before: before === undefined ? null : shorten(before), after: shorten(after) }
   const Detail = JSON.stringify({ ...key, ...identity, condition: { type: condition.type, ...states } })
   return { EventBusName: bus, Source: 'setpoint', DetailType: type, Detail }
 }
 
-function shortened(condition: Condition): Condition {
+function shorten(condition: Condition): Condition {
   return { ...condition, message: condition.message.slice(0, messageCharactersMax) }
 }
 

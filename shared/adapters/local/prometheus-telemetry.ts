@@ -86,7 +86,7 @@ function createHistogram(buckets: readonly number[]): Series & { readonly observ
       let count = 0
       const upTo = [...buckets, Infinity].map((bound, i) => {
         count += counts[i] as number
-        return line(`${name}_bucket`, joined(labels, `le="${numberText(bound)}"`), count)
+        return line(`${name}_bucket`, joinLabels(labels, `le="${numberText(bound)}"`), count)
       })
       return [...upTo, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, count)]
     },
@@ -94,14 +94,14 @@ function createHistogram(buckets: readonly number[]): Series & { readonly observ
 }
 
 function labelText({ labels: names }: Metric, labels: Labels): string {
-  return names.map((name) => `${name}="${escaped(labels[name] ?? '')}"`).join(',')
+  return names.map((name) => `${name}="${escapeValue(labels[name] ?? '')}"`).join(',')
 }
 
-function escaped(value: string): string {
+function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
-function joined(labels: string, label: string): string {
+function joinLabels(labels: string, label: string): string {
   return labels === '' ? label : `${labels},${label}`
 }
 

@@ -15,7 +15,7 @@ export function writeAtomically(file: string, content: string): void {
     renameSync(unfinished, file)
   } catch (cause) {
     rmSync(unfinished, { force: true })
-    throw refused(`write ${file}`, cause)
+    throw writeError(`write ${file}`, cause)
   }
 }
 
@@ -35,10 +35,10 @@ export function readIfThere(file: string): string | undefined {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw refused(`read ${file}`, error)
+    throw writeError(`read ${file}`, error)
   }
 }
 
-function refused(attempted: string, cause: unknown): OperatingError {
+function writeError(attempted: string, cause: unknown): OperatingError {
   return new OperatingError('UNAVAILABLE', `cannot ${attempted}: ${(cause as Error).message}`, { cause })
 }

@@ -20,7 +20,7 @@ export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject 
   const leastIndex = logLevels.indexOf(options.level)
   const log = (level: LogLevel): Logger['debug'] =>
     logLevels.indexOf(level) < leastIndex
-      ? nothing
+      ? ignore
       : (message, given) => {
           const more = typeof given === 'function' ? given() : given
           write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
@@ -34,4 +34,4 @@ export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject 
   }
 }
 
-function nothing(): void {}
+function ignore(): void {}

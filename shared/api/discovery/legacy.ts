@@ -20,17 +20,17 @@ export function coreVersions(versions: readonly GroupVersion[]): JsonObject {
 export function groupList(versions: readonly GroupVersion[]): JsonObject {
   const groups = [...byGroup(versions)]
     .filter(([group]) => group !== '')
-    .map(([group, ofGroup]) => describedGroup(group, ofGroup))
+    .map(([group, ofGroup]) => describeGroup(group, ofGroup))
   return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
 /** `/apis/G`; `undefined` for a group that is not served. */
 export function groupDocument(versions: readonly GroupVersion[], group: string): JsonObject | undefined {
   const ofGroup = group === '' ? undefined : byGroup(versions).get(group)
-  return ofGroup === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...describedGroup(group, ofGroup) }
+  return ofGroup === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group, ofGroup) }
 }
 
-function describedGroup(name: string, ofGroup: readonly GroupVersion[]): JsonObject {
+function describeGroup(name: string, ofGroup: readonly GroupVersion[]): JsonObject {
   const versions = ofGroup.map(({ version }) => ({ groupVersion: apiVersionOf(name, version), version }))
   return { name, versions, preferredVersion: versions[0] }
 }

@@ -19,12 +19,12 @@ export interface OpenApiDocuments {
 }
 
 export function openApiDocuments(versions: readonly GroupVersion[], setpoint: string): OpenApiDocuments {
-  const documents = new Map(versions.map((version) => [pathOf(version), hashed(document(version, setpoint))]))
+  const documents = new Map(versions.map((version) => [pathOf(version), hashContent(document(version, setpoint))]))
   const paths = [...documents].map(([path, { hash }]) => [
     path,
     { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` },
   ])
-  return { index: hashed({ paths: Object.fromEntries(paths) }), documents }
+  return { index: hashContent({ paths: Object.fromEntries(paths) }), documents }
 }
 
 function pathOf({ group, version }: GroupVersion): string {
@@ -40,7 +40,7 @@ function document({ kinds }: GroupVersion, setpoint: string): JsonObject {
   }
 }
 
-function hashed(content: JsonObject): HashedText {
+function hashContent(content: JsonObject): HashedText {
   const text = JSON.stringify(content)
   return { text, hash: textHash(text) }
 }

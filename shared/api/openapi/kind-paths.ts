@@ -114,7 +114,7 @@ function operation(
     kind.kind,
   ]
   return {
-    operationId: `${id}${words.map(capitalised).join('')}`,
+    operationId: `${id}${words.map(capitalize).join('')}`,
     description: `${does} ${kind.kind}`,
     tags: [`${group === '' ? 'core' : group}_${version}`],
     parameters: [...parameters],
@@ -128,7 +128,7 @@ function operation(
   }
 }
 
-function capitalised(word: string): string {
+function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 

@@ -10,10 +10,10 @@ export function textHash(text: string): string {
     a = Math.imul(a ^ unit, 2_654_435_761)
     b = Math.imul(b ^ unit, 1_597_334_677)
   }
-  return hex(mixed(a, b)) + hex(mixed(b, a))
+  return hex(mix(a, b)) + hex(mix(b, a))
 }
 
-function mixed(a: number, b: number): number {
+function mix(a: number, b: number): number {
   return Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909)
 }
 

@@ -32,7 +32,7 @@ export function decodeMessage(bytes: Uint8Array, message: Message): JsonObject {
 /** The bytes of one field of a message, undecoded; none if it is not there. Throws BAD_REQUEST. */
 export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
   let found: Uint8Array = new Uint8Array()
-  for (const { number, value } of wireFields(bytes)) if (number === wanted) found = delimited(value)
+  for (const { number, value } of wireFields(bytes)) if (number === wanted) found = requireBytes(value)
   return found
 }
 
@@ -60,7 +60,7 @@ function isZero(value: Json): boolean {
 
 function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue): Json {
   if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : varint(value)
-  const bytes = delimited(value)
+  const bytes = requireBytes(value)
   if (type === 'string') return utf8.decode(bytes)
   if (type === 'bytes') return base64(bytes)
   if (type === 'time') return time(bytes)
@@ -68,7 +68,7 @@ function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue
 }
 
 function mapEntry(value: WireValue, type: 'string' | 'bytes'): { readonly key: string; readonly entry: Json } {
-  const { key = '', entry = '' } = decodeMessage(delimited(value), {
+  const { key = '', entry = '' } = decodeMessage(requireBytes(value), {
     fields: { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type } },
   })
   if (key === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
@@ -109,7 +109,7 @@ function readValue(reader: Reader, wireType: number): WireValue {
     case 5:
       return readBytes(reader, 4)
     default:
-      throw malformed()
+      throw protobufRefusal()
   }
 }
 
@@ -118,32 +118,32 @@ function readVarint(reader: Reader): number {
   let value = 0
   for (let shift = 0; shift < 70; shift += 7) {
     const byte = reader.bytes[reader.at++]
-    if (byte === undefined) throw malformed()
+    if (byte === undefined) throw protobufRefusal()
     value += (byte & 0x7f) * 2 ** shift
     if (byte < 0x80) return value < 2 ** 63 ? value : value - 2 ** 64
   }
-  throw malformed()
+  throw protobufRefusal()
 }
 
 function readBytes(reader: Reader, length: number): Uint8Array {
   const end = reader.at + length
-  if (length < 0 || end > reader.bytes.length) throw malformed()
+  if (length < 0 || end > reader.bytes.length) throw protobufRefusal()
   const bytes = reader.bytes.subarray(reader.at, end)
   reader.at = end
   return bytes
 }
 
 function varint(value: WireValue): number {
-  if (typeof value !== 'number') throw malformed()
+  if (typeof value !== 'number') throw protobufRefusal()
   return value
 }
 
-function delimited(value: WireValue): Uint8Array {
-  if (typeof value === 'number') throw malformed()
+function requireBytes(value: WireValue): Uint8Array {
+  if (typeof value === 'number') throw protobufRefusal()
   return value
 }
 
-function malformed(): OperatingError {
+function protobufRefusal(): OperatingError {
   return new OperatingError('BAD_REQUEST', 'the body is not a protobuf message')
 }
 

@@ -16,7 +16,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     column('Last Seen', lastSeen),
     column('Type', (event) => event['type'] ?? ''),
     column('Reason', (event) => event['reason'] ?? ''),
-    column('Object', involved),
+    column('Object', formatInvolved),
     wide(column('Source', source)),
     column('Message', (event) => String(event['message'] ?? '').trim()),
     wide(column('First Seen', (event, nowMs) => since(firstTime(event), nowMs))),
@@ -59,7 +59,7 @@ function occurrences(event: ApiObject): number {
   return typeof count === 'number' && count > 0 ? count : 1
 }
 
-function involved(event: ApiObject): string {
+function formatInvolved(event: ApiObject): string {
   const { kind = '', name = '' } = part(event, 'involvedObject')
   const type = String(kind).toLowerCase()
   return name === '' ? type : `${type}/${String(name)}`

@@ -7,7 +7,7 @@ import { humanDuration } from '../../model/human-duration.ts'
 
 /** What every kind of users' own shows with `-o wide`: why its objects wait, and until when. */
 export const reconcileColumns: readonly Column[] = [
-  wide('Waiting', 'string', 'Why the next run is not now.', waiting),
+  wide('Waiting', 'string', 'Why the next run is not now.', waitCell),
   wide('Attempt', 'integer', 'Failures in a row.', (object) => reconcileField(object, 'attempt')),
   wide('Next Run', 'string', 'The next run, at the latest.', nextRun),
   wide('Last Error', 'string', 'Message of the last failure.', (object) => reconcileField(object, 'lastError')),
@@ -18,7 +18,7 @@ function wide(name: string, type: string, description: string, cell: Column['cel
 }
 
 /** A pause is no wait of the engine's, which ends by itself: it is in the annotation and the condition. */
-function waiting(object: ApiObject): Json {
+function waitCell(object: ApiObject): Json {
   return isPaused(object) ? 'Paused' : reconcileField(object, 'waiting')
 }
 

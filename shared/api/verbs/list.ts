@@ -27,11 +27,11 @@ export function createList(services: ApiServices): VerbHandler {
 
 /** The client takes each page before the next one is read. A failure on the way breaks the response off. */
 async function* listPieces(
-  { opening, item, closing }: ListParts,
+  { openText, item, closing }: ListParts,
   { items, ...list }: ObjectList,
   rest: Pages,
 ): AsyncGenerator<string> {
-  yield opening(list)
+  yield openText(list)
   let before = ''
   for (let page: typeof items | undefined = items; page !== undefined; page = (await rest())?.items) {
     if (page.length === 0) continue

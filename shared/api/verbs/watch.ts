@@ -79,7 +79,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
     signal,
     live,
     membership: start.membership,
-    sharedAs: start.isFixed ? sharedName(call, view.name) : undefined,
+    sharedAs: start.isFixed ? shareNameOf(call, view.name) : undefined,
     bookmarks: options.bookmarks,
     marksInitialEnd: options.marksInitialEnd,
     endsAtMs: options.timeoutMs === undefined ? Infinity : nowMs + options.timeoutMs,
@@ -119,7 +119,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
 }
 
 /** Who is told the same: a selection by name and namespace only, in one view. */
-function sharedName({ info, kind, request: { query } }: Call, view: string): string {
+function shareNameOf({ info, kind, request: { query } }: Call, view: string): string {
   return JSON.stringify([view, kind.namespaced ? info.namespace : '', text(query, 'fieldSelector') ?? ''])
 }
 

@@ -35,13 +35,13 @@ export function pastChangesText(stream: Stream, changes: readonly Change[]): str
 export function segmentText(stream: Stream, segment: Segment): string | Uint8Array | undefined {
   const { sharedAs, overlap, view } = stream
   const isAlone = sharedAs === undefined || overlap.size > 0 || (view.introduces && !stream.hasSent)
-  const text = isAlone ? ownLines(stream, segment) : sharedLines(stream, segment, sharedAs)
+  const text = isAlone ? ownLines(stream, segment) : shareLines(stream, segment, sharedAs)
   if (BigInt(segment.resourceVersion) >= BigInt(stream.position)) overlap.clear()
   stream.position = segment.resourceVersion
   return text === '' ? undefined : text
 }
 
-function sharedLines(stream: Stream, segment: Segment, sharedAs: string): string | Uint8Array {
+function shareLines(stream: Stream, segment: Segment, sharedAs: string): string | Uint8Array {
   const known = segment.texts.get(sharedAs)
   if (known !== undefined) return known
   const lines = ownLines(stream, segment)
@@ -55,7 +55,7 @@ function ownLines(stream: Stream, segment: Segment): string {
   for (const [i, change] of segment.changes.entries()) {
     if (isTold(stream, change)) continue
     const event = stream.membership.eventOf(change)
-    if (event !== undefined) lines += sharedLine(stream, segment, i, event)
+    if (event !== undefined) lines += shareLine(stream, segment, i, event)
   }
   return lines
 }
@@ -68,7 +68,7 @@ function isTold({ overlap }: Stream, { stored: { object } }: Change): boolean {
 }
 
 /** The line of one change, which those share who are told of different changes. */
-function sharedLine(stream: Stream, { changes, texts }: Segment, i: number, event: EventType): string {
+function shareLine(stream: Stream, { changes, texts }: Segment, i: number, event: EventType): string {
   const { stored } = changes[i] as Change
   const { view, sharedAs } = stream
   if (sharedAs !== undefined || (view.introduces && !stream.hasSent))

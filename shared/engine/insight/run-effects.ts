@@ -19,18 +19,18 @@ export type OutsideCall = `${OutsideVerb} ${'success' | 'error'}`
 
 /** What a run tells of its doings outside. */
 export interface OutsideCounts {
-  called(verb: OutsideVerb, result: 'success' | 'error'): void
-  mended(): void
+  recordCall(verb: OutsideVerb, result: 'success' | 'error'): void
+  recordDrift(): void
 }
 
 /** Counts into the effects of a run. */
 export function outsideCounts(effects: RunEffects): OutsideCounts {
   return {
-    called: (verb, result) => {
+    recordCall: (verb, result) => {
       const call: OutsideCall = `${verb} ${result}`
       effects.outside.set(call, (effects.outside.get(call) ?? 0) + 1)
     },
-    mended: () => {
+    recordDrift: () => {
       effects.drift++
     },
   }
@@ -101,14 +101,14 @@ interface Drift {
 function driftOf({ outcome, stored, before }: Written, manager: string): Drift | undefined {
   if (outcome === 'created') return { found: 'missing' }
   if (outcome !== 'updated' || before === undefined) return undefined
-  const [was, is] = [before.object, stored.object].map((object) => appliedBy(manager, object))
+  const [was, is] = [before.object, stored.object].map((object) => findApplyEntry(manager, object))
   if (was === undefined || equal(was.fieldsV1, is?.fieldsV1)) return undefined
   const by = lastOther(manager, before.object)
   return { found: 'changed', ...(by === undefined ? {} : { by }) }
 }
 
 /** Whoever changes a field takes it from its owner, so fields that came back to us were changed by somebody. */
-function appliedBy(manager: string, { metadata }: ApiObject): ManagedFieldsEntry | undefined {
+function findApplyEntry(manager: string, { metadata }: ApiObject): ManagedFieldsEntry | undefined {
   return metadata.managedFields?.find((entry) => entry.manager === manager && entry.operation === 'Apply')
 }
 

@@ -36,7 +36,7 @@ export interface ObservedRun {
   /** What this run is to use in place of the engine's own. */
   readonly engine: { readonly logger: Logger; readonly resources: Resources; readonly outside: OutsideCounts }
   /** The run is over, and what it changed is written. */
-  ended(verdict: Verdict): void
+  end(verdict: Verdict): void
 }
 
 export function createRunObserver(controller: Controller, engine: RunObserverOptions): RunObserver {
@@ -57,12 +57,12 @@ export function createRunObserver(controller: Controller, engine: RunObserverOpt
         resources: noteEffects(engine.resources, noting),
         outside: outsideCounts(effects),
       },
-      ended: (verdict) => {
+      end: (verdict) => {
         const nowMs = clock.nowMs()
         const ms = Math.max(0, nowMs - startMs)
         const { change } = stored.engine
         const isObserved = change !== undefined && settles(stored.object, verdict)
-        if (isObserved) unconverged.observed(stored)
+        if (isObserved) unconverged.noteObserved(stored)
         else if (verdict.kind === 'retryAfter') unconverged.waits(stored, nowMs + verdict.afterMs)
         count({
           verdict,
@@ -91,10 +91,10 @@ function observeUnconverged({ name, timeoutMs }: Controller, { clock, telemetry 
     began: ({ object, engine: { change } }: StoredObject, nowMs: number): void => {
       if (change === undefined) return
       const sinceMs = change.sinceMs ?? change.atMs
-      changes.met(object.metadata.uid, { sinceMs, untilMs: nowMs + backoffMsMax + timeoutMs + graceMs })
+      changes.note(object.metadata.uid, { sinceMs, untilMs: nowMs + backoffMsMax + timeoutMs + graceMs })
     },
     waits: ({ object }: StoredObject, untilMs: number): void => changes.waits(object.metadata.uid, untilMs + graceMs),
-    observed: ({ object }: StoredObject): void => changes.observed(object.metadata.uid),
+    noteObserved: ({ object }: StoredObject): void => changes.noteObserved(object.metadata.uid),
   }
 }
 

@@ -4,11 +4,11 @@
  */
 export interface Unconverged {
   /** A run of this object met a change of this age. */
-  met(uid: string, change: Met): void
+  note(uid: string, change: Met): void
   /** The next run of this object has longer to come. */
   waits(uid: string, untilMs: number): void
   /** The change has been observed. */
-  observed(uid: string): void
+  noteObserved(uid: string): void
   /** Milliseconds since the oldest change that is not observed; 0 if there is none. */
   oldestMs(nowMs: number): number
   /** Others may bring to an end what runs here have met: only what they meet from now on is known. */
@@ -28,14 +28,14 @@ const changesMax = 10_000
 export function createUnconverged(): Unconverged {
   const changes = new Map<string, Met>()
   return {
-    met: (uid, change) => {
+    note: (uid, change) => {
       if (changes.size < changesMax || changes.has(uid)) changes.set(uid, change)
     },
     waits: (uid, untilMs) => {
       const change = changes.get(uid)
       if (change !== undefined) changes.set(uid, { ...change, untilMs: Math.max(untilMs, change.untilMs) })
     },
-    observed: (uid) => void changes.delete(uid),
+    noteObserved: (uid) => void changes.delete(uid),
     oldestMs: (nowMs) => {
       let sinceMs = nowMs
       for (const [uid, change] of changes) {

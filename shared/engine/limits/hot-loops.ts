@@ -18,7 +18,7 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
  */
 export interface HotLoops {
   /** Undefined: run. Else: not before then, for this reason. */
-  blocked(stored: StoredObject, wakeUps: readonly WakeUp[], nowMs: number): Blocked | undefined
+  findBlock(stored: StoredObject, wakeUps: readonly WakeUp[], nowMs: number): Blocked | undefined
   /** Notes a run that has ended. */
   ran(before: ApiObject, run: EndedRun, nowMs: number): void
   /** When the next probe is due, while the loop is open. */
@@ -84,7 +84,7 @@ export function createHotLoops(controller: string): HotLoops {
   }
 
   return {
-    blocked: ({ object, engine }, wakeUps, nowMs) => {
+    findBlock: ({ object, engine }, wakeUps, nowMs) => {
       const loop = loopOf(object, nowMs)
       if (engine.wait?.kind === 'HotLoop' && !loop.isOpen) open(loop, engine.wait, nowMs)
       loop.wokenBy = engine.wait?.kind === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
@@ -137,11 +137,11 @@ function open(loop: Loop, { generation, atMs = 0 }: Wait, nowMs: number): void {
 function block(loop: Loop, object: ApiObject): Blocked {
   loop.isOpen = true
   loop.isWanted = true
-  return { untilMs: loop.lastRunMs + probeMs, ...(toldBy(object) ?? explained(loop)) }
+  return { untilMs: loop.lastRunMs + probeMs, ...(findTold(object) ?? explainLoop(loop)) }
 }
 
 /** Whoever opened the loop saw the runs before it; a probe alone tells less. */
-function toldBy(object: ApiObject): Pick<Blocked, 'reason' | 'message'> | undefined {
+function findTold(object: ApiObject): Pick<Blocked, 'reason' | 'message'> | undefined {
   const told = conditionOf(object, 'HotLoop')
   return told?.status === 'True' ? { reason: told.reason, message: told.message } : undefined
 }
@@ -157,7 +157,7 @@ function statusOf({ status = {}, ...object }: ApiObject): NonNullable<ApiObject[
   return { ...status, conditions: Object.fromEntries(conditions) as Record<string, string> }
 }
 
-function explained({ changes, wokenBy }: Loop): Pick<Blocked, 'reason' | 'message'> {
+function explainLoop({ changes, wokenBy }: Loop): Pick<Blocked, 'reason' | 'message'> {
   const [field] = [...changes].sort((a, b) => b[1] - a[1])[0] ?? []
   const what = 'it ran 100 times at once and would go on'
   return field === undefined

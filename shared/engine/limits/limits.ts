@@ -50,7 +50,7 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
     const nowMs = clock.nowMs()
     const limitedMs = objectLimit && findLimitEndMs(objectLimit, stored.engine, nowMs)
     if (limitedMs !== undefined) return { kind: 'RateLimited', untilMs: limitedMs }
-    const hot = isPassed ? undefined : hotLoops.blocked(stored, wakeUps, nowMs)
+    const hot = isPassed ? undefined : hotLoops.findBlock(stored, wakeUps, nowMs)
     if (hot === undefined) return undefined
     const { untilMs, reason, message } = hot
     return { kind: 'HotLoop', untilMs, hotLoop: { status: 'True', reason, message } }

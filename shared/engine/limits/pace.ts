@@ -8,23 +8,23 @@ import { createTokenBucket } from './token-bucket.ts'
  */
 export interface Pace {
   /** How many keys may be taken now: at least one, or none if the signal aborted first. */
-  allowed(signal: AbortSignal): Promise<number>
-  taken(keys: number): void
+  awaitAllowance(signal: AbortSignal): Promise<number>
+  spend(keys: number): void
 }
 
-export const unlimited: Pace = { allowed: async () => Infinity, taken: () => {} }
+export const unlimited: Pace = { awaitAllowance: async () => Infinity, spend: () => {} }
 
 export function createPace(limit: ControllerLimit, clock: Clock): Pace {
   const bucket = createTokenBucket(limit)
   return {
-    allowed: async (signal) => {
+    awaitAllowance: async (signal) => {
       for (let keys = bucket.tokens(clock.nowMs()); ; keys = bucket.tokens(clock.nowMs())) {
         if (keys > 0) return keys
         if (signal.aborted) return 0
         await clock.sleep(bucket.waitMs(clock.nowMs()), signal)
       }
     },
-    taken: (keys) => {
+    spend: (keys) => {
       for (let i = 0; i < keys; i++) bucket.take(clock.nowMs())
     },
   }

@@ -42,7 +42,7 @@ export function createSharedPace(
   { clock, reserve }: SharedPaceOptions,
 ): SharedPace | undefined {
   if (limit === undefined || reserve === undefined) return undefined
-  const together = gathered((count) => reserve(name, count, limit))
+  const together = gather((count) => reserve(name, count, limit))
   const isGood = (atMs: number | undefined): atMs is number => atMs !== undefined && clock.nowMs() - atMs <= lateMsMax
   return {
     enter: () => {
@@ -50,16 +50,16 @@ export function createSharedPace(
       let askedMs: number | undefined
       let toldMs: number | undefined
       // What the object held a moment ago, another run may have used since.
-      const knownMs = ({ engine }: StoredObject): number | undefined =>
+      const findKnownMs = ({ engine }: StoredObject): number | undefined =>
         [askedMs, engine.memory?.reservedMs].find(isGood)
       return {
         runAtMs: async (stored) => {
-          const known = knownMs(stored)
+          const known = findKnownMs(stored)
           if (known === undefined) askedMs = await place.ask()
           else place.leave()
           return (toldMs = known ?? (askedMs as number))
         },
-        hasReservation: (stored) => knownMs(stored) !== undefined,
+        hasReservation: (stored) => findKnownMs(stored) !== undefined,
         isLate: () => !isGood(toldMs),
         leave: place.leave,
       }
@@ -73,11 +73,11 @@ interface Place {
 }
 
 /** Asks once for all, when everybody who has entered has asked or left. */
-function gathered(reserve: (count: number) => Promise<readonly number[]>): { enter(): Place } {
+function gather(reserve: (count: number) => Promise<readonly number[]>): { enter(): Place } {
   let undecided = 0
   let asking: PromiseWithResolvers<number>[] = []
 
-  async function decided(): Promise<void> {
+  async function askForAll(): Promise<void> {
     if (--undecided > 0 || asking.length === 0) return
     const all = asking
     asking = []
@@ -94,7 +94,7 @@ function gathered(reserve: (count: number) => Promise<readonly number[]>): { ent
       undecided++
       let isUndecided = true
       const decide = (): void => {
-        if (isUndecided) void decided()
+        if (isUndecided) void askForAll()
         isUndecided = false
       }
       return {

@@ -11,7 +11,7 @@ export interface BatchQueue extends WorkQueue {
   /** Whether the message is done with. */
   isSettled(delivery: Delivery): boolean
   /** Resolves once it is said of all these messages what is to become of them; false if that takes too long. */
-  ended(deliveries: readonly Delivery[], withinMs: number): Promise<boolean>
+  awaitEnd(deliveries: readonly Delivery[], withinMs: number): Promise<boolean>
   /** The invocation is over: what is said from now on comes too late and is ignored. */
   close(): void
 }
@@ -47,12 +47,12 @@ export function createBatchQueue({ queue, clock, logger }: BatchQueueOptions): B
       if (closing.signal.aborted) return
       const some = undeleted
       undeleted = []
-      if (some.length > 0) await queue.settle(some).catch(left)
+      if (some.length > 0) await queue.settle(some).catch(logNotDeleted)
     }
   }
 
   /** The mapping deletes them at the end. */
-  function left(error: unknown): void {
+  function logNotDeleted(error: unknown): void {
     logger.warn('messages are not deleted ahead of their batch', { error: String(error) })
   }
 
@@ -71,7 +71,7 @@ export function createBatchQueue({ queue, clock, logger }: BatchQueueOptions): B
       note(deliveries, held)
     },
     isSettled: ({ handle }) => settled.has(handle),
-    ended: async (deliveries, withinMs) => {
+    awaitEnd: async (deliveries, withinMs) => {
       const over = new AbortController()
       const tooLate = clock.sleep(withinMs, over.signal).then(() => over.abort('over'))
       const isOpen = ({ handle }: Delivery): boolean => !settled.has(handle) && !held.has(handle)

@@ -42,7 +42,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   return async ({ loop, wakeUp }) => {
     const controller = controllers.get(loop)
     if (controller !== undefined) return takeIn(controller, wakeUp.key)
-    if (fanOuts.has(loop)) await change(wakeUp.key, wokenBy)
+    if (fanOuts.has(loop)) await change(wakeUp.key, withLateWakeUp)
     else if (loops.has(loop))
       await queueOf({ name: loop }).send([{ ...wakeUp, dedupId: random.uuid(), lane: 'background' }])
     else logger.warn('a dead message of a loop that is no more', { loop, name: wakeUp.key.name })
@@ -72,18 +72,18 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     const chance = random.next()
     const again = (live: StoredObject | undefined): StoredObject | undefined =>
       live && next(live, { nowMs: clock.nowMs(), chance })
-    const { stored, isWritten } = await writeNewest(store, key, again, touchedIn)
+    const { stored, isWritten } = await writeNewest(store, key, again, findTouchedParts)
     return isWritten ? stored?.object : undefined
   }
 }
 
 /** A status that is as it was is not written. */
-function touchedIn(live: StoredObject, after: StoredObject): Touched {
+function findTouchedParts(live: StoredObject, after: StoredObject): Touched {
   return equal(live.object.status, after.object.status) ? ['engine'] : ['status', 'engine']
 }
 
 /** What was to become a timer, as a late one. One that is there serves as well. */
-function wokenBy(live: StoredObject, { nowMs, chance }: Pick<TurnFacts, 'nowMs' | 'chance'>): StoredObject {
+function withLateWakeUp(live: StoredObject, { nowMs, chance }: Pick<TurnFacts, 'nowMs' | 'chance'>): StoredObject {
   if (live.engine.wakeAtMs !== undefined) return live
   return { ...live, engine: { ...live.engine, wakeAtMs: nowMs + slowBackoffMs(chance) } }
 }

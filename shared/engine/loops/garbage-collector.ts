@@ -43,10 +43,10 @@ export function garbageRoute(index: ObjectIndex): Route {
 
 async function targetsOfRemoval({ stored: { object } }: Change, index: ObjectIndex): Promise<readonly Target[]> {
   const { kind, name } = keyOf(object)
-  const isOwner = (await index.ownedBy(object.metadata.uid, 1)).length > 0
+  const isOwner = (await index.childrenOf(object.metadata.uid, 1)).length > 0
   return [
     ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
-    ...waitingKeys(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+    ...waitingOwnersOf(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
   ]
 }
 
@@ -90,7 +90,7 @@ function ownerOfAll({ name }: ObjectKey): ObjectKey {
 }
 
 /** Of the owners that wait for a child. */
-function waitingKeys(child: ApiObject): readonly ObjectKey[] {
+function waitingOwnersOf(child: ApiObject): readonly ObjectKey[] {
   return (child.metadata.ownerReferences ?? [])
     .filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
     .flatMap((owner) => ownerKeys(owner, child))
@@ -108,7 +108,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
 
   /** One that cannot be dealt with holds up no other, but the turn comes again. */
   async function lookAtChildren(uid: string, signal: AbortSignal): Promise<void> {
-    const children = (await index.ownedBy(uid)).values()
+    const children = (await index.childrenOf(uid)).values()
     const failures: unknown[] = []
     const work = async (): Promise<void> => {
       for (const child of children) {
@@ -177,9 +177,9 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   /** Whether a child is left that it waits for. The first few say so as a rule, and there may be very many. */
   async function isWaiting(owner: ApiObject): Promise<boolean> {
     const { uid } = owner.metadata
-    const few = await index.ownedBy(uid, fewMax)
+    const few = await index.childrenOf(uid, fewMax)
     if (await isOneAwaited(few, owner)) return true
-    return few.length === fewMax && isOneAwaited(await index.ownedBy(uid), owner)
+    return few.length === fewMax && isOneAwaited(await index.childrenOf(uid), owner)
   }
 
   async function isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
@@ -220,7 +220,7 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
     if (kind === undefined) return
     const { uid, resourceVersion, name, namespace = '' } = object.metadata
     const preconditions = { uid, resourceVersion }
-    const propagation = isForeground && (await index.ownedBy(uid, 1)).length > 0 ? 'Foreground' : 'Background'
+    const propagation = isForeground && (await index.childrenOf(uid, 1)).length > 0 ? 'Foreground' : 'Background'
     await resources.delete(kind, { name, namespace }, { propagation, preconditions })
   }
 }

@@ -24,7 +24,7 @@ export interface LifecycleOptions {
 /** A namespace goes once nothing is in it. */
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   return lifecycle(namespaceKind, namespaceFinalizer, async ({ metadata: { name } }) => {
-    const kinds = (await catalog.stored()).filter(({ namespaced }) => namespaced)
+    const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
     const left = await Promise.all(kinds.map((kind) => deleteAll(resources, kind, name)))
     return untilNoneIsLeft(left.reduce((a, b) => a + b, 0))
   })

@@ -40,7 +40,7 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
 /** Runs until told to stop; resolves when the last run has ended and the checkpoints are saved, or cannot be. */
 export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
   const { clock, logger } = options
-  const loops = createControlLoops(options).map((loop) => measured(loop, options))
+  const loops = createControlLoops(options).map((loop) => measure(loop, options))
   const from = (await options.relayed.load()) ?? '0'
   const turnedMs = Number((await options.turned.load()) ?? clock.nowMs())
   const changes = createProgress({ from: BigInt(from), positionOf: changePosition })
@@ -48,7 +48,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   const queues = new Map(
     loops.map(({ name, timeoutMs, counted }) => {
       const queue = counted(options.createQueue(name, visibilityTimes * timeoutMs))
-      return [name, turns.noting(name, changes.noting(name, queue))]
+      return [name, turns.noteSends(name, changes.noteSends(name, queue))]
     }),
   )
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => queues.get(name) as WorkQueue
@@ -69,7 +69,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
       work(
         {
           queue: queueOf({ name }),
-          run: turns.ending(name, changes.ending(name, run)),
+          run: turns.noteEnds(name, changes.noteEnds(name, run)),
           logger,
           concurrency,
           pace: controllerLimit === undefined ? unlimited : createPace(controllerLimit, clock),
@@ -83,7 +83,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
   })
 }
 
-function measured(loop: ControlLoop, { telemetry, clock }: LocalEngineOptions) {
+function measure(loop: ControlLoop, { telemetry, clock }: LocalEngineOptions) {
   const { runner, queue } = createLoopMetrics({ ...loop, telemetry, clock })
   return { ...loop, run: runner(loop.run), counted: queue }
 }
@@ -114,14 +114,14 @@ async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
   let looking = 0
   let after: string | undefined = engine.from
   /** Who ends before everything has been looked at begins again where it began. */
-  const passed = (): void => {
-    if (looking === 0 && after !== undefined) changes.passed(BigInt(after))
+  const notePassed = (): void => {
+    if (looking === 0 && after !== undefined) changes.notePassed(BigInt(after))
   }
   const look = async (from: string): Promise<void> => {
     looking++
     await lookAtAll(engine, from, signal)
     looking--
-    if (!signal.aborted) passed()
+    if (!signal.aborted) notePassed()
   }
   while (!signal.aborted) {
     try {
@@ -129,7 +129,7 @@ async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
       for await (const batch of feed.follow({ after, signal })) {
         await relay(batch.changes)
         after = batch.resourceVersion
-        passed()
+        notePassed()
       }
     } catch (error) {
       if (hasCode(error, 'EXPIRED')) after = undefined
@@ -147,7 +147,7 @@ async function lookAtAll(engine: Running, resourceVersion: string, signal: Abort
   let introduction: Introduction | undefined
   for (let isOver = false; !isOver && !signal.aborted;) {
     try {
-      introduction ??= createIntroduction({ ...engine, swept: await sweptWithGarbage(engine), resourceVersion })
+      introduction ??= createIntroduction({ ...engine, swept: await withGarbage(engine), resourceVersion })
       isOver = await introduction.advance()
       if (!isOver) await engine.clock.sleep(engine.tickMs, signal)
     } catch (error) {
@@ -156,8 +156,8 @@ async function lookAtAll(engine: Running, resourceVersion: string, signal: Abort
   }
 }
 
-async function sweptWithGarbage({ swept, catalog }: Running): Promise<SweepOptions> {
-  return { ...swept, controllers: [...swept.controllers, ...garbageSwept(await catalog.stored())] }
+async function withGarbage({ swept, catalog }: Running): Promise<SweepOptions> {
+  return { ...swept, controllers: [...swept.controllers, ...garbageSwept(await catalog.listStored())] }
 }
 
 /** As on AWS: a delivery comes again only when its run is over for certain. */
@@ -180,8 +180,8 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
     try {
       await introduce()
       await sweepTimers(swept, nowMs, tickMs)
-      const woken = await wheel.turn(nowMs, (await sweptWithGarbage(engine)).controllers)
-      turns.passed(BigInt(wheel.turnedMs()))
+      const woken = await wheel.turn(nowMs, (await withGarbage(engine)).controllers)
+      turns.notePassed(BigInt(wheel.findTurnedMs()))
       await saving.save(nowMs, woken > 0)
     } catch (error) {
       logger.error('tick failed; the next one makes up for it', { error: String(error) })

@@ -27,7 +27,7 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
   const backgroundMax = concurrency - reservedOf(concurrency)
   let running = 0
   let background = 0
-  let ended = (): void => {}
+  let signalEnd = (): void => {}
   const run = async (turn: Turn): Promise<void> => {
     const share = isBackground(turn) ? 1 : 0
     running++
@@ -35,11 +35,11 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
     await takeTurn(turn, options, abandon)
     running--
     background -= share
-    ended()
+    signalEnd()
   }
   const untilOneEnds = (): Promise<void> =>
     new Promise((resolve) => {
-      ended = resolve
+      signalEnd = resolve
     })
   /** Without a slot for background work, waits for urgent work or until a run ends. */
   const receive = async (max: number): Promise<readonly Delivery[]> => {
@@ -48,7 +48,7 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
     const wait = new AbortController()
     // Without a reason, every abort makes an error with a stack.
     const end = (): void => wait.abort('over')
-    ended = end
+    signalEnd = end
     stop.addEventListener('abort', end)
     if (stop.aborted) end()
     const received = await queue.receive(max, wait.signal, 0)
@@ -57,9 +57,9 @@ export async function work(options: WorkerOptions, { stop, abandon }: WorkerSign
   }
 
   while (!stop.aborted) {
-    const max = Math.min(batchMax, concurrency - running, await pace.allowed(stop))
+    const max = Math.min(batchMax, concurrency - running, await pace.awaitAllowance(stop))
     const turns = max > 0 ? turnsOf(await receive(max), queue) : []
-    pace.taken(turns.length)
+    pace.spend(turns.length)
     for (const turn of turns) void run(turn)
     if (running >= concurrency) await untilOneEnds()
   }

@@ -2,7 +2,7 @@ import { withMemory, type EngineState } from '../../model/engine-state.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
-import { nextStatus, observedGeneration } from './next-status.ts'
+import { nextStatus, observedGenerationOf } from './next-status.ts'
 import { nextWait } from './next-wait.ts'
 import type { RunFacts } from './run-facts.ts'
 
@@ -20,7 +20,7 @@ export function nextState(live: StoredObject, verdict: Verdict, facts: RunFacts)
 }
 
 function isOverruled({ object, engine }: StoredObject, { generation }: RunFacts): boolean {
-  return observedGeneration(object) > generation || (engine.wait?.generation ?? 0) > generation
+  return observedGenerationOf(object) > generation || (engine.wait?.generation ?? 0) > generation
 }
 
 function nextEngine(live: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {

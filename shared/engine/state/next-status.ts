@@ -29,9 +29,9 @@ export function nextStatus(live: ApiObject, verdict: Verdict, facts: RunFacts): 
 function withStatus(live: ApiObject, own: JsonObject, verdict: Verdict, facts: RunFacts): ApiObject {
   const conditions = nextConditions(live, verdict, facts)
   const observed = observes(verdict)
-    ? Math.max(facts.generation, observedGeneration(live))
+    ? Math.max(facts.generation, observedGenerationOf(live))
     : // A failed run has not observed its generation, and undoes no newer observation.
-      observedGeneration(live)
+      observedGenerationOf(live)
   const handled = live.metadata.annotations?.[reconcileRequestAnnotation]
   const status: JsonObject = {
     ...own,
@@ -58,7 +58,7 @@ function nextConditions(live: ApiObject, verdict: Verdict, facts: RunFacts): rea
  * The generation that the status says was observed. 0 if it says none, or one that is yet to come: anybody may write a
  * status.
  */
-export function observedGeneration({ metadata: { generation }, status }: ApiObject): number {
+export function observedGenerationOf({ metadata: { generation }, status }: ApiObject): number {
   const observed = status?.['observedGeneration']
   return typeof observed === 'number' && observed <= generation ? observed : 0
 }

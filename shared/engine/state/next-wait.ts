@@ -13,14 +13,14 @@ import type { RunFacts } from './run-facts.ts'
  * loop.
  */
 export function nextWait(live: StoredObject, verdict: Verdict, facts: RunFacts): Wait | undefined {
-  const asked = askedWait(live.engine, verdict, facts)
+  const asked = waitOfVerdict(live.engine, verdict, facts)
   const hasTimer = verdict.kind === 'done' && verdict.resyncAfterMs !== undefined
   const resynced = hasTimer ? asked : noLaterThanResync(asked, live, facts)
   return noLaterThanDeadline(noSoonerThanProbe(resynced, facts), facts)
 }
 
 /** What the verdict alone asks for. */
-function askedWait(before: EngineState, verdict: Verdict, facts: RunFacts): Wait | undefined {
+function waitOfVerdict(before: EngineState, verdict: Verdict, facts: RunFacts): Wait | undefined {
   const { generation, nowMs } = facts
   switch (verdict.kind) {
     case 'done':

@@ -17,13 +17,13 @@ export interface Postponement {
 export function toPostponedState(live: StoredObject, postponement: Postponement, facts: TurnFacts): StoredObject {
   const { object } = live
   const { hotLoop } = postponement
-  const engine = postponedEngine(live.engine, postponement, facts.generation)
+  const engine = toPostponedEngine(live.engine, postponement, facts.generation)
   if (hotLoop === undefined || !facts.showsStatus) return { object, engine }
   const conditions = patchConditions(conditionsOf(object), { HotLoop: hotLoop }, facts)
   return { object: { ...object, status: { ...object.status, conditions: asJson(conditions) } }, engine }
 }
 
-function postponedEngine(
+function toPostponedEngine(
   { wakeAtMs, hold: _, ...engine }: EngineState,
   { kind, untilMs, reservedMs }: Postponement,
   generation: number,

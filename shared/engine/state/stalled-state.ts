@@ -33,7 +33,7 @@ export function toStalledState(live: StoredObject, facts: Omit<TurnFacts, 'gener
   const failure = { attempt: attemptsOf(engine, generation) + 1, error: notEnded.message }
   const next = { ...engine, wait: { kind: 'Backoff', generation, atMs, failure } } as const
   return {
-    object: facts.showsStatus ? { ...object, status: stalledStatus(object, facts.nowMs) } : object,
+    object: facts.showsStatus ? { ...object, status: toStalledStatus(object, facts.nowMs) } : object,
     engine: withMemory(next, { ...engine.memory, unended: undefined }),
   }
 }
@@ -45,7 +45,7 @@ function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
   return wait?.generation === object.metadata.generation && (wait.atMs ?? 0) > nowMs
 }
 
-function stalledStatus(object: ApiObject, nowMs: number): JsonObject {
+function toStalledStatus(object: ApiObject, nowMs: number): JsonObject {
   const patches = {
     Ready: { status: 'False', ...notEnded },
     Stalled: { status: 'True', ...notEnded },

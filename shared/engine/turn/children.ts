@@ -12,7 +12,7 @@ export async function childrenOf(
   { group, kind }: Pick<ServedKind, 'group' | 'kind'>,
   { index, store }: Pick<EngineOptions, 'index' | 'store'>,
 ): Promise<readonly ApiObject[]> {
-  const keys = (await index.ownedBy(owner.metadata.uid)).filter((key) => key.group === group && key.kind === kind)
+  const keys = (await index.childrenOf(owner.metadata.uid)).filter((key) => key.group === group && key.kind === kind)
   const found = await Promise.all(keys.map((key) => store.get(key)))
   return found
     .flatMap((child) => (child === undefined ? [] : [child.object]))

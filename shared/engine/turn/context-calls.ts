@@ -11,12 +11,12 @@ export interface ContextCalls {
    * The name of a call that nobody has waited for when the run has ended; `undefined` if there is none. Whatever
    * becomes of such calls ends no process: the run is told of it.
    */
-  forgotten(): string | undefined
+  findForgotten(): string | undefined
 }
 
 export function trackCalls(context: Context): ContextCalls {
   const underWay = new Map<Promise<unknown>, string>()
-  const noted = (verb: (typeof verbs)[number]) => {
+  const track = (verb: (typeof verbs)[number]) => {
     const call = context[verb] as (...args: unknown[]) => Promise<unknown>
     return (...args: unknown[]): Promise<unknown> => {
       // What is returned fails as the call does, so that a failure that nobody waits for is told as any other.
@@ -26,8 +26,8 @@ export function trackCalls(context: Context): ContextCalls {
     }
   }
   return {
-    context: { ...context, ...Object.fromEntries(verbs.map((verb) => [verb, noted(verb)])) },
-    forgotten: () => {
+    context: { ...context, ...Object.fromEntries(verbs.map((verb) => [verb, track(verb)])) },
+    findForgotten: () => {
       for (const call of underWay.keys()) call.catch(() => {})
       return underWay.values().next().value
     },

@@ -33,8 +33,8 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
   const seen = createSeen()
 
   /** Every verb passes here: a run whose time is over has no say any more. */
-  const served = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
-    if (signal.aborted) throw refused(signal.reason, object)
+  const requireServed = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
+    if (signal.aborted) throw lateCallError(signal.reason, object)
     const found = await catalog.byKind(kind.group, kind.kind)
     if (found === undefined)
       throw new OperatingError(
@@ -50,7 +50,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
   })
 
   /** Where an object is to be, and what it is to be. */
-  const placed = (kind: ServedKind, given: Applied<unknown>, owned: boolean) => {
+  const aim = (kind: ServedKind, given: Applied<unknown>, owned: boolean) => {
     const { name, namespace } = given.metadata
     const at = place(namespace === undefined ? name : { name, namespace })
     const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
@@ -62,9 +62,9 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     log: logger,
     removed: false,
     outside: {
-      called: (verb, result) => engine.outside?.called(verb, result),
-      mended: async (message) => {
-        engine.outside?.mended()
+      recordCall: (verb, result) => engine.outside?.recordCall(verb, result),
+      recordDrift: async (message) => {
+        engine.outside?.recordDrift()
         logger.info('drift mended', { outside: message })
         await events.record(object, { type: 'Normal', reason: 'DriftMended', message, component: controller.name })
       },
@@ -75,7 +75,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     outcomeOf: seen.outcomeOf,
 
     get: async <Read>(kind: Kind<Read, unknown>, at: string | At, { cached = false } = {}) => {
-      const type = await served(kind)
+      const type = await requireServed(kind)
       const key = keyIn(type, place(at))
       if (cached && seen.has(key)) return seen.get(key) as Read | undefined
       const found = await absentIfNotFound(resources.get(type, place(at)))
@@ -89,7 +89,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       const wanted = Object.entries(labels)
       const selector = (one: ApiObject): boolean =>
         wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-      const { items } = await resources.list(await served(kind), {
+      const { items } = await resources.list(await requireServed(kind), {
         selector,
         ...(namespace === '' ? {} : { namespace }),
       })
@@ -97,21 +97,21 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
     },
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
-      const type = await served(kind)
-      const { at, body, isChild } = placed(type, given, owned)
+      const type = await requireServed(kind)
+      const { at, body, isChild } = aim(type, given, owned)
       const check = (live: ApiObject): void => refuseAnothersChild(live, object)
       const patch = { type: 'apply', body, force: true } as const
       return seen.wrote(await resources.patch(type, at, patch, isChild ? { ...write, check } : write)) as Read
     },
 
     create: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
-      const type = await served(kind)
-      const { at, body } = placed(type, given, owned)
+      const type = await requireServed(kind)
+      const { at, body } = aim(type, given, owned)
       return seen.wrote(await resources.create(type, inNamespace(type, body, at), write)) as Read
     },
 
     children: async <Read>(kind: Kind<Read, unknown>) => {
-      const found = await childrenOf(object, await served(kind), engine)
+      const found = await childrenOf(object, await requireServed(kind), engine)
       return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
     },
 
@@ -121,13 +121,13 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       body: JsonObject,
       path: { readonly subresource?: 'status' } = {},
     ) => {
-      const type = await served(kind)
+      const type = await requireServed(kind)
       const patch = { type: 'merge', body: writable(type, place(at), body) } as const
       return seen.wrote(await resources.patch(type, place(at), patch, { ...write, ...path })) as Read
     },
 
     delete: async (kind, at) => {
-      const type = await served(kind)
+      const type = await requireServed(kind)
       const deleted = await absentIfNotFound(resources.delete(type, place(at)))
       if (deleted !== undefined) seen.read(keyIn(type, place(at)), deleted.gone ? undefined : deleted.stored.object)
       return deleted !== undefined
@@ -136,7 +136,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
 }
 
 /** What a call gets that comes too late. */
-function refused(reason: unknown, { kind, metadata: { namespace, name } }: ApiObject): unknown {
+function lateCallError(reason: unknown, { kind, metadata: { namespace, name } }: ApiObject): unknown {
   if (!hasCode(reason, 'DEADLINE_EXCEEDED')) return reason
   const whose = `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
   return new OperatingError(

@@ -37,10 +37,10 @@ export function withoutRun(
   basis: TurnBasis,
 ): Ending {
   const { stored, kind, controller, facts } = basis
-  const ending = { ...fitting(basis), release: settle }
+  const ending = { ...endingBasisOf(basis), release: settle }
   switch (admission.kind) {
     case 'sleep':
-      return { ...ending, next: (live) => wokenBy(live, admission.atMs) }
+      return { ...ending, next: (live) => withWakeUpBy(live, admission.atMs) }
     case 'hide': {
       const isWakeable = stored.engine.wait?.kind !== 'RateLimited'
       return { ...ending, next: (live) => live, release: { kind: 'hold', untilMs: admission.untilMs, isWakeable } }
@@ -64,7 +64,7 @@ export function withoutRun(
 }
 
 /** A run by then, unless a timer of the object comes sooner. */
-function wokenBy(live: StoredObject, atMs: number): StoredObject {
+function withWakeUpBy(live: StoredObject, atMs: number): StoredObject {
   const isKnown = (dueAtMs(live.engine) ?? Infinity) <= atMs
   return isKnown ? live : { object: live.object, engine: { ...live.engine, wakeAtMs: atMs } }
 }
@@ -73,7 +73,7 @@ function wokenBy(live: StoredObject, atMs: number): StoredObject {
 export function afterPostponement(postponement: Postponement, basis: TurnBasis): Ending {
   const { facts, turn } = basis
   return {
-    ...fitting(basis),
+    ...endingBasisOf(basis),
     next: (live, showsStatus) => toPostponedState(live, postponement, { ...facts, showsStatus }),
     release: releaseAfterPostponement(postponement, { nowMs: facts.nowMs, turn }),
   }
@@ -82,7 +82,7 @@ export function afterPostponement(postponement: Postponement, basis: TurnBasis):
 /** The clean-up is over: the finalizer goes, and with the last finalizer the object. */
 export function afterCleanup(live: StoredObject, basis: TurnBasis): Ending {
   const { finalizer = '' } = basis.controller
-  return { ...fitting(basis), live, next: (newest) => toReleasedState(newest, finalizer), release: settle }
+  return { ...endingBasisOf(basis), live, next: (newest) => toReleasedState(newest, finalizer), release: settle }
 }
 
 /** A run has ended with this verdict. */
@@ -111,7 +111,11 @@ export function afterRun(
   }
 }
 
-function fitting({ turn, stored, facts }: TurnBasis): Pick<Ending, 'turn' | 'begun' | 'showsStatus' | 'isStatusVital'> {
+function endingBasisOf({
+  turn,
+  stored,
+  facts,
+}: TurnBasis): Pick<Ending, 'turn' | 'begun' | 'showsStatus' | 'isStatusVital'> {
   return { turn, begun: stored, showsStatus: facts.showsStatus, isStatusVital: false }
 }
 

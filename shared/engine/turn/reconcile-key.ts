@@ -106,7 +106,7 @@ async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<v
   const ran = await runWithDeadline({ controller, stored, engine: { ...engine, ...seen.engine }, signal, phase })
   const isCleanedUp = phase === 'cleanup' && ran.verdict.kind === 'done'
   await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, ran, { ...basis, startMs }))
-  seen.ended(ran.verdict)
+  seen.end(ran.verdict)
 }
 
 /** Writes how a run ended. If that cannot be written, the object says so instead. */

@@ -67,11 +67,11 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
     expectations: new Map(Object.entries(stored.engine.memory?.expectations ?? {})),
     notes,
   })
-  const run = phase === 'cleanup' ? cleaning(controller) : controller.reconcile
+  const run = phase === 'cleanup' ? cleanupRunOf(controller) : controller.reconcile
   const running = verdictOn(run, object, trackCalls(context))
   try {
     const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
-    if (signal.aborted && !succeeded(verdict) && !isOutOfTime(signal)) throw giveUpError()
+    if (signal.aborted && !hasSucceeded(verdict) && !isOutOfTime(signal)) throw giveUpError()
     const expectations = Object.fromEntries(context.expectations)
     const known = { live: memory.live(), expectations, notes: notes.all() }
     if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
@@ -85,11 +85,11 @@ export async function runWithDeadline({ controller, stored, engine, signal, phas
 async function verdictOn(
   run: Controller['reconcile'],
   object: ApiObject,
-  { context, forgotten }: ContextCalls,
+  { context, findForgotten }: ContextCalls,
 ): Promise<Verdict> {
   try {
     const outcome: unknown = await run(object, context)
-    const verb = forgotten()
+    const verb = findForgotten()
     if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
     if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
     return storable(outcome, outcome)
@@ -100,7 +100,7 @@ async function verdictOn(
 }
 
 /** The clean-up. One that waits must not say done: what is still outside would be forgotten. */
-function cleaning({ cleanup }: Controller): Controller['reconcile'] {
+function cleanupRunOf({ cleanup }: Controller): Controller['reconcile'] {
   return async (object, context) => {
     const outcome = cleanup === undefined ? done() : await cleanup(object, context)
     const { ready = true } = isOutcome(outcome) && outcome.kind === 'done' ? outcome : {}
@@ -132,7 +132,7 @@ function isOutcome(value: unknown): value is Outcome {
   return isObject(value) && (value['kind'] === 'done' || value['kind'] === 'again')
 }
 
-function succeeded(verdict: Verdict | void): boolean {
+function hasSucceeded(verdict: Verdict | void): boolean {
   return verdict?.kind === 'done' || verdict?.kind === 'again'
 }
 

@@ -17,20 +17,20 @@ export function guardController(controller: Controller, logger: Logger): Control
         return otherwise
       }
     }
-  const watched = <Watch extends Watched>(watch: Watch): Watch => ({
+  const guardWatch = <Watch extends Watched>(watch: Watch): Watch => ({
     ...watch,
     when: safely('a predicate', watch.when, true),
   })
   return {
     ...controller,
     when: safely('a predicate', controller.when, true),
-    owns: controller.owns.map(watched),
+    owns: controller.owns.map(guardWatch),
     references: controller.references.map((watch) => ({
-      ...watched(watch),
+      ...guardWatch(watch),
       targets: safely('a reference', watch.targets, []),
     })),
     maps: controller.maps.map((watch) => ({
-      ...watched(watch),
+      ...guardWatch(watch),
       primaries: safely('a map function', watch.primaries, []),
     })),
   }

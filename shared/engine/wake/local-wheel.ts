@@ -18,13 +18,13 @@ export interface LocalWheel {
   /** Wakes what is due by now for these, or as much of it as may be; how many. */
   turn(nowMs: number, controllers: readonly SweptController[]): Promise<number>
   /** No wheel is behind this. */
-  turnedMs(): number
+  findTurnedMs(): number
 }
 
 export interface LocalWheelOptions {
   readonly swept: Omit<SweepOptions, 'controllers'>
   /** Of the wake-ups that the wheel sends. */
-  readonly turns: Pick<Progress, 'pending'>
+  readonly turns: Pick<Progress, 'countPending'>
   /** Up to when the wheels were turned. */
   readonly fromMs: number
   readonly tickMs: number
@@ -44,7 +44,7 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
     let woken = 0
     for (let isBehind = true; isBehind && woken < keysPerTick;) {
       isBehind = nowMs - handMs > sliceMs
-      if (isBehind && turns.pending(name) >= keysPerTick) break
+      if (isBehind && turns.countPending(name) >= keysPerTick) break
       const toMs = isBehind ? handMs + sliceMs : nowMs
       woken += await sweepWheel({ ...swept, controllers: [controller] }, handMs, toMs)
       hands.set(idOf(controller), (handMs = toMs))
@@ -61,7 +61,7 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
       turnedMs = nowMs
       return woken
     },
-    turnedMs: () => Math.min(turnedMs, ...hands.values()),
+    findTurnedMs: () => Math.min(turnedMs, ...hands.values()),
   }
 }
 
@@ -77,7 +77,7 @@ export interface Introduction {
 export interface IntroductionOptions {
   readonly swept: SweepOptions
   /** Of the wake-ups that carry a resourceVersion. */
-  readonly changes: Pick<Progress, 'pending'>
+  readonly changes: Pick<Progress, 'countPending'>
   readonly noteStored: NoteStored
   /** Where the feed stands. */
   readonly resourceVersion: string
@@ -92,7 +92,7 @@ export function createIntroduction(options: IntroductionOptions): Introduction {
   const { controllers, index } = swept
   const id = { dedupId: `all:${resourceVersion}`, resourceVersion }
   const kinds = controllers.flatMap(({ watching }) => watching?.kinds ?? [])
-  const isFull = (): boolean => controllers.some(({ name }) => changes.pending(name) >= keysPerTick)
+  const isFull = (): boolean => controllers.some(({ name }) => changes.countPending(name) >= keysPerTick)
   let noted = kinds.length === 0 ? wheelSlots : 0
   let woken = 0
   return {

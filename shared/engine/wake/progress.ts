@@ -9,15 +9,15 @@ import type { TurnRunner } from '../state/turn.ts'
  */
 export interface Progress {
   /** The queue, with its sends noted. */
-  noting(loop: string, queue: WorkQueue): WorkQueue
+  noteSends(loop: string, queue: WorkQueue): WorkQueue
   /** The runner, with its ends noted. */
-  ending(loop: string, run: TurnRunner): TurnRunner
+  noteEnds(loop: string, run: TurnRunner): TurnRunner
   /** Everything up to this position has been sent. */
-  passed(position: bigint): void
+  notePassed(position: bigint): void
   /** Where to take up after a crash. */
   safe(): bigint
   /** How many keys of a loop have been sent and not run to their end. Looks at all that wait or run. */
-  pending(loop: string): number
+  countPending(loop: string): number
 }
 
 export interface ProgressOptions {
@@ -50,7 +50,7 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
   }
 
   return {
-    noting: (loop, queue) => ({
+    noteSends: (loop, queue) => ({
       ...queue,
       send: (wakeUps) => {
         noteAll(loop, wakeUps)
@@ -58,7 +58,7 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
       },
     }),
 
-    ending: (loop, run) => async (turn, signal) => {
+    noteEnds: (loop, run) => async (turn, signal) => {
       const key = `${loop} ${keyText(turn.key)}`
       const position = waiting.get(key)
       waiting.delete(key)
@@ -73,11 +73,11 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
       }
     },
 
-    passed: (position) => {
+    notePassed: (position) => {
       last = position
     },
 
-    pending: (loop) => {
+    countPending: (loop) => {
       let count = 0
       for (const key of waiting.keys()) if (key.startsWith(`${loop} `)) count++
       for (const key of running.keys()) if (key.startsWith(`${loop} `)) count++

@@ -66,7 +66,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
       for (const route of routes) {
         const targets = unique(await route.targets(change, dropped))
         const isPaced = targets.length > fanOutMax && !builtIn.includes(route)
-        sends.push(...(isPaced ? paced(route, targets, change) : direct(route, targets, change)))
+        sends.push(...(isPaced ? paceRoute(route, targets, change) : direct(route, targets, change)))
       }
     }
     // What the earlier ones dropped the last one did, too, or it refers to it again.
@@ -85,7 +85,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     })
   }
 
-  function paced(route: Route, targets: readonly Target[], change: Change): readonly Send[] {
+  function paceRoute(route: Route, targets: readonly Target[], change: Change): readonly Send[] {
     if (targets.length > manyTargets) advices.get(route.name)?.('FanOut', `${targets.length} objects`)
     const wakeUps = spread(
       targets.map((target) => wakeUpOf(target, change)),

@@ -45,7 +45,7 @@ export function routesOf(controller: Controller, index: ObjectIndex): readonly R
     { name, debounceMs: 0, targets: timerTargets(controller) },
     ...(owns.length > 0 ? [route(ownerTargets(controller))] : []),
     ...(references.length > 0 ? [route(referrerTargets(controller, index))] : []),
-    ...(maps.length > 0 ? [route(mappedTargets(controller))] : []),
+    ...(maps.length > 0 ? [route(mapTargets(controller))] : []),
   ]
 }
 
@@ -91,7 +91,7 @@ function referrerTargets({ kind, references }: Controller, index: ObjectIndex): 
   }
 }
 
-function mappedTargets({ kind, maps }: Controller): Route['targets'] {
+function mapTargets({ kind, maps }: Controller): Route['targets'] {
   return (change, dropped) => {
     const { object } = change.stored
     const watching = maps.filter((map) => isWatched([map], change))

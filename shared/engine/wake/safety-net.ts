@@ -30,7 +30,7 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
     return touches(touched, 'delete') || (controller?.when({ type, touched, object }) ?? true)
   }
 
-  const caught = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
+  const withSafetyTimer = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
     if (!touches(touched, 'spec', 'delete') || !isRun(stored, touched)) return stored
     if (!isWanted(type, stored, touched)) return stored
     const { wakeAtMs = Infinity } = stored.engine
@@ -38,8 +38,8 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   }
   return {
     ...store,
-    create: (stored) => store.create(caught('added', stored, ['spec'])),
-    replace: (stored, touched) => store.replace(caught('modified', stored, touched), touched),
+    create: (stored) => store.create(withSafetyTimer('added', stored, ['spec'])),
+    replace: (stored, touched) => store.replace(withSafetyTimer('modified', stored, touched), touched),
   }
 }
 

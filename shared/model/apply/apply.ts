@@ -54,7 +54,7 @@ export function apply(request: ApplyRequest): ApplyResult {
   const config = withoutReset(request.config, ignored)
   const claimed = claim(owners, { self: managerOf(request, 'Apply'), live, config, type, ignored })
 
-  const conflicts = conflictsOf(disputed(claimed.conflicts, request, type))
+  const conflicts = conflictsOf(findDisputed(claimed.conflicts, request, type))
   if (conflicts.length > 0) return { outcome: 'conflict', conflicts, message: conflictMessage(conflicts) }
 
   const isWhole = request.subresource === undefined
@@ -79,7 +79,7 @@ function identityOf({ apiVersion, kind }: JsonObject): JsonObject {
 }
 
 /** The conflicts that stand in the way. */
-function disputed(conflicts: Owners, { manager, live, force = false }: ApplyRequest, type: MergeType): Owners {
+function findDisputed(conflicts: Owners, { manager, live, force = false }: ApplyRequest, type: MergeType): Owners {
   if (force) return new Map()
   if (manager !== 'kubectl' || live === undefined || conflicts.size === 0) return conflicts
   const granted = fieldsLastApplied(withoutManagedFields(live), type)

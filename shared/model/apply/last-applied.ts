@@ -54,7 +54,7 @@ export function refreshLastApplied(object: JsonObject, config: JsonObject): Json
   const metadata = mapIn(object['metadata'])
   const { [annotation]: previous, ...others } = mapIn(metadata['annotations'])
   if (previous === undefined || previous === '') return object
-  const text = `${JSON.stringify(withoutAnnotation(config), sortedFields)}\n`.replace(escapedInGo, escaped)
+  const text = `${JSON.stringify(withoutAnnotation(config), sortFields)}\n`.replace(escapedInGo, escapeCharacter)
   const updated = { ...others, [annotation]: text }
   return { ...object, metadata: { ...metadata, annotations: fits(updated) ? updated : others } }
 }
@@ -79,12 +79,12 @@ function fits(annotations: JsonObject): boolean {
 
 // The text is byte for byte what kubectl itself writes, so its next client-side apply sees no difference in it.
 
-function sortedFields(_field: string, value: unknown): unknown {
+function sortFields(_field: string, value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 }
 
 const escapedInGo = /[<>&\u2028\u2029]/g
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -70,7 +70,7 @@ export function claim(owners: Owners, { self, live, config, type, ignored }: Cla
   const fields = fieldsOf(config, type)
   const others = new Map(owners)
   others.delete(id)
-  const object = pruned(mapIn(merge(live, config, type)), type, { last, fields, others })
+  const object = pruneOwned(mapIn(merge(live, config, type)), type, { last, fields, others })
   const changes = compare(live, object, type)
   const mine = { ...self, fields: difference(fields, unmanagedFields) }
   const isSame = object === live && previous !== undefined && sameClaim(previous, mine)
@@ -91,7 +91,7 @@ interface Applied {
   readonly others: Owners
 }
 
-function pruned(object: JsonObject, type: MergeType, { last, fields, others }: Applied): JsonObject {
+function pruneOwned(object: JsonObject, type: MergeType, { last, fields, others }: Applied): JsonObject {
   if (isSubset(last, fields)) return object
   const owned = [...others.values()].reduce((set, owner) => union(set, owner.fields), fields)
   return prune(object, type, { last, owned })

@@ -23,7 +23,7 @@ export function acceptCrd<Definition extends SentDefinition>(
   if (checkShape(object).length > 0) return object
   const crd = object as CustomResourceDefinition
   const complete = { ...crd, spec: withDefaults(crd.spec) }
-  const accepted = { ...complete, status: acceptedStatus(complete, nowMs, others) }
+  const accepted = { ...complete, status: acceptStatus(complete, nowMs, others) }
   return equal(accepted, crd) ? object : (accepted as unknown as Definition)
 }
 
@@ -33,7 +33,7 @@ function withDefaults(spec: CustomResourceDefinitionSpec): CustomResourceDefinit
   return { conversion: { strategy: 'None' }, ...spec, names: { ...spec.names, singular, listKind } }
 }
 
-function acceptedStatus(
+function acceptStatus(
   crd: CustomResourceDefinition,
   nowMs: number,
   others: Iterable<CustomResourceDefinition>,

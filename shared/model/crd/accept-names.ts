@@ -18,7 +18,7 @@ export function acceptNames(crd: CustomResourceDefinition, others: Iterable<Cust
   const inUse = namesInUse(crd, others)
   let conflict: AcceptedNames['conflict']
   const decided = singleNames.map(([field, reason, kind]) => {
-    const clash = listed(wanted[field]).find((name) => inUse[kind].has(name) && !listed(had[field]).includes(name))
+    const clash = toList(wanted[field]).find((name) => inUse[kind].has(name) && !toList(had[field]).includes(name))
     if (clash === undefined) return [field, wanted[field]]
     conflict = { reason, message: `${quote(clash)} is already in use` }
     return [field, had[field]]
@@ -48,12 +48,12 @@ function namesInUse(crd: CustomResourceDefinition, others: Iterable<CustomResour
   for (const { metadata, spec, status } of others) {
     if (spec.group !== crd.spec.group || metadata.name === crd.metadata.name) continue
     const { plural, singular, shortNames, kind, listKind } = status?.acceptedNames ?? {}
-    for (const name of [plural, singular, shortNames].flatMap(listed)) resources.add(name)
-    for (const name of [kind, listKind].flatMap(listed)) kinds.add(name)
+    for (const name of [plural, singular, shortNames].flatMap(toList)) resources.add(name)
+    for (const name of [kind, listKind].flatMap(toList)) kinds.add(name)
   }
   return { resources, kinds }
 }
 
-function listed(names: string | readonly string[] | undefined): readonly string[] {
+function toList(names: string | readonly string[] | undefined): readonly string[] {
   return typeof names === 'string' ? [names] : (names ?? [])
 }

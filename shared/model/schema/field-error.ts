@@ -39,23 +39,23 @@ export function fieldRequired(field: string, detail = ''): FieldError {
 
 /** The value is of the right type and yet not allowed; the detail is a sentence about the field. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  return fieldError(field, 'FieldValueInvalid', `Invalid value: ${shown(value)}`, detail)
+  return fieldError(field, 'FieldValueInvalid', `Invalid value: ${showValue(value)}`, detail)
 }
 
 /** The value has another JSON type or format than asked for; `value` names what was found. */
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return fieldError(field, 'FieldValueTypeInvalid', `Invalid value: ${shown(value)}`, detail)
+  return fieldError(field, 'FieldValueTypeInvalid', `Invalid value: ${showValue(value)}`, detail)
 }
 
 /** The value is none of a short list. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const detail = supported.length === 0 ? '' : `supported values: ${listed(supported)}`
-  return fieldError(field, 'FieldValueNotSupported', `Unsupported value: ${shown(value)}`, detail)
+  const detail = supported.length === 0 ? '' : `supported values: ${listSupported(supported)}`
+  return fieldError(field, 'FieldValueNotSupported', `Unsupported value: ${showValue(value)}`, detail)
 }
 
 /** The value, or the keys it stands for, occurred before. */
 export function duplicate(field: string, value: unknown): FieldError {
-  return fieldError(field, 'FieldValueDuplicate', `Duplicate value: ${shown(value)}`, '')
+  return fieldError(field, 'FieldValueDuplicate', `Duplicate value: ${showValue(value)}`, '')
 }
 
 /** The field may not be set here, whatever its value. */
@@ -80,7 +80,7 @@ function fieldError(field: string, reason: FieldErrorReason, what: string, detai
 /** A reply repeats at most this much of what was sent, however long the bad value is. */
 const shownLength = 1_000
 
-function shown(value: unknown): string {
+function showValue(value: unknown): string {
   const text =
     typeof value === 'string'
       ? quote(value.slice(0, shownLength))
@@ -91,11 +91,11 @@ function shown(value: unknown): string {
 }
 
 /** What is supported, as far as anybody reads it. */
-function listed(supported: readonly string[]): string {
+function listSupported(supported: readonly string[]): string {
   let text = ''
   for (const value of supported) {
     if (text.length > shownLength) return `${text}, …`
-    text += `${text === '' ? '' : ', '}${shown(value)}`
+    text += `${text === '' ? '' : ', '}${showValue(value)}`
   }
   return text
 }
@@ -109,7 +109,7 @@ export function numeral(value: number): string {
 
 /** A string as Go's `%q` prints it. */
 export function quote(text: string): string {
-  return `"${text.replace(unprintable, escaped)}"`
+  return `"${text.replace(unprintable, escapeCharacter)}"`
 }
 
 const unprintable = /["\\]|[[\p{C}\p{Z}]--[\x20]]/gv
@@ -125,7 +125,7 @@ const shortEscapes: { readonly [character: string]: string } = {
   '\v': '\\v',
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const short = shortEscapes[character]
   if (short !== undefined) return short
   const code = character.codePointAt(0) ?? 0

@@ -4,7 +4,7 @@
  * Every expression here is linear in the text.
  */
 const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
-  ['bsonobjectid', matching(/^[0-9a-f]{24}$/i)],
+  ['bsonobjectid', createMatcher(/^[0-9a-f]{24}$/i)],
   ['byte', isBase64],
   ['cidr', isCidr],
   ['creditcard', isCreditCard],
@@ -12,7 +12,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['datetime', isDateTime],
   ['duration', isDuration],
   ['email', isEmail],
-  ['hexcolor', matching(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i)],
+  ['hexcolor', createMatcher(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i)],
   ['hostname', isHostname],
   ['ipv4', (text) => text.includes('.') && isSloppyIp(text)],
   ['ipv6', (text) => text.includes(':') && isIp(text)],
@@ -23,13 +23,13 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['k8sshortname', (text) => text.length <= 63 && shortName.test(text)],
   ['mac', isMac],
   ['password', () => true],
-  ['rgbcolor', matching(/^rgb\((?:\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*(?:,(?!\)$)|(?=\)$))){3}\)$/)],
-  ['ssn', matching(/^\d{3}[- ]\d{2}[- ]\d{4}$/)],
+  ['rgbcolor', createMatcher(/^rgb\((?:\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*(?:,(?!\)$)|(?=\)$))){3}\)$/)],
+  ['ssn', createMatcher(/^\d{3}[- ]\d{2}[- ]\d{4}$/)],
   ['uri', isRequestUri],
-  ['uuid', matching(/^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i)],
-  ['uuid3', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
-  ['uuid4', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
-  ['uuid5', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
+  ['uuid', createMatcher(/^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i)],
+  ['uuid3', createMatcher(/^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
+  ['uuid4', createMatcher(/^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
+  ['uuid5', createMatcher(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
 ])
 
 /**
@@ -39,7 +39,7 @@ export function stringFormat(name: string): ((text: string) => boolean) | undefi
   return formats.get(name.replaceAll('-', ''))
 }
 
-function matching(expression: RegExp): (text: string) => boolean {
+function createMatcher(expression: RegExp): (text: string) => boolean {
   return (text) => expression.test(text)
 }
 
@@ -121,7 +121,7 @@ function isSloppyIp(text: string): boolean {
   return isIp(text.includes(':') ? text : text.replace(/\b0+(?=\d)/g, ''))
 }
 
-const isIpv4 = matching(/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/)
+const isIpv4 = createMatcher(/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/)
 
 function isIpv6(text: string): boolean {
   const dotted = text.slice(text.lastIndexOf(':') + 1)

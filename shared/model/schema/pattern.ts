@@ -20,7 +20,7 @@ const largestPattern = 5_000
  */
 export function compilePattern(source: string): Pattern {
   if (source.length > longestPattern) throw new Error(`has more than ${longestPattern} characters`)
-  const stepsPerCharacter = unrolledSize(source)
+  const stepsPerCharacter = measureUnrolled(source)
   if (stepsPerCharacter > largestPattern) throw new Error(`unrolls to more than ${largestPattern} steps`)
   const expression = RE2JS.compile(source)
   const native = nativeExpression(source, expression)
@@ -62,7 +62,7 @@ function isOnePass(expression: RE2JS): boolean {
  * How many single-character matchers a pattern becomes once its counted repetitions are written out, computed before
  * anything is compiled: a few characters such as `(a{1000}b){1000}` can stand for a program of a million steps.
  */
-function unrolledSize(source: string): number {
+function measureUnrolled(source: string): number {
   const outer: number[] = []
   let total = 0
   let last = 0

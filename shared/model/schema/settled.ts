@@ -10,7 +10,7 @@ import type { StructuralSchema } from './structural-schema.ts'
  */
 export function isSettled(schema: StructuralSchema, object: JsonObject, old?: JsonObject): boolean {
   const known = partsOf(schema)
-  const past = knownParts(known, object, old)
+  const past = findKnownParts(known, object, old)
   if (!objectFits(schema, object, everything, past)) return false
   for (const field in object) {
     const part = object[field]
@@ -36,7 +36,7 @@ function partsOf(schema: StructuralSchema): Parts {
 }
 
 /** Of each field, what is known to be settled: its value, or the one it replaces. */
-function knownParts(known: Parts, object: JsonObject, old: JsonObject | undefined): JsonObject {
+function findKnownParts(known: Parts, object: JsonObject, old: JsonObject | undefined): JsonObject {
   const past: JsonObject = {}
   for (const field in object) {
     const part = object[field]

@@ -12,7 +12,7 @@ export function checkBranches(
   { path, level }: { readonly path: string; readonly level: string },
 ): readonly FieldError[] {
   const structure = level === 'root' ? { schema, path } : undefined
-  return branchesOf(schema, path, true).flatMap((branch) => {
+  return toBranches(schema, path, true).flatMap((branch) => {
     // The second spelling of "an integer or a string" hides in the first branch of allOf.
     const mayNameTypes = branch.path === entry(child(path, 'allOf'), 0)
     return checkBranch(branch, structure, mayNameTypes)
@@ -28,20 +28,20 @@ interface Branch extends Node {
   readonly mayNameType: boolean
 }
 
-function branchesOf(
+function toBranches(
   { allOf = [], anyOf = [], oneOf = [], not }: StructuralSchema,
   path: string,
   mayNameTypes: boolean,
 ): Branch[] {
   const mayNameType = mayNameTypes && equal(anyOf, [{ type: 'integer' }, { type: 'string' }])
-  const listed = (keyword: string, schemas: readonly StructuralSchema[]): Branch[] =>
+  const branchesOf = (keyword: string, schemas: readonly StructuralSchema[]): Branch[] =>
     schemas.map((schema, i) => ({
       schema,
       path: entry(child(path, keyword), i),
       mayNameType: mayNameType && keyword === 'anyOf',
     }))
   const refused = not === undefined ? [] : [{ schema: not, path: child(path, 'not'), mayNameType: false }]
-  return [...listed('allOf', allOf), ...listed('anyOf', anyOf), ...listed('oneOf', oneOf), ...refused]
+  return [...branchesOf('allOf', allOf), ...branchesOf('anyOf', anyOf), ...branchesOf('oneOf', oneOf), ...refused]
 }
 
 /**
@@ -52,7 +52,7 @@ function checkBranch(branch: Branch, structure?: Node, mayNameTypes = false): Fi
   const { schema, path } = branch
   const { items, properties = {} } = schema
   const errors = [...checkStructureKeywords(branch), ...checkPattern(schema, path)]
-  for (const inner of branchesOf(schema, path, mayNameTypes)) errors.push(...checkBranch(inner, structure))
+  for (const inner of toBranches(schema, path, mayNameTypes)) errors.push(...checkBranch(inner, structure))
   if (items !== undefined) {
     const inner = { schema: items, path: child(path, 'items') }
     errors.push(

@@ -60,16 +60,16 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
       await before?.()
       try {
         const answer = await call()
-        if (!free) ctx.outside.called(verb, 'success')
+        if (!free) ctx.outside.recordCall(verb, 'success')
         return answer
       } catch (error) {
         const how = failureClass(error)
         const isAbsent = how === 'absent' && verb !== 'create'
-        ctx.outside.called(verb, isAbsent ? 'success' : 'error')
+        ctx.outside.recordCall(verb, isAbsent ? 'success' : 'error')
         if (isAbsent) return
         if (how !== 'rateLimited') throw new CallFailed(verb, how, error)
         const afterMs = retryAfterMsOf(error)
-        budget?.limited(ctx.now() + afterMs, ctx.now())
+        budget?.noteLimit(ctx.now() + afterMs, ctx.now())
         throw new RateLimited(afterMs)
       }
     },

@@ -82,11 +82,11 @@ export function decide(situation: Situation): Action {
 function whenWanted(situation: Situation): Action {
   if (situation.seen?.is === 'present') return aboutPresent(situation, situation.seen)
   if (situation.seen?.is === 'absent') return aboutAbsent(situation)
-  return standing(situation) ?? look(situation)
+  return findStandingEnd(situation) ?? look(situation)
 }
 
 /** The end of the run if nothing is due. */
-function standing({ memory, digest, isRequested, nowMs, abilities }: Situation): End | undefined {
+function findStandingEnd({ memory, digest, isRequested, nowMs, abilities }: Situation): End | undefined {
   const { refusal, wait, id, syncedAtMs = -Infinity } = memory
   const { periodMs } = abilities
   const until = (sinceMs: number): number => (periodMs === 0 ? Infinity : sinceMs + periodMs)
@@ -155,7 +155,8 @@ function aboutAbsent(situation: Situation): Action {
 
 function aboutPresent(situation: Situation, seen: Seen & { readonly is: 'present' }): Action {
   const { memory, digest, isRequested, policy, abilities } = situation
-  if (seen.owner !== undefined && seen.owner !== situation.uid && !policy.observesOnly) return ownedByAnother(seen.id)
+  if (seen.owner !== undefined && seen.owner !== situation.uid && !policy.observesOnly)
+    return refuseOwnedByAnother(seen.id)
   if (memory.id !== seen.id) return adopt(situation, seen)
   const isChanged = memory.digest !== digest
   const { differs } = seen
@@ -239,6 +240,6 @@ const nothingToObserve: End = {
   message: 'it is only observed: annotate setpoint.dev/external-id with the id of what is to be observed',
 }
 
-function ownedByAnother(id: string): End {
+function refuseOwnedByAnother(id: string): End {
   return { do: 'refuse', reason: 'OwnedByAnother', message: `${id} is tagged for another owner` }
 }

@@ -11,7 +11,7 @@ export function differences(
   observed: JsonObject,
   unordered: readonly string[] = [],
 ): readonly string[] {
-  return differing(declared, observed, { path: '', unordered }).toSorted()
+  return findDiffering(declared, observed, { path: '', unordered }).toSorted()
 }
 
 interface Place {
@@ -19,22 +19,22 @@ interface Place {
   readonly unordered: readonly string[]
 }
 
-function differing(declared: JsonObject, observed: JsonObject, { path, unordered }: Place): readonly string[] {
+function findDiffering(declared: JsonObject, observed: JsonObject, { path, unordered }: Place): readonly string[] {
   return Object.entries(declared).flatMap(([field, value]) => {
     const at = { path: path === '' ? field : `${path}.${field}`, unordered }
     const is = observed[field]
     if (value === undefined) return []
-    if (isObject(value)) return differing(value, isObject(is) ? is : {}, at)
+    if (isObject(value)) return findDiffering(value, isObject(is) ? is : {}, at)
     return same(value, is, unordered.includes(at.path)) ? [] : [at.path]
   })
 }
 
 function same(declared: Json, observed: Json | undefined, isUnordered: boolean): boolean {
   if (isUnordered && Array.isArray(declared) && Array.isArray(observed))
-    return equal(sorted(declared), sorted(observed))
+    return equal(sortList(declared), sortList(observed))
   return equal(declared, observed ?? null)
 }
 
-function sorted(list: readonly Json[]): readonly string[] {
+function sortList(list: readonly Json[]): readonly string[] {
   return list.map(canonicalJson).toSorted()
 }

@@ -26,7 +26,7 @@ const verbs = ['create', 'update', 'delete']
  * anything.
  */
 export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy {
-  const managed = managedVerbs(annotations[manageAnnotation])
+  const managed = parseManagedVerbs(annotations[manageAnnotation])
   const id = annotations[externalIdAnnotation]
   const mode = annotations[adoptAnnotation] ?? 'match'
   const createAgain = annotations[createAgainAnnotation]
@@ -41,7 +41,7 @@ export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy 
   }
 }
 
-function managedVerbs(given = verbs.join()): readonly string[] {
+function parseManagedVerbs(given = verbs.join()): readonly string[] {
   const named = given.split(',').map((verb) => verb.trim())
   if (named.length === 1 && named[0] === 'observe') return []
   if (named.every((verb) => verbs.includes(verb))) return named

@@ -12,7 +12,7 @@ export interface RateBudget {
   /** 0: call now. Else how many milliseconds to wait; nothing is reserved meanwhile. */
   take(lane: Lane, nowMs: number): number
   /** The far side has refused a call for its rate: none before `untilMs`. */
-  limited(untilMs: number, nowMs: number): void
+  noteLimit(untilMs: number, nowMs: number): void
   /** The rate it allows now. */
   perSecond(nowMs: number): number
 }
@@ -73,7 +73,7 @@ export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: Ra
       level--
       return 0
     },
-    limited: (until, nowMs) => {
+    noteLimit: (until, nowMs) => {
       fill(nowMs)
       untilMs = Math.max(untilMs, until)
       level = 0

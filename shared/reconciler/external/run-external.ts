@@ -33,18 +33,18 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
     reconcile: async (object, ctx) => {
       const found = await findWanted(spec, object, ctx)
       if (found.invalid.length > 0) return concludeUnresolved(spec, found, periodOf(spec, object))
-      const run = await begun(spec, object, { ctx, found })
-      return ended(run, () => inStep(run))
+      const run = await begin(spec, object, { ctx, found })
+      return runToEnd(run, () => inStep(run))
     },
 
     cleanup: async (object, ctx) => {
       const { id, intent, inside } = recall(ctx)
       if (id === undefined && intent === undefined) return done()
       const found = await findRequired(object, spec.requirements, { ctx, inside })
-      if (found.isContainerGone) return goneWithItsContainer(ctx, id)
+      if (found.isContainerGone) return leaveToContainer(ctx, id)
       if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
-      const run = await begun(spec, object, { ctx, found })
-      return ended(run, () => takenAway(run))
+      const run = await begin(spec, object, { ctx, found })
+      return runToEnd(run, () => takeAway(run))
     },
   }
 }
@@ -70,7 +70,7 @@ async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject,
 }
 
 /** What stops a run before it has begun, such as credentials that are none, is told like a sync that failed. */
-async function begun<Client>(
+async function begin<Client>(
   spec: ExternalSpec<Client>,
   object: ApiObject,
   given: { readonly ctx: Context; readonly found: Found },
@@ -110,7 +110,7 @@ async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
   const end = await drive(run)
   switch (end.do) {
     case 'settle':
-      return settled(run, end.differs)
+      return settle(run, end.differs)
     case 'rest':
       return asDeclared(run, end.untilMs)
     case 'wait':
@@ -122,7 +122,7 @@ async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
   }
 }
 
-async function takenAway<Client>(run: Run<Client>): Promise<Outcome> {
+async function takeAway<Client>(run: Run<Client>): Promise<Outcome> {
   const end = await drive(run)
   switch (end.do) {
     case 'release':
@@ -139,7 +139,7 @@ async function takenAway<Client>(run: Run<Client>): Promise<Outcome> {
 }
 
 /** The entity is as declared: what it gives is kept, and the time of the next sync is set. */
-async function settled<Client>(run: Run<Client>, differs: readonly string[]): Promise<Outcome> {
+async function settle<Client>(run: Run<Client>, differs: readonly string[]): Promise<Outcome> {
   const { ctx, spec, found } = run
   const entity = run.seen?.entity ?? {}
   const { locked } = compareEntity(run, entity)
@@ -176,7 +176,7 @@ async function initialiseLate<Client>(run: Run<Client>, entity: JsonObject): Pro
 }
 
 /** Runs to the end, and says of a failure what it means for the object. */
-async function ended<Client>(run: Run<Client>, work: () => Promise<Outcome>): Promise<Outcome> {
+async function runToEnd<Client>(run: Run<Client>, work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await work()
   } catch (error) {
@@ -191,7 +191,7 @@ function isMissing({ invalid }: Found): boolean {
   return invalid.some(({ reason }) => reason === 'NotFound')
 }
 
-async function goneWithItsContainer(ctx: Context, id = 'what was being created'): Promise<Outcome> {
+async function leaveToContainer(ctx: Context, id = 'what was being created'): Promise<Outcome> {
   await ctx.event('Normal', 'GoneWithItsContainer', `${id} is left to what has become of what it was a part of`)
   return done()
 }

@@ -53,7 +53,7 @@ async function checkPlace<Client>({ spec, client, memory, calls }: Run<Client>):
 }
 
 /** Where the entity is from now on. */
-async function placed<Client>({ spec, client, found, calls }: Run<Client>): Promise<Pick<Memory, 'place' | 'inside'>> {
+async function locate<Client>({ spec, client, found, calls }: Run<Client>): Promise<Pick<Memory, 'place' | 'inside'>> {
   const place = await calls.make('get', async () => spec.far.place?.(client), { free: true })
   const { inside } = found
   return { ...(place === undefined ? {} : { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
@@ -67,7 +67,7 @@ async function find<Client>(run: Run<Client>): Promise<JsonObject | undefined> {
 async function create<Client>(run: Run<Client>, round: number): Promise<void> {
   const { ctx, calls, client, spec } = run
   const { api } = spec.far
-  const where = await placed(run)
+  const where = await locate(run)
   const intend = (): Promise<void> => {
     remember(run, { ...run.memory, ...where, round, intent: { atMs: ctx.now() } })
     return ctx.notes.keep()
@@ -83,12 +83,12 @@ async function create<Client>(run: Run<Client>, round: number): Promise<void> {
     run.seen = { entity }
     run.has = 'asserted'
   } catch (error) {
-    await refused(run, error)
+    await forgetIntent(run, error)
   }
 }
 
 /** A create that is known not to have happened leaves no intent behind; one that met something else looks at it. */
-async function refused<Client>(run: Run<Client>, error: unknown): Promise<void> {
+async function forgetIntent<Client>(run: Run<Client>, error: unknown): Promise<void> {
   if (!(error instanceof CallFailed) || error.class === 'unknown') throw error
   const { intent: _, ...memory } = run.memory
   remember(run, memory)
@@ -99,7 +99,7 @@ async function refused<Client>(run: Run<Client>, error: unknown): Promise<void> 
 
 async function adopt<Client>(run: Run<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
   const { intent: _, ...memory } = run.memory
-  remember(run, { ...memory, ...(await placed(run)), id, ...(how === 'found' ? {} : { adopted: how }) })
+  remember(run, { ...memory, ...(await locate(run)), id, ...(how === 'found' ? {} : { adopted: how }) })
   if (how === 'match') run.has = 'asserted'
   const text = how === 'found' ? 'which was made for it before' : 'which was there already'
   await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)
@@ -109,7 +109,7 @@ async function forget<Client>(run: Run<Client>, id: string): Promise<void> {
   const { round, request } = run.memory
   remember(run, { round: round + 1, lostId: id, ...(request === undefined ? {} : { request }) })
   run.seen = undefined
-  await run.ctx.outside.mended(`${id} was deleted outside; another one is made`)
+  await run.ctx.outside.recordDrift(`${id} was deleted outside; another one is made`)
 }
 
 async function update<Client>(run: Run<Client>, { id, drift }: Step & { readonly do: 'update' }): Promise<void> {
@@ -119,7 +119,7 @@ async function update<Client>(run: Run<Client>, { id, drift }: Step & { readonly
   run.seen = { entity }
   if (entity === undefined) return
   run.has = 'asserted'
-  if (drift.length > 0) await ctx.outside.mended(`${drift.join(', ')} changed outside; put back`)
+  if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
 }
 
 /** What cannot be changed is sent as it is. */

@@ -27,13 +27,13 @@ export interface Made {
 export async function makeNode<Primary>(node: Node<Primary>): Promise<Made> {
   const { name, dependent, primary, ctx } = node
   const { kind, readyWhen = () => true } = dependent
-  const wanted = listed(await dependent.desired(primary, ctx))
+  const wanted = toList(await dependent.desired(primary, ctx))
   const names = wanted.map(({ metadata }) => metadata.name)
   if (new Set(names).size < names.length)
     throw new TypeError(`${name} wants the same object twice: ${names.join(', ')}`)
   const extra = (await ownObjects(node)).filter(({ metadata }) => !names.includes(metadata.name))
   const [objects] = await Promise.all([
-    allDone(wanted.map((object) => ctx.apply(kind, labelled(object, name)))),
+    allDone(wanted.map((object) => ctx.apply(kind, labelNode(object, name)))),
     deleteObjects(node, extra),
   ])
   return { objects, ready: objects.every((object) => !isDeleting(object) && readyWhen(object, primary)) }
@@ -68,11 +68,11 @@ function placeOf({ name, namespace }: ApiObject['metadata']): { readonly name: s
   return namespace === undefined ? { name } : { name, namespace }
 }
 
-function listed<One>(given: One | readonly One[]): readonly One[] {
+function toList<One>(given: One | readonly One[]): readonly One[] {
   return Array.isArray(given) ? (given as readonly One[]) : [given as One]
 }
 
-function labelled(object: Applied<JsonObject>, node: string): Applied<JsonObject> {
+function labelNode(object: Applied<JsonObject>, node: string): Applied<JsonObject> {
   const { metadata } = object
   return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, [dependentLabel]: node } } }
 }

@@ -50,7 +50,7 @@ export function workflow<Primary, Kinds extends AnyKinds>(
   const run: Workflow<Primary, Kinds>['run'] = async (object, ctx) => {
     const result = await runNodes({ graph, dependents, primary: object, ctx }, fatesOf)
     throwErrors(result)
-    return shown(graph, result)
+    return toWorkflowResult(graph, result)
   }
 
   const tearDown: Workflow<Primary, Kinds>['tearDown'] = async (object, ctx) => {
@@ -90,7 +90,7 @@ function throwErrors({ errors }: PassResult): void {
   if (errors.size > 0) throw combineFailures([...errors].map(([name, error]) => ({ name, error })))
 }
 
-function shown<Kinds extends AnyKinds>(graph: Graph, result: PassResult): WorkflowResult<Kinds> {
+function toWorkflowResult<Kinds extends AnyKinds>(graph: Graph, result: PassResult): WorkflowResult<Kinds> {
   const byName = <Value>(value: (name: string) => Value) =>
     Object.fromEntries(graph.names.map((name) => [name, value(name)]))
   return {
@@ -102,11 +102,11 @@ function shown<Kinds extends AnyKinds>(graph: Graph, result: PassResult): Workfl
 
 /** Names what is waited for, and not what waits for that. */
 function readiness({ names }: Graph, { states }: PassResult): true | NotReady {
-  const pending = names.flatMap((name) => pendingText(name, states.get(name)))
+  const pending = names.flatMap((name) => describePending(name, states.get(name)))
   return pending.length === 0 ? true : waiting('DependentsNotReady', pending.join('; '))
 }
 
-function pendingText(name: string, state: NodeState | undefined): readonly string[] {
+function describePending(name: string, state: NodeState | undefined): readonly string[] {
   if (state === 'notReady') return [`${name} is not ready`]
   if (state === 'going') return [`${name} is being deleted`]
   return []

@@ -7,7 +7,7 @@ import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export function tableOf(environment: Environment): string {
-  return required(environment, 'SETPOINT_TABLE')
+  return requireVariable(environment, 'SETPOINT_TABLE')
 }
 
 /** The URL of each loop's queue; `system` stands for every loop that has none of its own. */
@@ -49,7 +49,7 @@ export function issuersOf(environment: Environment): readonly Issuer[] {
 
 /** What a presigned request must have been signed for: another control plane's tokens are not ours. */
 export function clusterIdOf(environment: Environment): string {
-  return required(environment, 'SETPOINT_CLUSTER_ID')
+  return requireVariable(environment, 'SETPOINT_CLUSTER_ID')
 }
 
 /** Where this deployment's metrics go in CloudWatch, if it says so. */
@@ -64,7 +64,7 @@ export function logLevelOf({ SETPOINT_LOG: level = 'info' }: Environment): LogLe
 }
 
 function json(environment: Environment, name: string): unknown {
-  const text = required(environment, name)
+  const text = requireVariable(environment, name)
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -72,7 +72,7 @@ function json(environment: Environment, name: string): unknown {
   }
 }
 
-function required(environment: Environment, name: string): string {
+function requireVariable(environment: Environment, name: string): string {
   const value = environment[name]
   if (value === undefined || value === '') throw new TypeError(`${name} is not set`)
   return value

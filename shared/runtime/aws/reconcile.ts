@@ -38,7 +38,9 @@ const overrunMs = 1_000
 export function createReconcile(
   options: FunctionOptions,
 ): (event: SQSEvent, timeMs: number) => Promise<SQSBatchResponse> {
-  const batch = lazy(() => createReconcileBatch({ ...openEngineServices(options), retire: () => retired(options) }))
+  const batch = lazy(() =>
+    createReconcileBatch({ ...openEngineServices(options), retire: () => retireProcess(options) }),
+  )
   return async ({ Records }, timeMs) => {
     const read = Records.map((record) => ({ record, said: readMessage(record, options.seeing.logger) }))
     for (const { said } of read) if (said !== undefined) observeWait(said, options)
@@ -48,13 +50,13 @@ export function createReconcile(
         timeMs,
       ),
     )
-    const left = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
-    return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
+    const logNotHeld = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
+    return { batchItemFailures: logNotHeld.map(({ record }) => ({ itemIdentifier: record.messageId })) }
   }
 }
 
 /** Nobody writes the numbers down behind the end of the process. */
-function retired({ boundary, seeing }: FunctionOptions): void {
+function retireProcess({ boundary, seeing }: FunctionOptions): void {
   seeing.telemetry.flush()
   boundary.retire()
 }
@@ -83,7 +85,7 @@ function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefine
 
 export function createReconcileBatch(services: QueueServices): ReconcileBatch {
   const { store, clock, random, logger, queueOf, retire } = services
-  const loops = new Map(createControlLoops(services).map((loop) => [loop.name, measured(loop, services)]))
+  const loops = new Map(createControlLoops(services).map((loop) => [loop.name, measure(loop, services)]))
 
   /** A queue may hold wake-ups of fan-outs whose controller this function does not know: it need not. */
   function runnerOf(name: string): ControlLoop['run'] | undefined {
@@ -102,10 +104,10 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     if (run === undefined) return unknown(name, deliveries)
     const queue = createBatchQueue({ queue: queueOf({ name }), clock, logger })
     const unended = await processBatch(deliveries, { queue, run, logger, concurrency: deliveries.length }, signal)
-    await Promise.all(unended.map((turn) => turn.hold(awayMs(turn.receiveCount)).catch(left)))
+    await Promise.all(unended.map((turn) => turn.hold(awayMs(turn.receiveCount)).catch(logNotHeld)))
     const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
     const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))
-    if (!(await queue.ended(others, overrunMs))) mustRetire = true
+    if (!(await queue.awaitEnd(others, overrunMs))) mustRetire = true
     queue.close()
     return deliveries.filter((delivery) => !queue.isSettled(delivery))
   }
@@ -119,7 +121,7 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
     return deliveries
   }
 
-  function left(error: unknown): void {
+  function logNotHeld(error: unknown): void {
     logger.warn('message not held; it comes again after its visibility timeout', { error: String(error) })
   }
 
@@ -177,11 +179,11 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
   async function deleteDone(some: readonly LoopDelivery[], kept: readonly Delivery[]): Promise<void> {
     const done = some.filter(({ delivery }) => !kept.includes(delivery))
     for (const [name, all] of Map.groupBy(done, ({ loop }) => loop))
-      await queueOf({ name }).settle(all.map(deliveryIn)).catch(left)
+      await queueOf({ name }).settle(all.map(deliveryIn)).catch(logNotHeld)
   }
 
   async function putOff(name: string, deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
-    await queueOf({ name }).hold(deliveries, awayMs(1)).catch(left)
+    await queueOf({ name }).hold(deliveries, awayMs(1)).catch(logNotHeld)
     return deliveries
   }
 
@@ -230,6 +232,6 @@ function deliveryIn({ delivery }: LoopDelivery): Delivery {
 
 const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')
 
-function measured(loop: ControlLoop, { telemetry, clock }: QueueServices): ControlLoop {
+function measure(loop: ControlLoop, { telemetry, clock }: QueueServices): ControlLoop {
   return { ...loop, run: createLoopMetrics({ ...loop, telemetry, clock }).runner(loop.run) }
 }

@@ -71,7 +71,7 @@ async function whyNot(
   event: CloudFormationCustomResourceEvent,
   store: Pick<ObjectStore, 'list'>,
 ): Promise<string | undefined> {
-  const needed = await Promise.all(removedBy(event).map((controller) => whyNeeded(controller, store)))
+  const needed = await Promise.all(controllersRemovedBy(event).map((controller) => whyNeeded(controller, store)))
   const reasons = needed.filter((one) => one !== undefined)
   return reasons.length === 0 ? undefined : reasons.join(' ')
 }
@@ -81,7 +81,7 @@ interface Properties {
 }
 
 /** Those that would be gone. A controller that comes back under another name or finalizer does not know the old one. */
-function removedBy(event: CloudFormationCustomResourceEvent): readonly DeployedController[] {
+function controllersRemovedBy(event: CloudFormationCustomResourceEvent): readonly DeployedController[] {
   const { controllers = [] } = event.ResourceProperties as Properties
   if (event.RequestType === 'Create') return []
   if (event.RequestType === 'Delete') return controllers

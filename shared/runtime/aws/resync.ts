@@ -58,10 +58,10 @@ export function createTick(options: TickOptions): Tick {
   const introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
   let installed: Promise<void> | undefined
 
-  async function swept(): Promise<readonly Swept[]> {
+  async function listSwept(): Promise<readonly Swept[]> {
     return [
       ...own.map((controller) => ({ ...controller, everyMs: minuteMs })),
-      ...garbageSwept(await catalog.stored()).map((controller) => ({ ...controller, everyMs: garbageEveryMs })),
+      ...garbageSwept(await catalog.listStored()).map((controller) => ({ ...controller, everyMs: garbageEveryMs })),
     ]
   }
 
@@ -128,7 +128,7 @@ export function createTick(options: TickOptions): Tick {
     })
     const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
     const after = await Promise.all(
-      (await swept()).map(async (controller) => {
+      (await listSwept()).map(async (controller) => {
         const name = nameOf(controller)
         const begun = before[name] ?? first(controller)
         const ended = sweep(controller, begun, nowMs).catch((error: unknown) => {

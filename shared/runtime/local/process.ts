@@ -15,7 +15,7 @@ import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneO
  */
 export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
-  const stopRequested = Promise.race([signalled(), leftByNpm()])
+  const stopRequested = Promise.race([awaitSignal(), awaitNpmExit()])
   // Nothing that is acknowledged is lost by it, whatever does not come to an end: a start, too.
   void stopRequested.then(() => setTimeout(() => process.exit(0), overdueMs))
   // Who hears us no more, as when the terminal was closed, does not end us.
@@ -100,7 +100,7 @@ function readyText({ url, kubeconfig }: LocalControlPlane): string {
   const seconds = (performance.now() / 1000).toFixed(2)
   return `setpoint is ready at ${url} (${seconds} s). Try:
 
-  export KUBECONFIG=${quoted(kubeconfig)}
+  export KUBECONFIG=${quotePath(kubeconfig)}
   kubectl api-resources
   kubectl apply -f ${relative(process.cwd(), 'examples/orders.yaml')}
   kubectl get postgresclusters,postgresdatabases -w
@@ -109,12 +109,12 @@ function readyText({ url, kubeconfig }: LocalControlPlane): string {
 }
 
 /** As a shell takes it. */
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 /** Once is enough: of Ctrl-C a process that npm started hears twice, from the terminal and from npm. */
-function signalled(): Promise<void> {
+function awaitSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => resolve())
   })
@@ -124,7 +124,7 @@ function signalled(): Promise<void> {
  * npm runs us by a shell and passes signals on to that, which ends without telling us. Nobody who stopped `npm start`
  * wants us to live on.
  */
-function leftByNpm(): Promise<void> {
+function awaitNpmExit(): Promise<void> {
   const parent = process.ppid
   return new Promise((resolve) => {
     if (process.env['npm_lifecycle_event'] === undefined) return

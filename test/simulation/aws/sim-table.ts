@@ -167,7 +167,7 @@ function createLaggingIndex(
   const index: ObjectIndex = {
     ...known,
     // Strong: with a lagging index children are left behind. See docs/decisions/0007.
-    ownedBy: async (uid, limit) =>
+    childrenOf: async (uid, limit) =>
       [...items.values()]
         .filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
         .slice(0, limit)

@@ -29,10 +29,15 @@ export function archiveAt(location?: string): Archive {
   })
 }
 
-const missing = async (): Promise<never> => {
+const failWithoutArchive = async (): Promise<never> => {
   throw stop('NoArchive', 'nobody said where dumps go: set BACKUP_ARCHIVE to s3://bucket/prefix or to a directory')
 }
-const noArchive: Archive = { write: missing, list: missing, read: missing, remove: missing }
+const noArchive: Archive = {
+  write: failWithoutArchive,
+  list: failWithoutArchive,
+  read: failWithoutArchive,
+  remove: failWithoutArchive,
+}
 
 function lazily(open: () => Promise<Archive>): Archive {
   let opened: Promise<Archive> | undefined

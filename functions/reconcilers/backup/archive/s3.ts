@@ -38,14 +38,14 @@ export function s3Archive({ client, bucket, prefix, partBytes = 16 * 1024 * 1024
     write: async (name, content, signal) => {
       const hash = createHash('sha256')
       let sizeBytes = 0
-      const measured = async function* () {
+      const measureContent = async function* () {
         for await (const chunk of content) {
           hash.update(chunk)
           sizeBytes += chunk.length
           yield chunk
         }
       }
-      await upload(placeOf(name), inParts(measured(), partBytes), signal)
+      await upload(placeOf(name), inParts(measureContent(), partBytes), signal)
       return { sizeBytes, sha256: hash.digest('hex') }
     },
     list: async (folder, abortSignal) => {

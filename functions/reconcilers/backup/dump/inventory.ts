@@ -22,7 +22,7 @@ export async function takeInventory(session: Session): Promise<Inventory> {
 }
 
 // From 16384 on the object was made by a user, or by an extension.
-const made = (catalog: string, where = 'true'): string =>
+const queryUserMade = (catalog: string, where = 'true'): string =>
   `SELECT '${catalog}'::regclass AS catalog, oid FROM ${catalog} WHERE oid >= 16384 AND ${where}`
 
 /**
@@ -43,9 +43,9 @@ const unsupportedQuery = `
      WHERE relkind = 'f' OR reloftype <> 0 OR (relkind = 'r'
        AND ((NOT relispartition AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = relations.oid))
         OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = relations.oid)))
-    UNION ALL ${made('pg_type', `typtype IN ('b', 'r', 'p') AND typelem = 0`)}
-    UNION ALL ${made('pg_proc', `prokind = 'a'`)}
-    UNION ALL ${made('pg_constraint', `contype IN ('c', 'n') AND NOT convalidated AND (contypid <> 0 OR contype = 'n')`)}
+    UNION ALL ${queryUserMade('pg_type', `typtype IN ('b', 'r', 'p') AND typelem = 0`)}
+    UNION ALL ${queryUserMade('pg_proc', `prokind = 'a'`)}
+    UNION ALL ${queryUserMade('pg_constraint', `contype IN ('c', 'n') AND NOT convalidated AND (contypid <> 0 OR contype = 'n')`)}
     UNION ALL ${[
       'pg_operator',
       'pg_opclass',
@@ -65,7 +65,7 @@ const unsupportedQuery = `
       'pg_language',
       'pg_largeobject_metadata',
     ]
-      .map((catalog) => made(catalog))
+      .map((catalog) => queryUserMade(catalog))
       .join(' UNION ALL ')}
     UNION ALL SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extconfig IS NOT NULL
   )
@@ -78,7 +78,7 @@ const unsupportedQuery = `
    ORDER BY 1`
 
 // Privileges that came with the system or with an extension are in pg_init_privs.
-const granted = (catalog: string, acl: string): string =>
+const grantQuery = (catalog: string, acl: string): string =>
   `SELECT FROM ${catalog} o WHERE o.${acl} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_init_privs p
      WHERE p.classoid = '${catalog}'::regclass AND p.objoid = o.oid AND p.objsubid = 0 AND p.initprivs = o.${acl})
        AND NOT EXISTS (SELECT FROM members m WHERE m.classid = '${catalog}'::regclass AND m.objid = o.oid)
@@ -90,8 +90,8 @@ const owners = `(SELECT datdba FROM pg_database WHERE datname = current_database
 const leftOutQuery = `
   WITH ${userObjects}
   SELECT 'objects with granted privileges' AS what, (SELECT count(*) FROM (
-      ${granted('pg_class', 'relacl')} UNION ALL ${granted('pg_proc', 'proacl')} UNION ALL ${granted('pg_type', 'typacl')}
-      UNION ALL ${granted('pg_namespace', 'nspacl')}
+      ${grantQuery('pg_class', 'relacl')} UNION ALL ${grantQuery('pg_proc', 'proacl')} UNION ALL ${grantQuery('pg_type', 'typacl')}
+      UNION ALL ${grantQuery('pg_namespace', 'nspacl')}
       UNION ALL SELECT FROM pg_attribute a JOIN relations r ON r.oid = a.attrelid WHERE a.attacl IS NOT NULL) x)::text AS count
   UNION ALL SELECT 'objects with an owner other than the database', (SELECT count(*) FROM (
       SELECT FROM relations WHERE relowner <> ${owners} AND relkind IN ('r', 'v', 'm', 'S')

@@ -15,7 +15,7 @@ export async function restoreDump(
   endpoint: Endpoint,
   signal: AbortSignal,
 ): Promise<DumpHeader> {
-  const script = readScript(decompressed(content))
+  const script = readScript(decompress(content))
   const header = await script.header()
   await withSession({ endpoint, purpose: 'restore', signal }, async (session) => {
     await session.query('BEGIN')
@@ -39,7 +39,7 @@ async function expectEmpty(session: Session, database: string): Promise<void> {
   throw new ScriptError(`database "${database}" is not empty: it has ${found.map(({ qname }) => qname).join(', ')}`)
 }
 
-async function* decompressed(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* decompress(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip()
   void pipeline(content, gunzip).catch(() => {})
   try {

@@ -37,16 +37,16 @@ const mark = '-- setpoint '
 async function* bodyOf(header: DumpHeader, parts: AsyncIterable<ScriptPart>): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${mark}dump 1 ${JSON.stringify(header)}\n`)
   for await (const part of parts) {
-    if ('statement' in part) yield framed('statement', part.statement)
+    if ('statement' in part) yield frame('statement', part.statement)
     else {
-      yield framed('copy', part.copy)
+      yield frame('copy', part.copy)
       yield* part.data
       yield Buffer.from('\\.\n')
     }
   }
 }
 
-function framed(what: 'statement' | 'copy', sql: string): Uint8Array {
+function frame(what: 'statement' | 'copy', sql: string): Uint8Array {
   return Buffer.from(`${mark}${what} ${Buffer.byteLength(sql)}\n${sql};\n`)
 }
 

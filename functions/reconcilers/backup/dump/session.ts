@@ -28,11 +28,11 @@ export async function withSession<T>(
   { endpoint, purpose, signal }: SessionOptions,
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const failed = (error: unknown): never => {
+  const throwFailure = (error: unknown): never => {
     throw driverFailure(error, `${purpose} "${endpoint.database}"`)
   }
-  return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected: failed }, (client) =>
-    use(sessionOver(client, failed)),
+  return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected: throwFailure }, (client) =>
+    use(sessionOver(client, throwFailure)),
   )
 }
 

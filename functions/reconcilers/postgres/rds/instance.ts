@@ -27,8 +27,8 @@ const defaultVersion = '17'
 export function composeInstance(wanted: WantedCluster, settings: RdsSettings): JsonObject {
   const { machine, superuser } = wanted
   return {
-    ...kept(wanted, settings),
-    ...chosenOnce(wanted, settings),
+    ...composeKept(wanted, settings),
+    ...composeChosenOnce(wanted, settings),
     AllocatedStorage: String(storageGiB(machine)),
     EngineVersion: majorOf(undefined, wanted),
     MasterUserPassword: superuser.password,
@@ -38,7 +38,7 @@ export function composeInstance(wanted: WantedCluster, settings: RdsSettings): J
 }
 
 /** Properties that are put back when somebody changes them. */
-function kept({ machine, port }: WantedCluster, settings: RdsSettings): JsonObject {
+function composeKept({ machine, port }: WantedCluster, settings: RdsSettings): JsonObject {
   const { aws = {}, class: size = 'small' } = machine
   const securityGroups = aws.securityGroups ?? settings.securityGroups
   return {
@@ -54,7 +54,7 @@ function kept({ machine, port }: WantedCluster, settings: RdsSettings): JsonObje
 }
 
 /** Properties that RDS does not change (`createOnlyProperties`). */
-function chosenOnce(wanted: WantedCluster, settings: RdsSettings): JsonObject {
+function composeChosenOnce(wanted: WantedCluster, settings: RdsSettings): JsonObject {
   const subnetGroup = wanted.machine.aws?.subnetGroup ?? settings.subnetGroup
   return {
     DBInstanceIdentifier: identifierOf(wanted, settings),
@@ -68,7 +68,7 @@ function chosenOnce(wanted: WantedCluster, settings: RdsSettings): JsonObject {
 /** The names of properties that are otherwise than declared, and cannot be changed. */
 export function unchangeable(instance: Instance, wanted: WantedCluster, settings: RdsSettings): readonly string[] {
   return [
-    ...Object.keys(different(instance, chosenOnce(wanted, settings))),
+    ...Object.keys(different(instance, composeChosenOnce(wanted, settings))),
     ...(isVersion(instance, wanted.machine.version) ? [] : ['EngineVersion']),
   ]
 }
@@ -78,7 +78,7 @@ export function changesOf(instance: Instance, wanted: WantedCluster, settings: R
   const allocated = Number(instance['AllocatedStorage'])
   const grows = storageGiB(wanted.machine) > allocated
   return {
-    ...different(instance, kept(wanted, settings)),
+    ...different(instance, composeKept(wanted, settings)),
     // Storage never shrinks, and RDS may have grown it by itself.
     ...(grows ? { AllocatedStorage: String(storageGiB(wanted.machine)) } : {}),
   }

@@ -27,14 +27,14 @@ export function composeGroup(wanted: WantedCluster, major: string, settings: Rds
 }
 
 export function hasParameters({ Parameters = {} }: ParameterGroup, wanted: WantedCluster['parameters']): boolean {
-  return sorted(Parameters) === sorted(wanted)
+  return sortParameters(Parameters) === sortParameters(wanted)
 }
 
 /** For notes. */
 export function digestOfParameters(parameters: WantedCluster['parameters']): string {
-  return createHash('sha256').update(sorted(parameters)).digest('base64url').slice(0, 16)
+  return createHash('sha256').update(sortParameters(parameters)).digest('base64url').slice(0, 16)
 }
 
-function sorted(parameters: Readonly<Record<string, unknown>>): string {
+function sortParameters(parameters: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

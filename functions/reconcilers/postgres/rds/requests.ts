@@ -60,7 +60,7 @@ const noteKey = 'rds'
 const pollSeconds = 30
 
 export function createRequests(connect: Connect, uid: string, { notes, now }: ProviderRun): Requests {
-  const noted = (): Noted => (notes.get(noteKey) as Noted | undefined) ?? { count: 0 }
+  const readNote = (): Noted => (notes.get(noteKey) as Noted | undefined) ?? { count: 0 }
   const note = (next: Noted): Promise<void> => {
     notes.set(noteKey, next)
     return notes.keep()
@@ -77,7 +77,7 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
     }
   }
 
-  const ended = (): Promise<void> => note({ count: noted().count + 1 })
+  const noteEnd = (): Promise<void> => note({ count: readNote().count + 1 })
 
   function waitFor(operation: Operation, { StatusMessage, RetryAfter }: ProgressEvent, requestToken: string): Wait {
     const afterMs = Math.max(pollSeconds * 1_000, (RetryAfter?.getTime() ?? 0) - now())
@@ -88,14 +88,14 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
 
   return {
     look: async () => {
-      const { begun } = noted()
+      const { begun } = readNote()
       if (begun?.requestToken === undefined) return { state: 'none' }
       const { operation, requestToken } = begun
       const progress = await progressOf(requestToken)
       const status = progress?.OperationStatus
       if (progress !== undefined && (status === undefined || /PENDING|IN_PROGRESS/.test(status)))
         return { state: 'waiting', wait: waitFor(operation, progress, requestToken) }
-      await ended()
+      await noteEnd()
       if (progress === undefined) return { state: 'none' }
       if (status === 'SUCCESS') return { state: 'succeeded' }
       const code = progress.ErrorCode ?? (status === 'CANCEL_COMPLETE' ? 'Canceled' : 'Unknown')
@@ -106,14 +106,14 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
     },
 
     begin: async ({ operation, TypeName, content }, call) => {
-      const { count } = noted()
+      const { count } = readNote()
       const clientToken = `${uid}-${count}-${operation}-${digestOf({ TypeName, content })}`
       await note({ count, begun: { operation, clientToken } })
       const { ProgressEvent: progress = {} } = await call(await connect(), clientToken).catch(
         async (error: unknown): Promise<never> => {
           const code = codeOfError(error)
           // The token is used up, by a request of other content.
-          if (code === 'ClientTokenConflict') await ended()
+          if (code === 'ClientTokenConflict') await noteEnd()
           throw controlFailure(code, `${operation.toLowerCase()} ${TypeName}`, error as Error)
         },
       )
@@ -123,7 +123,7 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
     },
 
     mayBeCreated: async (identifier) => {
-      if (noted().begun?.operation !== 'CREATE') return false
+      if (readNote().begun?.operation !== 'CREATE') return false
       const filter = {
         Operations: ['CREATE' as const],
         OperationStatuses: ['PENDING' as const, 'IN_PROGRESS' as const],

@@ -142,12 +142,12 @@ async function copyTree(from: string, to: string, signal: AbortSignal): Promise<
 async function copyProgram(source: string, target: string): Promise<void> {
   const mode = basename(dirname(source)) === 'bin' ? 0o755 : 0o644
   // A link shares the mode, so only what is readable already may be one.
-  if (((await lstat(source)).mode & mode) === mode && (await linked(source, target))) return
+  if (((await lstat(source)).mode & mode) === mode && (await tryLink(source, target))) return
   await copyFile(source, target)
   await chmod(target, mode)
 }
 
-async function linked(source: string, target: string): Promise<boolean> {
+async function tryLink(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target)
     return true

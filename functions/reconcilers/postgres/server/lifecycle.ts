@@ -51,7 +51,7 @@ async function adopt(home: Home, signal: AbortSignal): Promise<Postmaster> {
     if (ready !== undefined) return ready
     await pause(signal)
   }
-  throw ending('the server that was running has ended')
+  throw endFailure('the server that was running has ended')
 }
 
 /** Makes the running server read its files again. Nothing happens when none runs; a pending restart stays pending. */
@@ -125,12 +125,12 @@ async function readLog(home: Home, from: number): Promise<string> {
   return (await readFile(home.log)).subarray(from).toString('utf8')
 }
 
-function ending(message: string): PostgresFailure {
+function endFailure(message: string): PostgresFailure {
   return new PostgresFailure('retryable', 'ServerEnding', message)
 }
 
 function startFailure(log: string): PostgresFailure {
-  if (/pre-existing shared memory block/.test(log)) return ending('sessions of a server that was killed go on')
+  if (/pre-existing shared memory block/.test(log)) return endFailure('sessions of a server that was killed go on')
   const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
   if (/Address already in use/.test(log)) return portInUse(log)
   return new PostgresFailure('retryable', 'StartFailed', `cannot start the server: ${complaint}`)

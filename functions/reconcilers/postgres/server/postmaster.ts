@@ -34,7 +34,7 @@ export async function findPostmaster(home: Home, signal: AbortSignal): Promise<P
 export async function clearStaleLock(home: Home, signal: AbortSignal): Promise<void> {
   const text = await readIfPresent(lockFile(home))
   if (text === undefined) return
-  const pid = lockedBy(text)
+  const pid = lockHolderOf(text)
   if (pid !== undefined && (!isAlive(pid) || (await isServing(pid, home, signal)))) return
   await rm(lockFile(home), { force: true })
 }
@@ -53,7 +53,7 @@ export async function hasCrashed(home: Home, signal: AbortSignal): Promise<boole
 export async function untilUnlocked(data: string, signal: AbortSignal): Promise<void> {
   const patience = AbortSignal.timeout(10_000)
   for (;;) {
-    const pid = lockedBy(await readIfPresent(join(data, 'postmaster.pid')))
+    const pid = lockHolderOf(await readIfPresent(join(data, 'postmaster.pid')))
     if (pid === undefined || !isAlive(pid) || patience.aborted) return
     await pause(signal)
   }
@@ -98,7 +98,7 @@ function lockFile(home: Home): string {
 }
 
 // A server in single-user mode, as initdb runs it too, writes its process id with a minus.
-function lockedBy(text: string | undefined): number | undefined {
+function lockHolderOf(text: string | undefined): number | undefined {
   const pid = Math.abs(Number.parseInt(text ?? '', 10))
   return pid > 0 ? pid : undefined
 }

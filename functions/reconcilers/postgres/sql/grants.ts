@@ -17,7 +17,7 @@ export interface WantedGrant {
  * (`ObjectNotFound`) while a role that is named does not exist; what goes away has gone by then.
  */
 export async function ensureGrants(sql: Sql, wanted: readonly WantedGrant[]): Promise<Changes> {
-  const held = await heldPrivileges(sql)
+  const held = await listPrivileges(sql)
   const named = wanted.flatMap(({ to, privileges }) => privileges.map((privilege) => ({ role: to, privilege })))
   const surplus = held.filter((one) => !one.owned && !named.some((other) => same(one, other)))
   const missing = named.filter((one) => !held.some((other) => same(one, other)))
@@ -40,7 +40,7 @@ interface HeldPrivilege extends Privilege {
   readonly owned: boolean
 }
 
-async function heldPrivileges(sql: Sql): Promise<readonly HeldPrivilege[]> {
+async function listPrivileges(sql: Sql): Promise<readonly HeldPrivilege[]> {
   return sql.query<HeldPrivilege>(
     `SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'public' ELSE pg_get_userbyid(a.grantee) END AS role,
             a.privilege_type AS privilege, a.grantee = d.datdba AS owned

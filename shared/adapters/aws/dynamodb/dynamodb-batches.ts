@@ -23,7 +23,7 @@ export function createBatchWrite(
     await requests.repeat(what, async () => {
       const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: left } }))
       left = UnprocessedItems?.[table] ?? []
-      if (left.length > 0) throw unprocessed(left.length)
+      if (left.length > 0) throw throttleFailure(left.length)
     })
   }
 
@@ -47,7 +47,7 @@ export function createBatchRead(
       const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }))
       items.push(...(Responses?.[table] ?? []))
       left = UnprocessedKeys?.[table]?.Keys ?? []
-      if (left.length > 0) throw unprocessed(left.length)
+      if (left.length > 0) throw throttleFailure(left.length)
     })
     return items
   }
@@ -59,6 +59,6 @@ export function createBatchRead(
 /**
  * What DynamoDB leaves undone in a batch is throttled, or above the size of an answer: it comes with the next attempt.
  */
-function unprocessed(count: number): ProvisionedThroughputExceededException {
+function throttleFailure(count: number): ProvisionedThroughputExceededException {
   return new ProvisionedThroughputExceededException({ message: `${count} left unprocessed`, $metadata: {} })
 }

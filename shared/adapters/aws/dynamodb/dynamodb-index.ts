@@ -7,7 +7,7 @@ import type { DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
  * The ObjectIndex on DynamoDB. Owners and references are strong: items of the table. Timers and the wheel are secondary
- * indexes, which lag by a moment: what the sweep misses comes with its next tick. `ownedBy` may name a child whose
+ * indexes, which lag by a moment: what the sweep misses comes with its next tick. `childrenOf` may name a child whose
  * write did not come about, or that was let go or removed by somebody who died right after.
  */
 export function createDynamodbIndex(options: DynamodbOptions): ObjectIndex {
@@ -34,7 +34,7 @@ export function createDynamodbIndex(options: DynamodbOptions): ObjectIndex {
   }
 
   return {
-    ownedBy: owners.childrenOf,
+    childrenOf: owners.childrenOf,
     referrers: references.referrers,
     references: references.targets,
     setReferences: references.set,

@@ -33,7 +33,7 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
   const requests = createRequests(options)
   const writeAll = createBatchWrite(options)
 
-  const recorded = async (referrer: ObjectKey): Promise<Recorded> => {
+  const readRecorded = async (referrer: ObjectKey): Promise<Recorded> => {
     const get = new GetItemCommand({ TableName: table, Key: ofReferrer(referrer), ConsistentRead: true })
     const { Item } = await requests.repeat(`read the references of ${keyText(referrer)}`, () => client.send(get))
     return { version: Number(Item?.['version']?.N ?? 0), targets: targetsIn(Item) }
@@ -64,7 +64,7 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
         await client.send(put)
       } catch (error) {
         // An attempt whose answer was lost may have been this one.
-        if (!isConditionFailure(error) || (await recorded(referrer)).version !== next.version)
+        if (!isConditionFailure(error) || (await readRecorded(referrer)).version !== next.version)
           throw overtaken(what, error)
       }
     })
@@ -87,7 +87,7 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
 
   const set: ReferenceEntries['set'] = async (referrer, targets) => {
     const wanted = [...new Set(targets.map(keyText))]
-    const before = await recorded(referrer)
+    const before = await readRecorded(referrer)
     const added = without(wanted, before.targets)
     const gone = without(before.targets, wanted)
     if (added.length + gone.length === 0) return
@@ -110,7 +110,7 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
       })
       return items.map(({ sk }) => parseKeyText(sk?.S ?? ''))
     },
-    targets: async (referrer) => (await recorded(referrer)).targets.map(parseKeyText),
+    targets: async (referrer) => (await readRecorded(referrer)).targets.map(parseKeyText),
     set,
     drop: (referrer) =>
       set(referrer, []).catch((error: unknown) => {

@@ -59,11 +59,11 @@ export function createRequests({ clock, random, patienceMs = defaultPatienceMs }
 
   return {
     repeat: (what, attempt) =>
-      repeat(what, attempt, (failure, _, cause) => Promise.reject(failed(what, failure, cause))),
+      repeat(what, attempt, (failure, _, cause) => Promise.reject(requestError(what, failure, cause))),
 
     write: (what, attempt, lookBack) =>
       repeat(what, attempt, async (failure, isUncertain, cause) => {
-        if (!isUncertain) throw failed(what, failure, cause)
+        if (!isUncertain) throw requestError(what, failure, cause)
         const found = await lookBack().catch((error: unknown) => Promise.reject(unknownFate(what, error)))
         if (found === undefined) throw unknownFate(what, cause)
         return found
@@ -76,7 +76,7 @@ export function unknownFate(what: string, cause: unknown): OperatingError {
   return new OperatingError('WRITE_UNKNOWN', `could not learn whether to ${what} was done`, { cause })
 }
 
-function failed(what: string, failure: RequestFailure, cause: unknown): OperatingError {
+function requestError(what: string, failure: RequestFailure, cause: unknown): OperatingError {
   const message = `cannot ${what}: ${(cause as Error).message}`
   return failure === 'throttled'
     ? new OperatingError('THROTTLED', message, { cause, details: { retryAfterSeconds: 1 } })

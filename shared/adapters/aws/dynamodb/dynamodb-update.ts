@@ -22,7 +22,7 @@ export interface ItemChange {
  */
 export function updateCommand(change: ItemChange): UpdateItemCommand {
   const { table, next, base, touched } = change
-  const attributes = changedAttributes(change)
+  const attributes = composeChanges(change)
   const names = Object.keys(attributes)
   const set = names.filter((name) => attributes[name] !== undefined)
   const gone = names.filter((name) => attributes[name] === undefined)
@@ -46,7 +46,7 @@ export function updateCommand(change: ItemChange): UpdateItemCommand {
 }
 
 /** By name; `undefined` for those that go. */
-function changedAttributes(change: ItemChange): Readonly<Record<string, AttributeValue | undefined>> {
+function composeChanges(change: ItemChange): Readonly<Record<string, AttributeValue | undefined>> {
   const { next, touched, token, expires } = change
   const rv = { N: next.object.metadata.resourceVersion }
   const { doc, engine, due, owners } = stateAttributes(next)

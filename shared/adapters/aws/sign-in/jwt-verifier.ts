@@ -41,7 +41,7 @@ export function createJwtVerifier({ issuers, fetch, clock }: JwtVerifierOptions)
   return async (token) => {
     const { iss } = claimsOf(token)
     const trusted = issuers.find(({ issuer }) => issuer === iss)
-    if (trusted === undefined) throw refused('its issuer is none of ours')
+    if (trusted === undefined) throw tokenRefusal('its issuer is none of ours')
     try {
       const { payload } = await jwtVerify(token, await keysOf(trusted.issuer), {
         ...trusted,
@@ -61,7 +61,7 @@ function claimsOf(token: string): { readonly iss?: string } {
   try {
     return decodeJwt(token)
   } catch (error) {
-    throw refused('it is no JWT', error)
+    throw tokenRefusal('it is no JWT', error)
   }
 }
 
@@ -94,10 +94,12 @@ const aboutTheToken = [
 function failureOf(error: unknown): OperatingError {
   if (error instanceof OperatingError) return error
   const message = error instanceof Error ? error.message : String(error)
-  return aboutTheToken.some((kind) => error instanceof kind) ? refused(message, error) : unavailable(message, error)
+  return aboutTheToken.some((kind) => error instanceof kind)
+    ? tokenRefusal(message, error)
+    : unavailable(message, error)
 }
 
-function refused(why: string, cause?: unknown): OperatingError {
+function tokenRefusal(why: string, cause?: unknown): OperatingError {
   return new OperatingError('UNAUTHORIZED', `the token is not taken: ${why}`, { cause })
 }
 

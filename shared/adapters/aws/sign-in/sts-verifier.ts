@@ -23,7 +23,7 @@ export const stsTokenPrefix = 'k8s-aws-v1.'
  */
 export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOptions): TokenVerifier {
   return async (token) => {
-    const url = presignedUrl(token)
+    const url = parsePresignedUrl(token)
     checkParameters(url.searchParams, clock.nowMs())
     const response = await ask(url, clusterId, fetch)
     const text = await response.text()
@@ -34,22 +34,22 @@ export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOption
 
 const tokenLengthMax = 4_096
 
-function presignedUrl(token: string): URL {
-  if (token.length > tokenLengthMax) throw refused('it is too long')
-  if (!token.startsWith(stsTokenPrefix)) throw refused('it is not of this kind')
-  const url = parsed(Buffer.from(token.slice(stsTokenPrefix.length), 'base64url').toString())
-  if (url.protocol !== 'https:') throw refused('its URL is not https')
-  if (!stsHosts.has(url.host)) throw refused(`${url.host} is no endpoint of STS`)
+function parsePresignedUrl(token: string): URL {
+  if (token.length > tokenLengthMax) throw tokenRefusal('it is too long')
+  if (!token.startsWith(stsTokenPrefix)) throw tokenRefusal('it is not of this kind')
+  const url = parseUrl(Buffer.from(token.slice(stsTokenPrefix.length), 'base64url').toString())
+  if (url.protocol !== 'https:') throw tokenRefusal('its URL is not https')
+  if (!stsHosts.has(url.host)) throw tokenRefusal(`${url.host} is no endpoint of STS`)
   if (url.pathname !== '/' || url.username !== '' || url.password !== '' || url.hash !== '')
-    throw refused('its URL has more than a query')
+    throw tokenRefusal('its URL has more than a query')
   return url
 }
 
-function parsed(text: string): URL {
+function parseUrl(text: string): URL {
   try {
     return new URL(text)
   } catch (cause) {
-    throw refused('it holds no URL', cause)
+    throw tokenRefusal('it holds no URL', cause)
   }
 }
 
@@ -73,16 +73,17 @@ function checkParameters(query: URLSearchParams, nowMs: number): void {
   const values = new Map<string, string>()
   for (const [given, value] of query) {
     const name = given.toLowerCase()
-    if (!allowed.has(name)) throw refused(`parameter ${JSON.stringify(given)} is not allowed`)
-    if (values.has(name)) throw refused(`parameter ${JSON.stringify(given)} comes twice`)
+    if (!allowed.has(name)) throw tokenRefusal(`parameter ${JSON.stringify(given)} is not allowed`)
+    if (values.has(name)) throw tokenRefusal(`parameter ${JSON.stringify(given)} comes twice`)
     values.set(name, value)
   }
-  if (values.get('action') !== 'GetCallerIdentity') throw refused('it is no GetCallerIdentity')
+  if (values.get('action') !== 'GetCallerIdentity') throw tokenRefusal('it is no GetCallerIdentity')
   if (values.get('x-amz-signedheaders')?.split(';').includes('x-k8s-aws-id') !== true)
-    throw refused('x-k8s-aws-id is not signed')
+    throw tokenRefusal('x-k8s-aws-id is not signed')
   const expires = values.get('x-amz-expires') ?? ''
-  if (!/^\d{1,3}$/.test(expires) || Number(expires) > expiresSecondsMax) throw refused('X-Amz-Expires is out of range')
-  if (timeOf(values.get('x-amz-date') ?? '') + lifetimeMs <= nowMs) throw refused('it has expired')
+  if (!/^\d{1,3}$/.test(expires) || Number(expires) > expiresSecondsMax)
+    throw tokenRefusal('X-Amz-Expires is out of range')
+  if (timeOf(values.get('x-amz-date') ?? '') + lifetimeMs <= nowMs) throw tokenRefusal('it has expired')
 }
 
 /** `20261121T235959Z`. */
@@ -90,7 +91,7 @@ function timeOf(text: string): number {
   const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   const [year = '', month = '', day = '', hour = '', minute = '', second = ''] = parts
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  if (Number.isNaN(ms)) throw refused('X-Amz-Date is no time')
+  if (Number.isNaN(ms)) throw tokenRefusal('X-Amz-Date is no time')
   return ms
 }
 
@@ -110,7 +111,7 @@ const timeoutMs = 10_000
 
 /** STS is throttled with status 400, too. */
 function notVouchedFor(status: number, text: string): OperatingError {
-  if (status < 500 && status !== 429 && !/Throttl/i.test(text)) return refused(`STS answers ${status}`)
+  if (status < 500 && status !== 429 && !/Throttl/i.test(text)) return tokenRefusal(`STS answers ${status}`)
   return new OperatingError('UNAVAILABLE', `the token cannot be verified: STS answers ${status}`)
 }
 
@@ -139,6 +140,6 @@ function canonicalArn(arn: string): string {
   return role === undefined ? arn : `arn:${partition}:iam::${account}:role/${role}`
 }
 
-function refused(why: string, cause?: unknown): OperatingError {
+function tokenRefusal(why: string, cause?: unknown): OperatingError {
   return new OperatingError('UNAUTHORIZED', `the token is not taken: ${why}`, { cause })
 }

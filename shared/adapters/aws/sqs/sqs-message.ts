@@ -48,13 +48,13 @@ const bodyBytesMax = 1_024
 const idCharactersMax = 128
 
 export function messageOf(loop: string, wakeUp: WakeUp): SqsMessage {
-  const group = hashed(`${loop} ${keyText(wakeUp.key)}`)
+  const group = hash(`${loop} ${keyText(wakeUp.key)}`)
   // With the group in it, since SQS, without high throughput, remembers ids for the whole queue.
   const id = `${group}:${wakeUp.dedupId}`
   return {
     MessageBody: bodyOf(loop, wakeUp),
     MessageGroupId: group,
-    MessageDeduplicationId: isId(id) ? id : hashed(id),
+    MessageDeduplicationId: isId(id) ? id : hash(id),
   }
 }
 
@@ -76,7 +76,7 @@ export function deliveryOf({ body, receiptHandle, attributes }: ReceivedMessage)
 }
 
 /** 43 characters that are allowed in ids. */
-function hashed(text: string): string {
+function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
@@ -123,12 +123,12 @@ interface Fields {
 }
 
 function fieldsOf(body: string): Fields {
-  const value = parsed(body)
+  const value = parseBody(body)
   if (value !== undefined && isFields(value)) return value as unknown as Fields
   throw new MalformedMessage(`not a wake-up: ${body.slice(0, 200)}`)
 }
 
-function parsed(body: string): JsonObject | undefined {
+function parseBody(body: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body)
     return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined

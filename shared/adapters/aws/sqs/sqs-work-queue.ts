@@ -56,7 +56,7 @@ export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
       random,
       call: async (batch) => {
         const numbered = batch.map((entry, i) => ({ ...entry, Id: String(i) }))
-        return refusals(batch, await call(numbered).catch(failed(attempt)))
+        return refusals(batch, await call(numbered).catch(throwFailure(attempt)))
       },
     })
 
@@ -75,8 +75,8 @@ export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
       WaitTimeSeconds: waitSeconds,
       MessageSystemAttributeNames: ['ApproximateReceiveCount', 'ApproximateFirstReceiveTimestamp'],
     })
-    const { Messages = [] } = await client.send(command).catch(failed('receive messages'))
-    return Messages.map((message) => own(received(message), loop))
+    const { Messages = [] } = await client.send(command).catch(throwFailure('receive messages'))
+    return Messages.map((message) => own(toDelivery(message), loop))
   }
 
   return {
@@ -121,13 +121,13 @@ const holdSecondsMax = 11 * 3_600
 /** Between two looks of a receiver that does not wait at the far side. */
 const pollPauseMs = 50
 
-function failed(attempt: string): (error: unknown) => never {
+function throwFailure(attempt: string): (error: unknown) => never {
   return (error) => {
     throw serviceFailure(error, attempt)
   }
 }
 
-function received({ Body = '', ReceiptHandle = '', Attributes }: Message): LoopDelivery {
+function toDelivery({ Body = '', ReceiptHandle = '', Attributes }: Message): LoopDelivery {
   return deliveryOf({
     body: Body,
     receiptHandle: ReceiptHandle,

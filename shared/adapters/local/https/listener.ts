@@ -72,14 +72,14 @@ const ciphers = [
 /** Throws UNAVAILABLE if the address cannot be had. */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refused = (cause: NodeJS.ErrnoException): void => {
+    const rejectStart = (cause: NodeJS.ErrnoException): void => {
       const why =
         cause.code === 'EADDRINUSE' ? 'the port is in use; stop what has it, or choose another' : cause.message
       reject(new OperatingError('UNAVAILABLE', `cannot listen on ${host}:${port}: ${why}`, { cause }))
     }
-    server.once('error', refused)
+    server.once('error', rejectStart)
     server.listen(port, host, () => {
-      server.off('error', refused)
+      server.off('error', rejectStart)
       resolve()
     })
   })

@@ -24,13 +24,13 @@ export interface LocalCredentials {
 export function loadLocalCredentials(directory: string, nowMs: number): LocalCredentials {
   if (nowMs < writtenMs) throw wrongClock(nowMs, 'this program is younger: set the clock')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const authority = kept(join(directory, 'authority.pem'), nowMs, () => true) ?? newAuthority(directory, nowMs)
+  const authority = readKept(join(directory, 'authority.pem'), nowMs, () => true) ?? newAuthority(directory, nowMs)
   const isSigned = (server: Identity): boolean => server.certificate.verify(authority.certificate.publicKey)
-  const server = kept(join(directory, 'server.pem'), nowMs, isSigned) ?? newServer(directory, nowMs, authority)
+  const server = readKept(join(directory, 'server.pem'), nowMs, isSigned) ?? newServer(directory, nowMs, authority)
   return {
     tls: { key: keyText(server), cert: server.certificate.toString() },
     authority: authority.certificate.toString(),
-    token: keptToken(join(directory, 'token')),
+    token: keepToken(join(directory, 'token')),
   }
 }
 
@@ -52,7 +52,7 @@ function wrongClock(nowMs: number, why: string): OperatingError {
 }
 
 /** The identity in a file, if it is whole, has time left and is accepted. Throws UNAVAILABLE if its time is to come. */
-function kept(file: string, nowMs: number, isAccepted: (identity: Identity) => boolean): Identity | undefined {
+function readKept(file: string, nowMs: number, isAccepted: (identity: Identity) => boolean): Identity | undefined {
   const identity = parse(readIfThere(file))
   if (identity === undefined || !isAccepted(identity)) return undefined
   const { certificate, key } = identity
@@ -77,7 +77,7 @@ const authorityName = 'setpoint authority'
 
 function newAuthority(directory: string, nowMs: number): Identity {
   const key = newKey()
-  return issued(join(directory, 'authority.pem'), {
+  return issue(join(directory, 'authority.pem'), {
     subject: authorityName,
     issuer: authorityName,
     key,
@@ -88,7 +88,7 @@ function newAuthority(directory: string, nowMs: number): Identity {
 }
 
 function newServer(directory: string, nowMs: number, authority: Identity): Identity {
-  return issued(join(directory, 'server.pem'), {
+  return issue(join(directory, 'server.pem'), {
     subject: 'setpoint',
     issuer: authorityName,
     key: newKey(),
@@ -111,7 +111,7 @@ function validity(nowMs: number, days: number): Pick<CertificateRequest, 'notBef
 }
 
 /** Key and certificate stand in one file, so that a crash leaves both or neither. */
-function issued(file: string, request: CertificateRequest): Identity {
+function issue(file: string, request: CertificateRequest): Identity {
   const identity = { key: request.key, certificate: new X509Certificate(issueCertificate(request)) }
   writeAtomically(file, keyText(identity) + identity.certificate.toString())
   return identity
@@ -123,7 +123,7 @@ function keyText({ key }: Identity): string {
 
 const tokenBytes = 32
 
-function keptToken(file: string): string {
+function keepToken(file: string): string {
   const token = readIfThere(file)?.trim() ?? ''
   if (Buffer.from(token, 'base64url').length === tokenBytes) return token
   const fresh = randomBytes(tokenBytes).toString('base64url')

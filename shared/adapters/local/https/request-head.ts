@@ -58,7 +58,7 @@ function parseFields(text: string, start: number): string[] | undefined {
     if (colon === at || text.charCodeAt(colon) !== colonCode) return undefined
     const end = endOf(text, colon + 1, isValueCode)
     if (end < text.length && (text.charCodeAt(end) !== 13 || text.charCodeAt(end + 1) !== 10)) return undefined
-    fields.push(text.slice(at, colon).toLowerCase(), trimmed(text, colon + 1, end))
+    fields.push(text.slice(at, colon).toLowerCase(), trim(text, colon + 1, end))
     at = end + 2
   }
   return fields
@@ -91,7 +91,7 @@ function codesOf(characters: RegExp): Uint8Array {
 }
 
 /** Without the spaces and tabs around it: `trim` takes other characters, too. */
-function trimmed(text: string, start: number, end: number): string {
+function trim(text: string, start: number, end: number): string {
   let from = start
   let to = end
   while (from < to && isSpace(text.charCodeAt(from))) from++

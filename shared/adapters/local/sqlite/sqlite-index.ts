@@ -19,7 +19,7 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
   const slots = database.prepare(`${objects} WHERE o.kind = ? AND o.slot >= ? AND o.slot < ?`)
 
   return {
-    ownedBy: (uid, limit = noLimit) => database.read(() => children.all(uid, limit).map(keyOfRow)),
+    childrenOf: (uid, limit = noLimit) => database.read(() => children.all(uid, limit).map(keyOfRow)),
     referrers: (target) => database.read(() => referring.all(keyText(target)).map(keyOfRow)),
     references: (referrer) =>
       database.read(() =>

@@ -56,7 +56,7 @@ export async function gatherFacts(kind: ServedKind, stored: StoredObject, option
   const { object } = stored
   const controller = options.controllers.find((one) => one.kind.group === kind.group && one.kind.kind === kind.kind)
   const [children, references, referrers, owners, events] = await Promise.all([
-    relatives(await index.ownedBy(object.metadata.uid), store),
+    relatives(await index.childrenOf(object.metadata.uid), store),
     relatives(await index.references(keyOf(object)), store),
     relatives(await index.referrers(keyOf(object)), store),
     Promise.all((object.metadata.ownerReferences ?? []).map((owner) => findOwner(owner, object, store))),
@@ -89,13 +89,13 @@ async function findOwner(
 async function eventsAbout({ metadata }: ApiObject, resources: Resources): Promise<readonly ApiObject[]> {
   const { items } = await resources.list(eventKind, {
     namespace: metadata.namespace ?? 'default',
-    selector: (event) => involved(event)['uid'] === metadata.uid,
+    selector: (event) => involvedOf(event)['uid'] === metadata.uid,
   })
   const events = items.map(({ object }) => object)
   return events.toSorted((a, b) => (lastSeen(a) < lastSeen(b) ? 1 : -1)).slice(0, eventsMax)
 }
 
-function involved(event: ApiObject): JsonObject {
+function involvedOf(event: ApiObject): JsonObject {
   return isObject(event['involvedObject']) ? event['involvedObject'] : {}
 }
 

@@ -50,7 +50,7 @@ export function explainObserved({ stored: { object }, kind, children, controller
   const { conditions: _, observedGeneration, lastHandledReconcileAt: __, ...status } = object.status ?? {}
   const makes = (controller?.owns ?? []).map((owned) => owned.kind.kind)
   return [
-    ...(kind.hasStatus ? [observedText(observedGeneration)] : ['The kind keeps no status.']),
+    ...(kind.hasStatus ? [formatObserved(observedGeneration)] : ['The kind keeps no status.']),
     ...(Object.keys(status).length === 0 ? [] : atMost(contentLinesMax, yaml({ status }))),
     ...section('Its children:', relativeLines(children)),
     ...(makes.length > 0 && children.shown.length === 0 ? [`It has no children yet, of ${makes.join(', ')}.`] : []),
@@ -60,7 +60,7 @@ export function explainObserved({ stored: { object }, kind, children, controller
   ]
 }
 
-function observedText(observedGeneration: unknown): string {
+function formatObserved(observedGeneration: unknown): string {
   return observedGeneration === undefined
     ? 'No run has ended well yet.'
     : `Generation ${String(observedGeneration)} is the newest that a run has worked through.`
@@ -69,7 +69,7 @@ function observedText(observedGeneration: unknown): string {
 export function explainDifference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
   const fields = differences(isObject(object.spec) ? object.spec : {}, object.status ?? {})
   const lines = [
-    ...(kind.hasStatus && !isObserved(object) ? [unobserved(object)] : []),
+    ...(kind.hasStatus && !isObserved(object) ? [formatUnobserved(object)] : []),
     ...fields.map(
       ({ path, spec, status }) => `${path}: ${JSON.stringify(spec)} in spec, ${JSON.stringify(status)} in status.`,
     ),
@@ -83,6 +83,6 @@ export function explainDifference({ stored: { object }, kind, children, referenc
   return lines.length > 0 ? atMost(contentLinesMax, lines) : ['None that the control plane can see.']
 }
 
-function unobserved({ metadata: { generation } }: ApiObject): string {
+function formatUnobserved({ metadata: { generation } }: ApiObject): string {
   return `Generation ${generation} is not observed: what it changed may be done in part, or not at all.`
 }

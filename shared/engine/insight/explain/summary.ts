@@ -81,7 +81,7 @@ export function advise(facts: Facts): readonly string[] {
     case 'stopped':
       return ['Mend what it says: an edit of the spec runs it at once.', `Try all the same:  ${runNow}`]
     case 'failing':
-      return [...repeated(facts), `Try at once:  ${runNow}`]
+      return [...adviseOnRepeats(facts), `Try at once:  ${runNow}`]
     case 'inCircles':
       return ['Find out what changes it so often, and who: it heals by itself once that ends.']
     case 'slowedDown':
@@ -95,7 +95,7 @@ export function advise(facts: Facts): readonly string[] {
   }
 }
 
-function repeated({ stored: { engine } }: Facts): readonly string[] {
+function adviseOnRepeats({ stored: { engine } }: Facts): readonly string[] {
   const { sameErrors = 1 } = failureOf(engine) ?? {}
   if (sameErrors < repeatedErrorsMin) return []
   return [

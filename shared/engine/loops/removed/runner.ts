@@ -35,7 +35,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     byKind: async (group, kind) => (group === records.group ? records : catalog.byKind(group, kind)),
   }
   const { reserve } = engine
-  const runRecord = createReconcileKey(seeingOff(controller, engine), {
+  const runRecord = createReconcileKey(createRemovedController(controller, engine), {
     ...engine,
     catalog: withRecords,
     // One limit for both.
@@ -58,7 +58,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 }
 
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
-function seeingOff(controller: Controller, { store, events }: EngineOptions): Controller {
+function createRemovedController(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
   const { definition: __, ...primary } = controller.kind
   const lastContext = (ctx: Context, object: ApiObject): Context => ({
@@ -78,9 +78,9 @@ function seeingOff(controller: Controller, { store, events }: EngineOptions): Co
       const outcome = await controller.reconcile(asRead(controller.kind, object), lastContext(ctx, object))
       if (outcome.kind !== 'done') return outcome
       if (object === removed.at(-1)) break
-      const left = (live: StoredObject | undefined): StoredObject | undefined =>
+      const dropRemoved = (live: StoredObject | undefined): StoredObject | undefined =>
         live && withoutRemoved(live, record, object)
-      await writeNewest(store, keyOf(record), left, () => ['meta'])
+      await writeNewest(store, keyOf(record), dropRemoved, () => ['meta'])
     }
     return done()
   }

@@ -26,7 +26,7 @@ export function keyElement(keys: readonly (readonly [name: string, value: Json])
  */
 export function parseElement(text: string): string | undefined {
   if (text.startsWith('f:') || usualElement.test(text)) return text
-  if (text.startsWith('v:')) return valueElement(parsedContent(text))
+  if (text.startsWith('v:')) return valueElement(parseContent(text))
   if (text.startsWith('k:')) return canonicalKeyElement(text)
   if (text[1] !== ':' || text.startsWith('i:')) throw new SyntaxError(`not a path element: ${quote(text)}`)
   return undefined
@@ -41,12 +41,12 @@ const usualElement = (() => {
 })()
 
 function canonicalKeyElement(text: string): string {
-  const keys = parsedContent(text)
+  const keys = parseContent(text)
   if (!isObject(keys)) throw new SyntaxError(`not a path element: ${quote(text)}`)
   return keyElement(fieldsOfKey(keys))
 }
 
-function parsedContent(element: string): Json {
+function parseContent(element: string): Json {
   return JSON.parse(element.slice(2)) as Json
 }
 
@@ -63,9 +63,9 @@ export function showPath(path: readonly string[]): string {
 /** One element as people read it. */
 export function showElement(element: string): string {
   if (element.startsWith('f:')) return `.${element.slice(2)}`
-  if (element.startsWith('v:')) return `[=${showValue(parsedContent(element))}]`
+  if (element.startsWith('v:')) return `[=${showValue(parseContent(element))}]`
   if (element.startsWith('i:')) return `[${element.slice(2)}]`
-  const fields = fieldsOfKey(parsedContent(element))
+  const fields = fieldsOfKey(parseContent(element))
   return `[${fields.map(([name, value]) => `${name}=${showValue(value)}`).join(',')}]`
 }
 

@@ -30,9 +30,9 @@ const none: readonly Misfit[] = []
 function misfits(value: Json, type: MergeType): readonly Misfit[] {
   if (value === null) return none
   const shape = shapeFor(type, value)
-  if (shape.kind === 'map') return isObject(value) ? entryMisfits(value, shape) : unexpected('map', value)
-  if (shape.kind === 'list') return Array.isArray(value) ? itemMisfits(value, shape) : unexpected('list', value)
-  return accepted[shape.accepts](value) ? none : unexpected(scalarNames[shape.accepts], value)
+  if (shape.kind === 'map') return isObject(value) ? entryMisfits(value, shape) : describeUnexpected('map', value)
+  if (shape.kind === 'list') return Array.isArray(value) ? itemMisfits(value, shape) : describeUnexpected('list', value)
+  return accepted[shape.accepts](value) ? none : describeUnexpected(scalarNames[shape.accepts], value)
 }
 
 const accepted: Record<ScalarShape['accepts'], (value: Json) => boolean> = {
@@ -49,7 +49,7 @@ const scalarNames: Record<ScalarShape['accepts'], string> = {
 }
 
 /** Says what kind of value was found, not the value: it may be a secret, or long. */
-function unexpected(wanted: string, value: Json): readonly Misfit[] {
+function describeUnexpected(wanted: string, value: Json): readonly Misfit[] {
   const found = Array.isArray(value) ? 'list' : isObject(value) ? 'map' : typeof value
   return [{ path: '', message: `expected ${wanted}, got ${found}` }]
 }
@@ -76,7 +76,9 @@ function itemMisfits(list: readonly Json[], shape: ListShape): readonly Misfit[]
   const found: Misfit[] = []
   const seen = new Set<string>()
   for (const [i, item] of list.entries()) {
-    found.push(...(shape.atomic ? below(`i:${i}`, misfits(item, shape.items)) : keyedMisfits(item, i, { shape, seen })))
+    found.push(
+      ...(shape.atomic ? below(`i:${i}`, misfits(item, shape.items)) : findKeyedMisfits(item, i, { shape, seen })),
+    )
     if (found.length >= misfitsMax) break
   }
   return found
@@ -88,7 +90,7 @@ interface Keyed {
   readonly seen: Set<string>
 }
 
-function keyedMisfits(item: Json, i: number, { shape, seen }: Keyed): readonly Misfit[] {
+function findKeyedMisfits(item: Json, i: number, { shape, seen }: Keyed): readonly Misfit[] {
   const flaw = keyFlaw(item, shape)
   if (flaw !== undefined) return [{ path: '', message: `element ${i}: ${flaw}` }]
   const element = itemElement(item, shape)

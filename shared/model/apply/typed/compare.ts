@@ -64,7 +64,7 @@ function entryGains(step: Step, shape: MapShape, kept: Kept): ReadonlyMap<string
 }
 
 function itemGains(step: Step, shape: ListShape, kept: Kept): ReadonlyMap<string, FieldSet> {
-  const [from, to] = [grouped(step.from, shape), grouped(step.to, shape)]
+  const [from, to] = [groupItems(step.from, shape), groupItems(step.to, shape)]
   const gained = new Map<string, FieldSet>()
   for (const [element, items] of to) {
     const fields = itemGain({ from: from.get(element) ?? [], to: items }, shape, kept)
@@ -79,6 +79,6 @@ function itemGain({ from, to }: { from: Json[]; to: Json[] }, shape: ListShape, 
   return from.length > 1 && kept(from, to) ? noFields : leaf
 }
 
-function grouped(value: Json | undefined, shape: ListShape): ReadonlyMap<string, Json[]> {
+function groupItems(value: Json | undefined, shape: ListShape): ReadonlyMap<string, Json[]> {
   return Map.groupBy(listIn(value), (item) => itemElement(item, shape))
 }

@@ -36,8 +36,8 @@ function mergeMaps(live: Json, config: JsonObject, shape: MapShape): Json {
 }
 
 function mergeLists(live: Json, config: readonly Json[], shape: ListShape): Json {
-  const current = listIn(live).map((item) => keyed(item, shape))
-  const wanted = config.map((item) => keyed(item, shape))
+  const current = listIn(live).map((item) => toKeyed(item, shape))
+  const wanted = config.map((item) => toKeyed(item, shape))
   const liveItems = Map.groupBy(current, ({ element }) => element)
   const merged = weave(current, wanted).map(({ element, item }) => {
     const found = liveItems.get(element) ?? []
@@ -53,7 +53,7 @@ interface Keyed {
   readonly item: Json
 }
 
-function keyed(item: Json, shape: ListShape): Keyed {
+function toKeyed(item: Json, shape: ListShape): Keyed {
   return { element: itemElement(item, shape), item }
 }
 

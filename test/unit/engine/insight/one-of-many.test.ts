@@ -30,7 +30,7 @@ it('a process tells of an object that is not as it is wanted when it runs it, an
   const fails = (): void => {
     const { object } = storedWidget('a')
     const change = { verb: 'changed', atMs: 900_000, by: 'somebody' } as const
-    observe({ object, engine: { change } }, turn).ended({ kind: 'failed', reason: 'R', message: 'm', quiet: false })
+    observe({ object, engine: { change } }, turn).end({ kind: 'failed', reason: 'R', message: 'm', quiet: false })
   }
 
   fails()

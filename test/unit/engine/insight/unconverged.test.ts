@@ -5,23 +5,23 @@ describe('the oldest change that is not observed', () => {
   it('is none at first, and none again once all are', () => {
     const changes = createUnconverged()
     expect(changes.oldestMs(1_000)).toBe(0)
-    changes.met('a', { sinceMs: 0, untilMs: 10_000 })
+    changes.note('a', { sinceMs: 0, untilMs: 10_000 })
     expect(changes.oldestMs(1_000)).toBe(1_000)
-    changes.observed('a')
+    changes.noteObserved('a')
     expect(changes.oldestMs(1_000)).toBe(0)
   })
 
   it('is the oldest, whoever was met last', () => {
     const changes = createUnconverged()
-    changes.met('young', { sinceMs: 800, untilMs: 10_000 })
-    changes.met('old', { sinceMs: 300, untilMs: 10_000 })
+    changes.note('young', { sinceMs: 800, untilMs: 10_000 })
+    changes.note('old', { sinceMs: 300, untilMs: 10_000 })
     expect(changes.oldestMs(1_000)).toBe(700)
   })
 
   it('is forgotten when its object gives no sign of life, but not while it was told to wait', () => {
     const changes = createUnconverged()
-    changes.met('gone', { sinceMs: 0, untilMs: 500 })
-    changes.met('waiting', { sinceMs: 100, untilMs: 500 })
+    changes.note('gone', { sinceMs: 0, untilMs: 500 })
+    changes.note('waiting', { sinceMs: 100, untilMs: 500 })
     changes.waits('waiting', 5_000)
     expect(changes.oldestMs(1_000)).toBe(900)
     expect(changes.oldestMs(6_000)).toBe(0)
@@ -29,17 +29,17 @@ describe('the oldest change that is not observed', () => {
 
   it('is of those that were met since others may have observed them', () => {
     const changes = createUnconverged()
-    changes.met('a', { sinceMs: 0, untilMs: 10_000 })
+    changes.note('a', { sinceMs: 0, untilMs: 10_000 })
     changes.forget()
     expect(changes.oldestMs(1_000)).toBe(0)
-    changes.met('b', { sinceMs: 400, untilMs: 10_000 })
+    changes.note('b', { sinceMs: 400, untilMs: 10_000 })
     expect(changes.oldestMs(1_000)).toBe(600)
   })
 
   it('takes memory for ten thousand objects at most, those that were first', () => {
     const changes = createUnconverged()
-    for (let i = 0; i < 10_000; i++) changes.met(`uid-${i}`, { sinceMs: 500, untilMs: 10_000 })
-    changes.met('one-too-many', { sinceMs: 0, untilMs: 10_000 })
+    for (let i = 0; i < 10_000; i++) changes.note(`uid-${i}`, { sinceMs: 500, untilMs: 10_000 })
+    changes.note('one-too-many', { sinceMs: 0, untilMs: 10_000 })
     expect(changes.oldestMs(1_000)).toBe(500)
   })
 })

@@ -13,7 +13,7 @@ const stored: StoredObject = {
 }
 
 function runsAt(loops: ReturnType<typeof createHotLoops>, nowMs: number): boolean {
-  if (loops.blocked(stored, [], nowMs) !== undefined) return false
+  if (loops.findBlock(stored, [], nowMs) !== undefined) return false
   loops.ran(stored.object, { againMs: 0, after: () => stored.object }, nowMs)
   return true
 }

@@ -84,7 +84,7 @@ async function collect(signal = new AbortController().signal): Promise<void> {
   for (const { key } of sent) await run({ key, wakeUps: [], settle: async () => {} } as unknown as Turn, signal)
 }
 
-const left = async (): Promise<number> => (await opened.index.ownedBy(owner.uid)).length
+const left = async (): Promise<number> => (await opened.index.childrenOf(owner.uid)).length
 
 describe('the removal of an owner of very many children', () => {
   it('sends one wake-up and reads no child', async () => {
@@ -178,7 +178,7 @@ describe('an owner of many children that waits for them', () => {
       await env.settle()
     }
     expect(callsSince(before, 'store.get')).toBeLessThan(10 * 40)
-    expect(callsSince(before, 'index.ownedBy')).toBeLessThan(10 * 5)
+    expect(callsSince(before, 'index.childrenOf')).toBeLessThan(10 * 5)
     for (let i = 10; i < many; i++) await release(`child-${i}`)
     await env.settle()
     expect(await all()).toEqual([])
@@ -195,7 +195,7 @@ describe('an owner of many children that waits for them', () => {
     const before = env.calls.length
     await release('child-0')
     await env.settle()
-    expect(callsSince(before, 'index.ownedBy')).toBe(1)
+    expect(callsSince(before, 'index.childrenOf')).toBe(1)
     await release('blocking')
     await env.settle()
     expect([(await all()).length, await isThere()]).toEqual([49, false])

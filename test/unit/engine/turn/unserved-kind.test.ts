@@ -31,7 +31,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
     {
       ...opened,
       resources: createResources({ ...opened, clock, random }),
-      catalog: { byKind: async () => {}, byPlural: async () => {}, all: async () => [], stored: async () => [] },
+      catalog: { byKind: async () => {}, byPlural: async () => {}, all: async () => [], listStored: async () => [] },
       clock,
       random,
       logger,

@@ -20,14 +20,14 @@ let progress: Progress
 let noting: WorkQueue
 beforeEach(() => {
   progress = createProgress({ from: 3n, positionOf: ({ resourceVersion = '0' }) => BigInt(resourceVersion) })
-  noting = progress.noting('widget', queue)
+  noting = progress.noteSends('widget', queue)
 })
 
-const run = (): Promise<void> => progress.ending('widget', async () => {})(turn, AbortSignal.abort())
+const run = (): Promise<void> => progress.noteEnds('widget', async () => {})(turn, AbortSignal.abort())
 
 it('is safe up to what was sent and has been run to its end', async () => {
   await noting.send([wakeUp('5')])
-  progress.passed(5n)
+  progress.notePassed(5n)
   expect(progress.safe()).toBeLessThan(5n)
   await run()
   expect(progress.safe()).toBe(5n)
@@ -36,7 +36,7 @@ it('is safe up to what was sent and has been run to its end', async () => {
 it('goes back to before a change that was told with a later state than it made', async () => {
   // The change is at 5; the state that was there when it was told, at 10.
   await noting.send([wakeUp('10')])
-  progress.passed(28n)
+  progress.notePassed(28n)
   expect(progress.safe()).toBeLessThan(5n)
   await run()
   expect(progress.safe()).toBe(28n)
@@ -44,8 +44,8 @@ it('goes back to before a change that was told with a later state than it made',
 
 it('keeps what failed', async () => {
   await noting.send([wakeUp('5')])
-  progress.passed(5n)
-  const failing = progress.ending('widget', () => Promise.reject(new Error('away')))
+  progress.notePassed(5n)
+  const failing = progress.noteEnds('widget', () => Promise.reject(new Error('away')))
   await expect(failing(turn, AbortSignal.abort())).rejects.toThrow('away')
   expect(progress.safe()).toBeLessThan(5n)
 })
@@ -54,9 +54,9 @@ it('takes what a failed look sends once more for what it is, and a newer state f
   await noting.send([wakeUp('5')])
   await run()
   await noting.send([wakeUp('5')])
-  progress.passed(5n)
+  progress.notePassed(5n)
   expect(progress.safe()).toBe(5n)
   await noting.send([wakeUp('6')])
-  progress.passed(6n)
+  progress.notePassed(6n)
   expect(progress.safe()).toBe(5n)
 })

@@ -35,10 +35,10 @@ describe('a rate budget', () => {
 
   it('falls by half on a 429, once for those on their way together, and is whole again after a minute', () => {
     const budget = createRateBudget({ perSecond: 16, burst: 1 })
-    for (let i = 0; i < 5; i++) budget.limited(5_000, 1_000 + i)
+    for (let i = 0; i < 5; i++) budget.noteLimit(5_000, 1_000 + i)
     expect(budget.perSecond(1_000)).toBe(8)
     expect(budget.perSecond(31_000)).toBe(16)
-    for (let s = 0; s < 30; s++) budget.limited(0, 100_000 + s * 1_001)
+    for (let s = 0; s < 30; s++) budget.noteLimit(0, 100_000 + s * 1_001)
     expect(budget.perSecond(130_000)).toBeLessThan(2)
     expect(budget.perSecond(130_000)).toBeGreaterThan(0.5)
     expect(budget.perSecond(190_000)).toBe(16)
@@ -59,7 +59,7 @@ describe('a rate budget', () => {
         for (const { afterMs, lane, limitedForMs } of asks) {
           nowMs += afterMs
           if (limitedForMs !== undefined) {
-            budget.limited(nowMs + limitedForMs, nowMs)
+            budget.noteLimit(nowMs + limitedForMs, nowMs)
             closedUntilMs = Math.max(closedUntilMs, nowMs + limitedForMs)
           }
           const waitMs = budget.take(lane, nowMs)
