@@ -151,7 +151,7 @@ export function contextOf(world: World, notebook: Notebook): { readonly ctx: Con
       },
       keep: async () => keep(),
     },
-    outside: { called: () => {}, mended: async () => {} },
+    outside: { recordCall: () => {}, recordDrift: async () => {} },
     event: async () => {},
   }
   return { ctx: ctx as unknown as Context, end: keep }
