@@ -1,13 +1,15 @@
 import { writeSync } from 'node:fs'
+import { systemClock } from '../../shared/adapters/node/system-clock.ts'
+import { openGuardedPorts } from '../../shared/runtime/local/ports.ts'
 import { openSqlite } from '../support/sqlite.ts'
 import { storedWidget, versionOf, withSpec } from '../support/stored-object.ts'
 
 /**
  * Writes to the file named by its argument until it is killed, and says each write that was acknowledged: `name
- * version`.
+ * version`. With a third argument, with a mark beside the file.
  */
-const [file = '', round = ''] = process.argv.slice(2)
-const { store } = openSqlite(file)
+const [file = '', round = '', guard] = process.argv.slice(2)
+const { store } = guard === undefined ? openSqlite(file) : openGuardedPorts(file, systemClock, { markMs: 5 })
 
 async function write(writer: number): Promise<never> {
   const name = `r${round}-w${writer}`

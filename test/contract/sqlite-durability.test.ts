@@ -236,7 +236,7 @@ describe('writers of one turn', () => {
 
 /** The tables that layout 3 replaced, as layout 2 had them. */
 const layout2 = `
-  DROP TABLE objects; DROP TABLE heads; DROP TABLE changes;
+  DROP TABLE objects; DROP TABLE heads; DROP TABLE changes; DROP TABLE identity;
   CREATE TABLE objects (
     id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL,
     rv INTEGER NOT NULL, created_rv INTEGER NOT NULL, slot INTEGER NOT NULL, next_run_at_ms INTEGER, owners TEXT,

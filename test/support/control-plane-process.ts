@@ -16,6 +16,7 @@ export interface ControlPlaneProcessOptions {
   /** Default: the program behind `npm start`. Another takes the same arguments and says the same ready line. */
   readonly program?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly flags?: readonly string[]
 }
 
 /** A control plane in a process of its own, ready. */
@@ -54,6 +55,8 @@ export function startLocalProgram({
   port = 0,
   program = localProgram,
   env = {},
+  flags = [],
 }: ControlPlaneProcessOptions): Promise<Program> {
-  return startProgram(process.execPath, [program, '--port', String(port), '--data-dir', dataDirectory], { env })
+  const args = [program, '--port', String(port), '--data-dir', dataDirectory, ...flags]
+  return startProgram(process.execPath, args, { env })
 }

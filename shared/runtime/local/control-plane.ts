@@ -6,12 +6,13 @@ import { startHttpServer, type HttpServerName } from '../../adapters/local/https
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
+import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './core.ts'
-import { openLocalPorts } from './ports.ts'
+import { openGuardedPorts } from './ports.ts'
 
 export interface LocalControlPlaneOptions {
   /** 0 for any that is free. */
@@ -26,12 +27,18 @@ export interface LocalControlPlaneOptions {
    * loaded then.
    */
   readonly controllers: (dataDirectory: string) => readonly Controller[] | Promise<readonly Controller[]>
+  /** What a person said to a refusal: that something is lost, or that this is a copy. */
+  readonly consent?: Consent | undefined
+  /** Lets a copy act from now on. */
+  readonly resume?: boolean
 }
 
 /** The control plane in one process: the API, the engine and the reconcilers over one SQLite file. */
 export interface LocalControlPlane {
   readonly url: string
   readonly kubeconfig: string
+  /** It is a copy of another one: nothing is reconciled. */
+  readonly isHeld: boolean
   /** Resolves when it has stopped; rejects if it breaks, which is a bug. */
   readonly ended: Promise<unknown>
   /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. */
@@ -40,7 +47,8 @@ export interface LocalControlPlane {
 
 /**
  * Starts the control plane with its server; on first start makes its authority, certificate, token and kubeconfig.
- * Throws UNAVAILABLE if another process has the data directory, or the port, or if the directory cannot be made.
+ * Throws UNAVAILABLE if another process has the data directory, or the port, if the directory cannot be made, or if
+ * something of it is lost.
  * Nothing of the controllers is loaded or run before all of that is ours; who asks meanwhile is answered when
  * everything runs.
  */
@@ -50,12 +58,15 @@ export async function startLocalControlPlane({
   logLevel = 'info',
   httpServer = 'lean',
   controllers,
+  ...guard
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const ports = opened.adopt(openLocalPorts(join(directory, 'setpoint.db'), systemClock), (one) => one.close())
+  const witnesses = ['authority.pem', 'token'].map((name) => join(directory, name))
+  const file = join(directory, 'setpoint.db')
+  const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses }), (one) => one.close())
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger({
     write: (line) => process.stderr.write(line),
@@ -72,7 +83,8 @@ export async function startLocalControlPlane({
   writeKubeconfig(kubeconfig, server.url, credentials)
   const core = await startLocalCore({
     ports,
-    controllers: await controllers(directory),
+    // What a copy did would be done twice.
+    controllers: ports.isHeld ? [] : await controllers(directory),
     authenticate: createTokenAuthenticator(credentials.token, localAdministrator),
     clock: systemClock,
     random: systemRandom,
@@ -90,6 +102,7 @@ export async function startLocalControlPlane({
   return {
     url: server.url,
     kubeconfig,
+    isHeld: ports.isHeld,
     ended: core.ended,
     stop: async (graceMs) => {
       stopping.abort()

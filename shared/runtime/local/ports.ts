@@ -1,7 +1,8 @@
 import { createSqliteChangeFeed } from '../../adapters/local/sqlite/sqlite-change-feed.ts'
 import { createSqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
 import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
-import { openSqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
+import { openGuardedDatabase, type GuardOptions } from '../../adapters/local/sqlite/guard/guarded-database.ts'
+import { openSqliteDatabase, type SqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteIndex } from '../../adapters/local/sqlite/sqlite-index.ts'
 import { createSqliteStore } from '../../adapters/local/sqlite/sqlite-store.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
@@ -23,7 +24,24 @@ export interface LocalPorts extends Checkpoints {
  * file.
  */
 export function openLocalPorts(file: string, clock: Clock): LocalPorts {
-  const database = openSqliteDatabase(file)
+  return portsOn(openSqliteDatabase(file), clock)
+}
+
+/** The same with a mark beside the file, which tells what was lost of it or whether it is a copy. */
+export interface GuardedPorts extends LocalPorts {
+  /** It is a copy, and must not act. */
+  readonly isHeld: boolean
+}
+
+/** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
+export function openGuardedPorts(file: string, clock: Clock, options: GuardOptions): GuardedPorts {
+  const { database, isHeld, follow, close } = openGuardedDatabase(file, options)
+  const ports = portsOn(database, clock)
+  follow(ports.latest)
+  return { ...ports, isHeld, close }
+}
+
+function portsOn(database: SqliteDatabase, clock: Clock): LocalPorts & { latest(): number } {
   const changeLog = createSqliteChangeLog({ database, clock })
   return {
     store: createSqliteStore({ database, changeLog }),
@@ -32,6 +50,7 @@ export function openLocalPorts(file: string, clock: Clock): LocalPorts {
     relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
     turned: createSqliteCheckpoint({ database, name: 'turned' }),
     introduced: createSqliteCheckpoint({ database, name: 'introduced' }),
+    latest: changeLog.latest,
     close: () => database.close(),
   }
 }

@@ -4,6 +4,7 @@ import { httpServerNames } from '../../adapters/local/https/http-server.ts'
 import { createJsonLogger, logLevels } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { DefinitionError, OperatingError } from '../../model/errors.ts'
+import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
@@ -43,6 +44,9 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
   const options = {
     port: { type: 'string', default: '8443' },
     'data-dir': { type: 'string', default: dataDirectory },
+    'accept-loss': { type: 'boolean', default: false },
+    'as-copy': { type: 'boolean', default: false },
+    resume: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   } as const
   try {
@@ -54,6 +58,8 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
     return {
       port: portOf(values.port),
       dataDirectory: dataDirectoryOf(values['data-dir']),
+      consent: consentOf(values),
+      resume: values.resume,
       logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
     }
@@ -63,7 +69,9 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
   }
 }
 
-const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint]
+const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume]
+  --accept-loss  go on with what is there, where a start was refused because something is lost
+  --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
   SETPOINT_HTTP (${httpServerNames.join(', ')})`
 
@@ -77,6 +85,13 @@ function portOf(text: string): number {
     'BAD_REQUEST',
     `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
   )
+}
+
+function consentOf(values: { readonly [flag in Consent | 'resume']: boolean }): Consent | undefined {
+  const given = (['accept-loss', 'as-copy', 'resume'] as const).filter((flag) => values[flag])
+  if (given.length > 1)
+    throw new OperatingError('BAD_REQUEST', `${given.map((flag) => `--${flag}`).join(' and ')} say different things`)
+  return given.find((flag) => flag !== 'resume')
 }
 
 /** Nothing at all would be the working directory: a variable that is empty, most likely. */
@@ -96,7 +111,7 @@ function oneOf<Word extends string>(variable: string, words: readonly Word[], ot
   )
 }
 
-function readyText({ url, kubeconfig }: LocalControlPlane): string {
+function readyText({ url, kubeconfig, isHeld }: LocalControlPlane): string {
   const seconds = (performance.now() / 1000).toFixed(2)
   return `setpoint is ready at ${url} (${seconds} s). Try:
 
@@ -104,9 +119,13 @@ function readyText({ url, kubeconfig }: LocalControlPlane): string {
   kubectl api-resources
   kubectl apply -f ${relative(process.cwd(), 'examples/orders.yaml')}
   kubectl get postgresclusters,postgresdatabases -w
-
+${isHeld ? heldText : ''}
 `
 }
+
+const heldText = `
+This is a copy of another control plane: nothing is reconciled. Once the other has stopped for good: --resume
+`
 
 /** As a shell takes it. */
 function quotePath(path: string): string {

@@ -21,7 +21,10 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
   /** A write with a commit of its own: for what comes once in a lifetime. Never inside `write`. */
   writeNow<Result>(work: () => Result): Result
 
-  /** Commits what waits, and lets the file go. */
+  /** Commits what waits, at once. */
+  flush(): void
+
+  /** The same, and lets the file go. */
   close(): void
 }
 
@@ -54,6 +57,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
     readNow: (look) => guarded(look, 'read'),
     writeNow: (work) => guarded(work, 'write to'),
     write: (work, onCommit) => (open ? write(work, onCommit) : Promise.reject(closed())),
+    flush,
     close: () => {
       if (!open) return
       open = false

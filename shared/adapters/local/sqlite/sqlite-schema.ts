@@ -3,7 +3,7 @@ import { OperatingError } from '../../../model/errors.ts'
 
 /** Marks a file as ours in its header, so that another program's database is refused instead of written into. */
 const applicationId = 0x5e7901
-const schemaVersion = 3
+const schemaVersion = 4
 
 /**
  * A state is written once, into the log of changes, which is keyed by resourceVersion and only ever appended to. An
@@ -41,9 +41,18 @@ const objectTables = `
     type TEXT NOT NULL,
     touched TEXT NOT NULL,
     engine TEXT,
-    doc TEXT NOT NULL
+    doc TEXT NOT NULL,
+    sum INTEGER
   ) STRICT;
 `
+
+/** Which database this is, and how often it was opened: one row from the first guarded start on. */
+const identityTable = `
+  CREATE TABLE identity (database TEXT NOT NULL, starts INTEGER NOT NULL, held INTEGER NOT NULL, key_id TEXT) STRICT;
+`
+
+/** Its log had no checksums: what is written from then on has. */
+const fromLayout3 = `ALTER TABLE changes ADD COLUMN sum INTEGER; ${identityTable}`
 
 const schema = `
   CREATE TABLE kinds (id INTEGER PRIMARY KEY, api_group TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (api_group, kind)) STRICT;
@@ -57,6 +66,7 @@ const schema = `
   INSERT INTO horizon VALUES (0);
   CREATE TABLE checkpoints (name TEXT PRIMARY KEY, value TEXT NOT NULL, keeps_changes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   ${objectTables}
+  ${identityTable}
 `
 
 /**
@@ -86,8 +96,9 @@ const fromLayout2 = `
   ${objectTables}
   INSERT INTO objects SELECT id, kind, namespace, name, uid, slot, owners FROM old_objects;
   INSERT INTO heads SELECT id, kind, rv, next_run_at_ms FROM old_objects;
-  INSERT INTO changes SELECT rv, id, kind, 0, NULL, 0, 'modified', 'engine', ${engineOfLayout2}, doc FROM old_objects;
+  INSERT INTO changes SELECT rv, id, kind, 0, NULL, 0, 'modified', 'engine', ${engineOfLayout2}, doc, NULL FROM old_objects;
   DROP TABLE old_objects;
+  ${identityTable}
 `
 
 /**
@@ -102,6 +113,7 @@ export function prepareSchema(connection: DatabaseSync, file: string): void {
     throw new OperatingError('UNAVAILABLE', `${file} is another program's database: choose another file`)
   }
   if (version === 2) return execute(connection, fromLayout2)
+  if (version === 3) return execute(connection, fromLayout3)
   if (version !== schemaVersion) {
     throw new OperatingError(
       'UNAVAILABLE',

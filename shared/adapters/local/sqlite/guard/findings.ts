@@ -1,0 +1,103 @@
+import { statSync, type BigIntStats } from 'node:fs'
+import { basename } from 'node:path'
+import type { Mark, ReadMark } from './mark-file.ts'
+import { readLogState } from './write-ahead-log.ts'
+
+/** What speaks against a database, in words for the one line that a person is told. */
+export interface Finding {
+  readonly what: 'loss' | 'copy'
+  readonly says: string
+}
+
+/** What a database says of itself. */
+export interface Told {
+  /** Undefined: it was never opened with a mark beside it. */
+  readonly identity: Identity | undefined
+  readonly resourceVersion: number
+}
+
+export interface Identity {
+  readonly database: string
+  readonly starts: number
+  /** A copy of another, which must not act. */
+  readonly isHeld: boolean
+}
+
+/** The number and the birth of a file. */
+export type FileIdentity = Pick<Mark, 'inode' | 'bornNs'>
+
+/** Looks at the files alone, before SQLite opens them and makes them others. */
+export function findInFiles(file: string, mark: ReadMark, witnesses: readonly string[]): readonly Finding[] {
+  const name = basename(file)
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true })
+  const isThere = stats !== undefined && stats.size > 0n
+  if (typeof mark !== 'string' && mark.state === 'new') return []
+  if (!isThere) {
+    const witness = witnesses.find((one) => statSync(one, { throwIfNoEntry: false }) !== undefined)
+    const there = mark === 'missing' ? witness && basename(witness) : markName(file)
+    const how = stats === undefined ? 'is missing' : 'is empty'
+    return there === undefined ? [] : [loss(`${name} ${how}, though its ${there} is there`)]
+  }
+  if (mark === 'damaged') return [loss(`${markName(file)} is damaged: whether changes are lost cannot be told`)]
+  if (mark === 'missing') return []
+  return [...findCopy(name, mark, fileIdentity(stats)), ...findInLog(file, mark)]
+}
+
+/** What can be told once the database is open. */
+export function findInDatabase(file: string, mark: ReadMark, { identity, resourceVersion }: Told): readonly Finding[] {
+  const name = basename(file)
+  if (typeof mark === 'string') {
+    if (identity === undefined || mark === 'damaged') return []
+    return [loss(`${markName(file)} is missing: whether changes are lost cannot be told`)]
+  }
+  if (mark.state === 'new') return []
+  if (identity?.database !== mark.database)
+    return [loss(`${name} is another database than the one that ${markName(file)} is of`)]
+  if (resourceVersion < mark.resourceVersion)
+    return [loss(`${name} ends at resourceVersion ${resourceVersion}, and ${mark.resourceVersion} was written`)]
+  return identity.starts < mark.starts ? [loss(`${name} is of start ${identity.starts}, not ${mark.starts}`)] : []
+}
+
+function findInLog(file: string, { state }: Mark): readonly Finding[] {
+  if (state !== 'open') return []
+  const name = `${basename(file)}-wal`
+  const log = readLogState(`${file}-wal`)
+  switch (log) {
+    case 'none':
+      return [loss(`${name} is missing or empty, which holds the last changes unless another program put them away`)]
+    case 'unreadable':
+      return [loss(`${name} is damaged at its head, and holds the last changes`)]
+    case 'broken':
+      return [loss(`${name} is damaged: what was written behind the damage cannot be read`)]
+    case 'whole':
+      return []
+  }
+}
+
+function findCopy(name: string, mark: Mark, there: FileIdentity): readonly Finding[] {
+  if (isSameFile(mark, there)) return []
+  return [{ what: 'copy', says: `${name} is a copy of the file that was started last` }]
+}
+
+function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
+  if (one.inode !== other.inode) return false
+  return one.bornNs === '0' || other.bornNs === '0' || one.bornNs === other.bornNs
+}
+
+/** Where a file system tells no birth, Node says the time of the last change, or nothing. */
+export function fileIdentity({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileIdentity {
+  return { inode: String(ino), bornNs: String(birthtimeNs === ctimeNs ? 0n : birthtimeNs) }
+}
+
+function loss(says: string): Finding {
+  return { what: 'loss', says }
+}
+
+function markName(file: string): string {
+  return basename(markFileOf(file))
+}
+
+/** Where the mark of a database stands. */
+export function markFileOf(file: string): string {
+  return file.replace(/(\.db)?$/, '.mark')
+}

@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { OperatingError } from '../../../../model/errors.ts'
+import { isBusy } from '../sqlite-errors.ts'
+import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
+import {
+  fileIdentity,
+  findInDatabase,
+  findInFiles,
+  markFileOf,
+  type Finding,
+  type Identity,
+  type Told,
+} from './findings.ts'
+import { openMarkFile, readMark, type Mark, type MarkFile, type ReadMark } from './mark-file.ts'
+
+export interface GuardOptions {
+  /**
+   * What a person answered to a refusal: `accept-loss` goes on with what is there; `as-copy` too, and nothing is
+   * reconciled from then on, until `resume`.
+   */
+  readonly consent?: Consent | undefined
+  /** Lets a copy act: its original does not run any more. */
+  readonly resume?: boolean | undefined
+  /** Files that are made after the database: if one is there, so was the database. */
+  readonly witnesses?: readonly string[]
+  /** Between two notes of how far the database is. Default 1 s. */
+  readonly markMs?: number
+}
+
+export type Consent = 'accept-loss' | 'as-copy'
+
+/** A database beside which a mark tells how far it was written. */
+export interface GuardedDatabase {
+  readonly database: SqliteDatabase
+  /** It is a copy, and must not act. */
+  readonly isHeld: boolean
+  /** Notes from now on, once a second, how far the database is. Called once. */
+  follow(latest: () => number): void
+  /** Commits what waits, notes exactly how far that is, and lets the files go. */
+  close(): void
+}
+
+/**
+ * Opens the database if it is the one that was closed last, or killed, with all that was written into it. Throws
+ * UNAVAILABLE, with a line that says what is missing and how to go on, if it is emptied, replaced, rolled back or
+ * copied, or if its write-ahead log is lost, cut or damaged; its files stay as they are then.
+ *
+ * Not found: what was written in the last second before a kill, if the log ends there without a trace of more.
+ */
+export function openGuardedDatabase(file: string, options: GuardOptions = {}): GuardedDatabase {
+  const { consent, witnesses = [] } = options
+  const known = readMark(markFileOf(file))
+  const before = findBefore(file, known, witnesses)
+  if (before.length > 0 && consent === undefined) throw refusal(file, before)
+  const database = openSqliteDatabase(file)
+  try {
+    const told = database.readNow(() => ask(database))
+    // What could not be told before, as on a full disk.
+    const findings = before.length > 0 ? before : findInDatabase(file, known, told)
+    if (findings.length > 0 && consent === undefined) throw refusal(file, findings)
+    return guarded(
+      { file, database, options },
+      { known, told, isAccepted: findings.length > 0 || consent === 'as-copy' },
+    )
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function findBefore(file: string, known: ReadMark, witnesses: readonly string[]): readonly Finding[] {
+  const inFiles = findInFiles(file, known, witnesses)
+  const seen = lookInto(file)
+  // Who looks at the files of a running process sees things that are not so.
+  if (seen === 'in use') return []
+  return inFiles.length > 0 || seen === undefined ? inFiles : findInDatabase(file, known, seen)
+}
+
+interface Guard {
+  readonly file: string
+  readonly database: SqliteDatabase
+  readonly options: GuardOptions
+}
+
+interface Start {
+  readonly known: ReadMark
+  readonly told: Told
+  /** Something is lost, or it is a copy, and a person said to go on. */
+  readonly isAccepted: boolean
+}
+
+function guarded(guard: Guard, start: Start): GuardedDatabase {
+  const { file, database, options } = guard
+  const marks = openMarkFile(markFileOf(file))
+  const place = fileIdentity(statSync(file, { bigint: true }))
+  const write = ({ database: name, starts }: Identity, state: Mark['state'], resourceVersion: number): void =>
+    marks.write({ ...place, database: name, starts, resourceVersion, state })
+  const next = nextIdentity(start, options)
+  // Without an identity it is new, or older than marks are: nothing is demanded until it has one.
+  if (start.known === 'missing' && start.told.identity === undefined) write(next, 'new', 0)
+  const identity = begin(database, next, start)
+  let noted = start.told.resourceVersion
+  // Where not even the start could be written, as on a full disk, nothing else was, and the mark stays true.
+  if (identity === next) write(identity, 'open', (noted = ask(database).resourceVersion))
+
+  let latest = (): number => noted
+  let timer: NodeJS.Timeout | undefined
+  const note = (): void => {
+    if (latest() === noted) return
+    try {
+      write(identity, 'open', latest())
+      noted = latest()
+    } catch {
+      // The next note says more.
+    }
+  }
+  return {
+    database,
+    isHeld: identity.isHeld,
+    follow: (from) => {
+      latest = from
+      timer = setInterval(note, options.markMs ?? 1_000).unref()
+    },
+    close: () => {
+      clearInterval(timer)
+      database.flush()
+      closeMark(marks, () => write(identity, 'closed', latest()))
+      database.close()
+    },
+  }
+}
+
+/** Both places say it: damage to one is none. */
+function closeMark(marks: MarkFile, write: () => void): void {
+  try {
+    write()
+    write()
+  } catch {
+    // The next start finds no log where the mark says that there is one, and asks.
+  }
+  marks.close()
+}
+
+/** Which database it is from now on. One that lost something is another: what others know of it may be wrong. */
+function nextIdentity({ told: { identity }, isAccepted }: Start, { consent, resume = false }: GuardOptions): Identity {
+  const isHeld = !resume && (consent === 'as-copy' || (identity?.isHeld ?? false))
+  const isSame = identity !== undefined && !isAccepted
+  return { database: isSame ? identity.database : randomUUID(), starts: (identity?.starts ?? 0) + 1, isHeld }
+}
+
+/**
+ * Notes the start, so that the write-ahead log of a running database is never empty. Returns what the database is then:
+ * what it was, if it only counts its start and cannot.
+ */
+function begin(database: SqliteDatabase, next: Identity, { known, told, isAccepted }: Start): Identity {
+  try {
+    inTransaction(database, () => {
+      if (isAccepted) loseHistory(database, aboveAll(known, told))
+      database.prepare('DELETE FROM identity').run()
+      database
+        .prepare('INSERT INTO identity (database, starts, held) VALUES (?, ?, ?)')
+        .run(next.database, next.starts, Number(next.isHeld))
+    })
+    return next
+  } catch (error) {
+    const { identity } = told
+    if (identity?.database !== next.database || identity.isHeld !== next.isHeld) throw error
+    return identity
+  }
+}
+
+function inTransaction(database: SqliteDatabase, work: () => void): void {
+  database.writeNow(() => {
+    database.prepare('BEGIN IMMEDIATE').run()
+    try {
+      work()
+      database.prepare('COMMIT').run()
+    } catch (error) {
+      rollBack(database)
+      throw error
+    }
+  })
+}
+
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.prepare('ROLLBACK').run()
+  } catch {
+    // After some failures SQLite has done so itself.
+  }
+}
+
+/** Who followed it has to look anew: its history and theirs may differ. */
+function loseHistory(database: SqliteDatabase, resourceVersion: number): void {
+  database.prepare('UPDATE horizon SET rv = ?').run(resourceVersion)
+  database.prepare('DELETE FROM changes WHERE rv NOT IN (SELECT rv FROM heads)').run()
+}
+
+const bump = 1_000_000_000
+
+/** Above every resourceVersion that was given by what is lost. */
+function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
+  return bump + Math.max(resourceVersion, typeof known === 'string' ? 0 : known.resourceVersion)
+}
+
+/**
+ * What a database tells before it is opened for writing, which makes its files others: SQLite puts the log away when it
+ * is closed. Undefined if it cannot be told yet.
+ */
+function lookInto(file: string): Told | 'in use' | undefined {
+  if (!existsSync(file)) return undefined
+  const hadIndex = existsSync(`${file}-shm`)
+  const connection = new DatabaseSync(locationOf(file), { readOnly: true, open: false })
+  try {
+    connection.open()
+    const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
+    return names.length === 2 ? ask(connection) : undefined
+  } catch (error) {
+    return isBusy(error) ? 'in use' : undefined
+  } finally {
+    if (connection.isOpen) connection.close()
+    if (!hadIndex) rmSync(`${file}-shm`, { force: true })
+  }
+}
+
+/** Where there is no log, SQLite would make an empty one to read the database. */
+function locationOf(file: string): URL {
+  const location = pathToFileURL(file)
+  if (!existsSync(`${file}-wal`)) location.searchParams.set('immutable', '1')
+  return location
+}
+
+function ask(database: Pick<SqliteDatabase, 'prepare'>): Told {
+  const row = database.prepare('SELECT database, starts, held FROM identity').get()
+  const last = 'SELECT max(rv, coalesce((SELECT max(rv) FROM changes), 0)) AS rv FROM horizon'
+  const resourceVersion = Number(database.prepare(last).get()?.['rv'])
+  if (row === undefined) return { identity: undefined, resourceVersion }
+  const { database: name, starts, held } = row
+  return { identity: { database: String(name), starts: Number(starts), isHeld: held === 1 }, resourceVersion }
+}
+
+function refusal(file: string, findings: readonly Finding[]): OperatingError {
+  const said = findings.map(({ says }) => says).join('; ')
+  const isLoss = findings.some(({ what }) => what === 'loss')
+  const goOn = isLoss ? lossAdvice : copyAdvice
+  return new OperatingError('UNAVAILABLE', `cannot use ${dirname(file)}: ${said}: ${goOn}`)
+}
+
+const lossAdvice =
+  'put the files back as they were, or go on with what is there (--accept-loss; --as-copy if the original still runs)'
+const copyAdvice =
+  'if the original may run again, start with --as-copy: nothing is reconciled until --resume; if this takes its place, start with --accept-loss: what was written after it was copied is lost'

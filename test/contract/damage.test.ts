@@ -1,0 +1,347 @@
+/**
+ * The damage matrix: each kind of damage to each file of a data directory, and what the next start says of it. What it
+ * says is compared with the table in docs/damage.md, row by row.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Consent } from '../../shared/adapters/local/sqlite/guard/guarded-database.ts'
+import { systemClock } from '../../shared/adapters/node/system-clock.ts'
+import { keyOf } from '../../shared/model/object-key.ts'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
+import { openGuardedPorts, type GuardedPorts } from '../../shared/runtime/local/ports.ts'
+import { expectCode } from '../support/expect-code.ts'
+import { runProgram, startProgram } from '../support/program.ts'
+import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored-object.ts'
+import { share } from '../support/strength.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const scratch = temporaryDirectory('damage')
+afterAll(() => scratch[Symbol.dispose]())
+
+/** A data directory that a control plane has written into. */
+interface Used {
+  readonly path: string
+  at(name: string): string
+  contents(): Contents
+}
+
+type Contents = ReadonlyMap<string, Buffer>
+
+let count = 0
+
+interface Start {
+  readonly consent?: Consent
+  readonly resume?: boolean
+}
+
+function open({ at }: Used, start: Start = {}): GuardedPorts {
+  return openGuardedPorts(at('setpoint.db'), systemClock, { ...start, witnesses: [at('token')], markMs: 5 })
+}
+
+function directory(): Used {
+  const path = join(scratch.path, String(count++))
+  mkdirSync(path)
+  const at = (name: string): string => join(path, name)
+  return {
+    path,
+    at,
+    contents: () => new Map(readdirSync(path).map((name) => [name, readFileSync(at(name))])),
+  }
+}
+
+/** The files are the same files again. */
+function putBack({ path, at }: Used, contents: Contents): void {
+  for (const name of readdirSync(path)) if (!contents.has(name)) rmSync(at(name))
+  for (const [name, bytes] of contents) writeFileSync(at(name), bytes)
+}
+
+function changedSince(used: Used, before: Contents): readonly string[] {
+  const now = used.contents()
+  const names = [...new Set([...before.keys(), ...now.keys()])]
+  return names.filter((name) => before.get(name)?.equals(now.get(name) ?? Buffer.alloc(0)) !== true)
+}
+
+async function write({ store }: GuardedPorts, names: readonly string[]): Promise<readonly StoredObject[]> {
+  const written: StoredObject[] = []
+  // One after the other: each has a commit of its own.
+  for (const name of names) written.push(await store.create(withSpec(storedWidget(name), { text: name.repeat(3_000) })))
+  return written
+}
+
+const early = ['a', 'b', 'c']
+const late = ['d', 'e', 'f']
+
+/** Stopped in order, after two starts that wrote. */
+async function stopped(): Promise<Used> {
+  const used = directory()
+  for (const names of [early, late]) {
+    const ports = open(used)
+    writeFileSync(used.at('token'), 'token')
+    await write(ports, names)
+    ports.close()
+  }
+  return used
+}
+
+/** Killed after a stop and a start that wrote, and later than its last mark. */
+async function killed(): Promise<Used> {
+  const used = directory()
+  const first = open(used)
+  writeFileSync(used.at('token'), 'token')
+  await write(first, early)
+  first.close()
+  const second = open(used)
+  const written = await write(second, late)
+  const newest = String(versionOf(written.at(-1)))
+  await expect.poll(() => readFileSync(used.at('setpoint.mark'), 'utf8')).toContain(`"resourceVersion":${newest},`)
+  const contents = used.contents()
+  second.close()
+  putBack(used, contents)
+  return used
+}
+
+const pageBytes = 4_096
+const frameBytes = 24 + pageBytes
+
+function flip(file: string, at: number): void {
+  const bytes = readFileSync(file)
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 0xff, at)
+  writeFileSync(file, bytes)
+}
+
+type Damage = (used: Used) => void | Promise<void>
+
+interface Case {
+  readonly file: string
+  readonly damage: string
+  readonly after: () => Promise<Used>
+  readonly make: Damage
+}
+
+const cases: readonly Case[] = [
+  { file: 'setpoint.db', damage: 'is gone', after: stopped, make: ({ at }) => rmSync(at('setpoint.db')) },
+  {
+    file: 'setpoint.db',
+    damage: 'is gone, its mark too',
+    after: stopped,
+    make: ({ at }) => {
+      for (const name of ['setpoint.db', 'setpoint.mark']) rmSync(at(name))
+    },
+  },
+  { file: 'setpoint.db', damage: 'is emptied', after: stopped, make: ({ at }) => truncateSync(at('setpoint.db')) },
+  {
+    file: 'setpoint.db',
+    damage: "is another control plane's",
+    after: stopped,
+    make: async ({ at }) => writeFileSync(at('setpoint.db'), readFileSync((await stopped()).at('setpoint.db'))),
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'is an older state of itself',
+    after: async () => {
+      const used = await stopped()
+      const old = readFileSync(used.at('setpoint.db'))
+      const ports = open(used)
+      await write(ports, ['g'])
+      ports.close()
+      writeFileSync(used.at('setpoint.db'), old)
+      return used
+    },
+    make: () => {},
+  },
+  {
+    file: 'all',
+    damage: 'are a copy',
+    after: async () => {
+      const [original, copy] = [await stopped(), directory()]
+      cpSync(original.path, copy.path, { recursive: true, preserveTimestamps: true })
+      return copy
+    },
+    make: () => {},
+  },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'is gone after a kill',
+    after: killed,
+    make: ({ at }) => rmSync(at('setpoint.db-wal')),
+  },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'is cut after a kill',
+    after: killed,
+    make: ({ at }) => truncateSync(at('setpoint.db-wal'), 32 + frameBytes * 5),
+  },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'has a flipped byte in its middle after a kill',
+    after: killed,
+    make: ({ at }) => flip(at('setpoint.db-wal'), 32 + frameBytes * 4 + 100),
+  },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'has a flipped byte in its head after a kill',
+    after: killed,
+    make: ({ at }) => flip(at('setpoint.db-wal'), 18),
+  },
+  { file: 'setpoint.mark', damage: 'is gone', after: stopped, make: ({ at }) => rmSync(at('setpoint.mark')) },
+  {
+    file: 'setpoint.mark',
+    damage: 'has flipped bytes in both places',
+    after: stopped,
+    make: ({ at }) => {
+      for (const byte of [20, 532]) flip(at('setpoint.mark'), byte)
+    },
+  },
+  {
+    file: 'setpoint.mark',
+    damage: 'has a flipped byte',
+    after: stopped,
+    make: ({ at }) => flip(at('setpoint.mark'), 20),
+  },
+]
+
+/** The rows of the table: what is said of which damage, with … for what differs. */
+const told = new Map(
+  [...readFileSync('docs/damage.md', 'utf8').matchAll(/^\| `?([\w.-]+)`? \| ([^|]+) \| ([^|]+) \|$/gm)].map(
+    ([, file, damage, says = '']) => [`${file} ${damage}`, says] as const,
+  ),
+)
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.()[\]]/g, String.raw`\$&`)
+}
+
+function expected(says: string): RegExp {
+  const [, line = ''] = /^`(.*)`$/.exec(says) ?? []
+  const literal = line.split('…').map(escaped)
+  return new RegExp(`^cannot use ${escaped(scratch.path)}/\\d+: ${literal.join('.*')}: `)
+}
+
+function refusal(used: Used): string | undefined {
+  try {
+    open(used).close()
+    return undefined
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'UNAVAILABLE' })
+    return (error as Error).message
+  }
+}
+
+describe('a start', () => {
+  it('has a row in the table for each damage that is tried', () => {
+    expect([...told.keys()].toSorted()).toEqual(
+      expect.arrayContaining(cases.map(({ file, damage }) => `${file} ${damage}`)),
+    )
+  })
+
+  it.each(cases)('where $file $damage', async ({ file, damage, after, make }) => {
+    const used = await after()
+    await make(used)
+    const says = told.get(`${file} ${damage}`) ?? ''
+    const before = used.contents()
+    const message = refusal(used)
+    if (says.startsWith('nothing')) return expect(message).toBeUndefined()
+    expect(message).toMatch(expected(says))
+    expect(changedSince(used, before)).toEqual([])
+
+    const accepted = open(used, { consent: 'accept-loss' })
+    expect(accepted.isHeld).toBe(false)
+    const [created] = await write(accepted, ['new'])
+    expect(versionOf(created)).toBeGreaterThan(1_000_000_000)
+    await expectCode(
+      accepted.feed.follow({ after: '4', signal: new AbortController().signal })[Symbol.asyncIterator]().next(),
+      'EXPIRED',
+    )
+    accepted.close()
+    expect(refusal(used)).toBeUndefined()
+  })
+
+  it.each([
+    ['stopped', stopped],
+    ['killed', killed],
+  ])('of a control plane that was %s and not damaged goes on with all that was written', async (_, make) => {
+    const ports = open(await make())
+    const { items } = await ports.store.list(widgetKind)
+    expect(items.map(({ object }) => object.metadata.name)).toEqual([...early, ...late])
+    expect(Number(await ports.feed.latest())).toBeLessThan(100)
+    ports.close()
+  })
+
+  it('is refused to a second process as one that runs already, whatever its files look like meanwhile', async () => {
+    const used = await stopped()
+    const ports = open(used)
+    await write(ports, ['g'])
+    flip(used.at('setpoint.db-wal'), 18)
+    const child = `
+      import { openGuardedDatabase } from '${import.meta.resolve('../../shared/adapters/local/sqlite/guard/guarded-database.ts')}'
+      try { openGuardedDatabase(process.argv[1]) } catch (error) { console.log(error.message) }`
+    const { stdout } = await runProgram(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      child,
+      used.at('setpoint.db'),
+    ])
+    expect(stdout).toContain(': another process holds it: ')
+    ports.close()
+  })
+
+  it('goes on after each kill of a process that writes without a pause', async () => {
+    const used = directory()
+    const script = join(import.meta.dirname, 'crash-writer.ts')
+    for (let round = 0; round < share(20); round++) {
+      await using writer = await startProgram(process.execPath, [
+        script,
+        used.at('setpoint.db'),
+        String(round),
+        'guarded',
+      ])
+      await writer.says(/ \d+\n/)
+      await sleep(round * 3)
+      await writer.stop('SIGKILL')
+      expect(refusal(used)).toBeUndefined()
+    }
+  })
+})
+
+describe('a copy', () => {
+  it('is held from --as-copy on, over restarts, until --resume', async () => {
+    const [original, copy] = [await stopped(), directory()]
+    cpSync(original.path, copy.path, { recursive: true })
+    const starts = [
+      [{ consent: 'as-copy' }, true],
+      [{}, true],
+      [{ resume: true }, false],
+      [{}, false],
+    ] as const
+    for (const [start, isHeld] of starts) {
+      const ports = open(copy, start)
+      expect(ports.isHeld).toBe(isHeld)
+      expect(await ports.store.get(keyOf(storedWidget('a').object))).toBeDefined()
+      ports.close()
+    }
+    expect(refusal(original)).toBeUndefined()
+  })
+})
+
+describe('a data directory that is moved', () => {
+  it('is the same', async () => {
+    const used = await stopped()
+    const moved = directory()
+    rmSync(moved.path, { recursive: true })
+    renameSync(used.path, moved.path)
+    expect(existsSync(used.path)).toBe(false)
+    expect(refusal(moved)).toBeUndefined()
+  })
+})
