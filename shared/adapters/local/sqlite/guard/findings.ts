@@ -40,7 +40,7 @@ export function findInFiles(file: string, mark: ReadMark, witnesses: readonly st
   }
   if (mark === 'damaged') return [loss(`${markName(file)} is damaged: whether changes are lost cannot be told`)]
   if (mark === 'missing') return []
-  return [...findCopy(name, mark, fileIdentity(stats)), ...findInLog(file, mark)]
+  return [...findCopy(name, mark, identifyFile(stats)), ...findInLog(file, mark)]
 }
 
 /** What can be told once the database is open. */
@@ -85,7 +85,7 @@ function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
 }
 
 /** Where a file system tells no birth, Node says the time of the last change, or nothing. */
-export function fileIdentity({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileIdentity {
+export function identifyFile({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileIdentity {
   return { inode: String(ino), bornNs: String(birthtimeNs === ctimeNs ? 0n : birthtimeNs) }
 }
 
@@ -94,10 +94,10 @@ function loss(says: string): Finding {
 }
 
 function markName(file: string): string {
-  return basename(markFileOf(file))
+  return basename(nameMarkFile(file))
 }
 
 /** Where the mark of a database stands. */
-export function markFileOf(file: string): string {
+export function nameMarkFile(file: string): string {
   return file.replace(/(\.db)?$/, '.mark')
 }

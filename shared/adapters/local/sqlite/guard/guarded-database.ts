@@ -7,10 +7,10 @@ import { OperatingError } from '../../../../model/errors.ts'
 import { isBusy } from '../sqlite-errors.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
 import {
-  fileIdentity,
+  identifyFile,
   findInDatabase,
   findInFiles,
-  markFileOf,
+  nameMarkFile,
   type Finding,
   type Identity,
   type Told,
@@ -53,7 +53,7 @@ export interface GuardedDatabase {
  */
 export function openGuardedDatabase(file: string, options: GuardOptions = {}): GuardedDatabase {
   const { consent, witnesses = [] } = options
-  const known = readMark(markFileOf(file))
+  const known = readMark(nameMarkFile(file))
   const before = findBefore(file, known, witnesses)
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
   const database = openSqliteDatabase(file)
@@ -95,8 +95,8 @@ interface Start {
 
 function guarded(guard: Guard, start: Start): GuardedDatabase {
   const { file, database, options } = guard
-  const marks = openMarkFile(markFileOf(file))
-  const place = fileIdentity(statSync(file, { bigint: true }))
+  const marks = openMarkFile(nameMarkFile(file))
+  const place = identifyFile(statSync(file, { bigint: true }))
   const write = ({ database: name, starts }: Identity, state: Mark['state'], resourceVersion: number): void =>
     marks.write({ ...place, database: name, starts, resourceVersion, state })
   const next = nextIdentity(start, options)

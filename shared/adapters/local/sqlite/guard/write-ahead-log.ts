@@ -16,7 +16,7 @@ export type LogState =
 
 export function readLogState(file: string): LogState {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  return size === 0 ? 'none' : logStateOf(readFileSync(file))
+  return size === 0 ? 'none' : judgeLog(readFileSync(file))
 }
 
 /** https://www.sqlite.org/fileformat2.html#walformat */
@@ -30,7 +30,7 @@ const littleEndianMagic = 0x377f0682
  * frame goes on from the one before it. So a frame that fits onto the end of a commit proves that this commit was on
  * disk, and if the log does not read that far, something acknowledged is lost.
  */
-export function logStateOf(bytes: Buffer): LogState {
+function judgeLog(bytes: Buffer): LogState {
   const log = headOf(bytes)
   if (log === undefined) return 'unreadable'
   let sum: Sum = log.sum
