@@ -48,6 +48,23 @@ async function install(definitions: readonly JsonObject[]): Promise<readonly Sto
   return [...table.items.values()]
 }
 
+export const misfitName = 'misfit'
+
+/** A Gadget that was stored under a schema by which its value was a text. */
+export function createMisfit(random: SeededRandom): StoredObject {
+  const at = new Date(beginMs).toISOString()
+  const metadata = {
+    name: misfitName,
+    namespace: 'default',
+    uid: random.uuid(),
+    resourceVersion: String(beginMs * 1_000),
+    generation: 1,
+    creationTimestamp: at,
+  }
+  const object = { apiVersion: `${simGroup}/v1`, kind: 'Gadget', metadata, spec: { value: 'seven', mood: 'plain' } }
+  return { object, engine: {} }
+}
+
 /** Links that were there before, at rest; with whom they refer to. */
 export function herdOf(
   { herd }: Scenario,

@@ -1,4 +1,5 @@
 import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
+import { misfitName } from './first-items.ts'
 import { isFenceTried } from './checkers/checker.ts'
 import { plainScenarioOf, type Extras, type KindName, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
@@ -10,6 +11,7 @@ import { below, oneOf } from './world.ts'
 export function scenarioOf(seed: number): Scenario {
   const plain = plainScenarioOf(seed)
   const stream = (name: string): SeededRandom => createSeededRandom(seed).fork(name)
+  const mending = misfitOf(stream('misfit'))
   return {
     ...plain,
     ...limitsOf(stream('limits'), plain),
@@ -17,7 +19,8 @@ export function scenarioOf(seed: number): Scenario {
     ...slowedOf(stream('slowed'), plain),
     ...onceOf(stream('once')),
     ...absentOf(stream('absent'), plain),
-    steps: [...plain.steps, ...pausesOf(stream('pauses'), plain)],
+    ...(mending.length > 0 && { misfit: true }),
+    steps: [...plain.steps, ...pausesOf(stream('pauses'), plain), ...mending],
   }
 }
 
@@ -83,6 +86,19 @@ function pausesOf(random: SeededRandom, { steps }: Scenario): readonly Step[] {
 }
 
 const pauser = 9
+
+/** One seed in eight: a Gadget that does not fit its kind is asked to run, and then corrected. */
+function misfitOf(random: SeededRandom): readonly Step[] {
+  if (random.next() >= 1 / 8) return []
+  const step = { user: mender, kind: 'Gadget', name: misfitName, mood: 'plain', to: '', size: 0, value: 1 } as const
+  return [
+    { ...step, act: 'poke', afterMs: below(random, 20_000) },
+    // Longer than another look takes.
+    { ...step, act: 'mend', afterMs: oneOf(random, [5_000, 60_000, 1_200_000]) },
+  ]
+}
+
+const mender = 8
 
 /** The slower, the more a run too many stands out of what clocks and late starts excuse. */
 const allRates = [0.05, 0.2, 0.2, 1, 5]

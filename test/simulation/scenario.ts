@@ -28,6 +28,8 @@ export interface Extras {
   readonly absent?: Absence
   /** Gadgets do something outside that must not be repeated, once for each value. */
   readonly once?: true
+  /** A Gadget is there from the beginning that was stored under an older schema, and does not fit any more. */
+  readonly misfit?: true
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
 }
@@ -63,6 +65,8 @@ export interface Step {
     /** "Do nothing for it", and the end of that, however often it has to be said. */
     | 'pause'
     | 'resume'
+    /** Corrects what does not fit, however often it has to be said. */
+    | 'mend'
     /** Edits the child by hand, or deletes it. */
     | 'spoil'
     | 'strip'

@@ -53,7 +53,14 @@ export async function shrink(scenario: Scenario, breaks: string, triesMax = 400)
   }
 }
 
-const extras = ['limits', 'slowed', 'absent', 'once', 'propagation'] as const satisfies readonly (keyof Extras)[]
+const extras = [
+  'limits',
+  'slowed',
+  'absent',
+  'once',
+  'propagation',
+  'misfit',
+] as const satisfies readonly (keyof Extras)[]
 
 function without(scenario: Scenario, extra: keyof Extras): Scenario {
   const { [extra]: _, ...rest } = scenario

@@ -4,7 +4,7 @@ import { startPlane, type Plane } from './aws/plane.ts'
 import { createCheckers } from './checkers/all-checkers.ts'
 import { isFenceTried, isRestless, objectsOf } from './checkers/checker.ts'
 import { clearOutside } from './climate.ts'
-import { basicItems, herdOf } from './first-items.ts'
+import { basicItems, createMisfit, herdOf } from './first-items.ts'
 import { createOutside } from './outside.ts'
 import { controllersFor } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
@@ -89,6 +89,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     isRunAgain: () => end.isRunAgain === true,
   })
   for (const stored of await basicItems(scenario)) table.place(stored)
+  if (scenario.misfit) table.place(createMisfit(createSeededRandom(seed).fork('misfit item')))
   for (const { stored, targets } of herdOf(scenario, createSeededRandom(seed))) {
     table.place(stored)
     await table.index.setReferences(targets[0], targets.slice(1))

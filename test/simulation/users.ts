@@ -119,12 +119,15 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
       if (isGoing && !mayBeMade) expectation.mayExist = false
       return reply
     },
-    poke: (step) => {
+    poke: async (step) => {
       const annotations = { 'setpoint.dev/reconcile-requested-at': String(step.value) }
-      return plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations } })
+      const reply = await plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations } })
+      if (reply?.status === 422) report(`types: an annotation of ${step.kind} ${step.name} is refused`)
+      return reply
     },
     pause: (step) => setPaused(step, 'true'),
     resume: (step) => untilTaken(() => setPaused(step, null)),
+    mend: (step) => untilTaken(() => acts.apply(step)),
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
     tamper: ({ name }) => {

@@ -7,14 +7,15 @@ import { question } from '../../model/schema/fit/fit.ts'
 import { objectFits } from '../../model/schema/fit/fits.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
 import { validate } from '../../model/schema/validate.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
 import type { Kind } from '../../reconciler/kind.ts'
 
 /**
  * An object as reconcilers read it: its spec has the defaults that its kind has now, as its type says, though it be
  * older than these. It is stored with them by its next write.
  */
-export function asRead(kind: Kind<unknown, unknown>, object: ApiObject): ApiObject {
-  const schema = schemaOf(kind)?.properties?.['spec']
+export function asRead(kind: Kind<unknown, unknown>, object: ApiObject, served?: ServedKind): ApiObject {
+  const schema = schemaOf(kind, served)?.properties?.['spec']
   if (schema === undefined || !isObject(object['spec'])) return object
   const spec = applyDefaults(schema, object['spec'])
   return spec === object['spec'] ? object : { ...object, spec }
@@ -25,8 +26,12 @@ export function asRead(kind: Kind<unknown, unknown>, object: ApiObject): ApiObje
  * Undefined: it can. The status is not asked, which is the reconciler's own. One quick walk where nothing is wrong.
  * No value is repeated: this text goes into conditions, events and logs, and a value may be a secret.
  */
-export function findSpecFaults(kind: Kind<unknown, unknown>, object: ApiObject): string | undefined {
-  const schema = schemaOf(kind)
+export function findSpecFaults(
+  kind: Kind<unknown, unknown>,
+  object: ApiObject,
+  served?: ServedKind,
+): string | undefined {
+  const schema = schemaOf(kind, served)
   if (schema === undefined) return undefined
   const desired = withoutStatus(schema)
   if (objectFits(desired, object, question.complete | question.valid)) return undefined
@@ -39,9 +44,16 @@ export function findSpecFaults(kind: Kind<unknown, unknown>, object: ApiObject):
   }
 }
 
-/** What the reconciler was written for, which may be another schema than the one that is served. */
-function schemaOf({ definition, version }: Kind<unknown, unknown>): StructuralSchema | undefined {
-  const versions = definition?.spec.versions ?? []
+/**
+ * What the reconciler was written for, which may be another schema than the one that is served. That one holds for a
+ * kind that others define. What is built in has had one schema ever.
+ */
+function schemaOf(
+  { definition, version }: Kind<unknown, unknown>,
+  served: ServedKind | undefined,
+): StructuralSchema | undefined {
+  if (definition === undefined) return served?.builtIn === false ? served.schema : undefined
+  const { versions } = definition.spec
   return (versions.find(({ name }) => name === version) ?? versions[0])?.schema?.openAPIV3Schema
 }
 

@@ -71,7 +71,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const { controller, engine } = loop
   const kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
   const stored = await engine.store.get(turn.key)
-  const faults = stored && findSpecFaults(controller.kind, stored.object)
+  const faults = stored && findSpecFaults(controller.kind, stored.object, kind)
   const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })
   if (admission.kind === 'retry') return over(turn.hold(admission.afterMs))
   if (admission.kind === 'drop' || stored === undefined || kind === undefined) return over(turn.settle())
@@ -99,11 +99,11 @@ async function begin({ controller, engine }: Loop, stored: StoredObject): Promis
 
 async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<void> {
   const { controller, engine } = loop
-  const { stored, turn } = basis
+  const { stored, turn, kind } = basis
   const seen = loop.observe(stored, turn)
   const startMs = engine.clock.nowMs()
   const phase = isDeleting(stored.object) && isHeldBy(controller.finalizer, stored.object) ? 'cleanup' : 'reconcile'
-  const ran = await runWithDeadline({ controller, stored, engine: { ...engine, ...seen.engine }, signal, phase })
+  const ran = await runWithDeadline({ controller, kind, stored, engine: { ...engine, ...seen.engine }, signal, phase })
   const isCleanedUp = phase === 'cleanup' && ran.verdict.kind === 'done'
   await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, ran, { ...basis, startMs }))
   seen.end(ran.verdict)

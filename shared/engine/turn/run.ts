@@ -2,6 +2,7 @@ import { hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { copyJson, deepFreeze, isObject, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { asRead } from '../state/as-read.ts'
 import { attemptsOf, type Deadlines, type Memory } from '../../model/engine-state.ts'
@@ -21,6 +22,8 @@ const ended = new OperatingError('DEADLINE_EXCEEDED', 'the run is over')
 
 export interface RunOptions {
   readonly controller: Controller
+  /** As it is served. */
+  readonly kind: ServedKind
   readonly stored: StoredObject
   readonly engine: EngineOptions
   /** Aborts when the process stops. */
@@ -46,14 +49,21 @@ export interface RunResult {
  * says DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given
  * up: that is no failure of the object's.
  */
-export async function runWithDeadline({ controller, stored, engine, signal, phase }: RunOptions): Promise<RunResult> {
+export async function runWithDeadline({
+  controller,
+  kind,
+  stored,
+  engine,
+  signal,
+  phase,
+}: RunOptions): Promise<RunResult> {
   const over = new AbortController()
   // AbortSignal.any would leave a weak reference at `signal` for every run, until garbage is collected.
   const giveUp = (): void => over.abort(signal.reason)
   signal.addEventListener('abort', giveUp)
   if (signal.aborted) giveUp()
   // Whoever changed the object in place would change what is written at the end.
-  const object = deepFreeze(copyJson(asRead(controller.kind, stored.object)))
+  const object = deepFreeze(copyJson(asRead(controller.kind, stored.object, kind)))
   const memory = createRunMemory(engine.store, stored)
   const notes = createNotes(memory, over.signal)
   const context = createContext({

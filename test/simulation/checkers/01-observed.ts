@@ -1,6 +1,6 @@
 import { isDeleting } from '../../../shared/model/object.ts'
 import type { Life } from '../life.ts'
-import { isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+import { fitsType, isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 1: a status that says it observed a generation speaks the truth about the world, at the moment it is written;
@@ -31,7 +31,14 @@ export function createObserved({ world, scenario, table, outside, users, report 
       const { object } = after
       const observed = object.status?.['observedGeneration']
       const isNews = before?.object.status?.['observedGeneration'] !== observed
-      if (object.kind !== 'Gadget' || !isNews || observed !== object.metadata.generation || isDeleting(object)) return
+      if (
+        object.kind !== 'Gadget' ||
+        !isNews ||
+        !fitsType(specOf(after)) ||
+        observed !== object.metadata.generation ||
+        isDeleting(object)
+      )
+        return
       const { uid } = object.metadata
       const found = outside.entities.get(uid)
       if (found === specOf(after)['value'] || users.tampered.has(uid) || isMeddled(uid, by)) return

@@ -18,6 +18,7 @@ import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
 import { createPause } from './pause.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { createTypes } from './types.ts'
 import { createVersionsGrow } from './versions-grow.ts'
 
 /** All checkers as one. */
@@ -48,6 +49,7 @@ export function createCheckers(scene: Scene): Checkers {
     createRateLimit(scene),
     createObjectLimit(scene),
     createPause(scene),
+    createTypes(scene),
     createOnceOnly(scene),
   ]
   return {

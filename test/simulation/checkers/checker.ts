@@ -91,6 +91,11 @@ export function specOf({ object }: StoredObject): JsonObject {
   return object.spec ?? {}
 }
 
+/** Whether a Gadget's spec is what its type says: one that is not was observed without anything being done. */
+export function fitsType(spec: object): boolean {
+  return 'value' in spec && typeof spec.value === 'number'
+}
+
 export function named({ object }: StoredObject): string {
   return `${object.kind} ${object.metadata.name}`
 }

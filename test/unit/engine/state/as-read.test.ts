@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { asRead, findSpecFaults } from '../../../../shared/engine/state/as-read.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
+import type { ServedKind } from '../../../../shared/model/served-kind.ts'
 import { ConfigMap, defineKind, type Kind } from '../../../../shared/index.ts'
 
 /** What is stored × the type of its kind → why a reconciler cannot be given it. */
@@ -65,6 +66,15 @@ describe('findSpecFaults', () => {
   it.each(rows)('$what: $faults', ({ kind = page, content, faults }) => {
     const found = findSpecFaults(kind, objectOf(content))
     expect(found?.split(', ').toSorted()).toEqual(faults?.split(', ').toSorted())
+  })
+
+  it('goes by the schema that is served where the kind of a reconciler brings none, and by none of what is built in', () => {
+    const served = { builtIn: false, schema: page.definition?.spec.versions[0]?.schema?.openAPIV3Schema } as ServedKind
+    const { definition: _, ...plain } = page
+    expect(findSpecFaults(plain, objectOf({ spec: {} }), served)).toBe('spec.heading: Required value')
+    expect(asRead(plain, objectOf({ spec: {} }), served)['spec']).toEqual({ size: 1 })
+    expect(findSpecFaults(plain, objectOf({ spec: {} }), { ...served, builtIn: true })).toBeUndefined()
+    expect(findSpecFaults(relaxed, objectOf({ spec: {} }), served)).toBeUndefined()
   })
 
   it('says ten of very many', () => {
