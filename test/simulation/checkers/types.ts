@@ -14,8 +14,8 @@ import {
 } from './checker.ts'
 
 /**
- * Reconcilers are given what their types say: what was stored under an older schema and does not fit is not run. It says
- * so, with the path, and no longer than it is so.
+ * Reconcilers are given what their types say: what was stored under an older schema and does not fit is not run. It
+ * says so, with the path, and no longer than it is so.
  */
 export function createTypes({ world, scenario, table, report }: Scene): Checker {
   const isTold = isRoomy(scenario) && !isPoisoned(scenario) && scenario.slowed === undefined
