@@ -1,6 +1,6 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { createAuthorizer, refusalOf } from '../shared/runtime/aws/authorizer.ts'
+import { createAuthorizer, tokenRefusalOf } from '../shared/runtime/aws/authorizer.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { recordInvocation } from './middleware/record-invocation.ts'
 
@@ -11,7 +11,7 @@ export function authorizerFunction(
 ): MiddyfiedHandler<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult> {
   const authorize = createAuthorizer(boundary, ask)
   return middy<APIGatewayTokenAuthorizerEvent, APIGatewayAuthorizerResult>()
-    .use(recordInvocation(createSeeing(boundary), refusalOf))
+    .use(recordInvocation(createSeeing(boundary), tokenRefusalOf))
     .handler((event) => authorize(event))
 }
 

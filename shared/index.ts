@@ -55,4 +55,4 @@ export type { Requirement, Requirements, Resolved } from './reconciler/external/
 export { HttpError, parseRetryAfter } from './reconciler/external/http-error.ts'
 export { MissingReferenceError } from './reconciler/external/failure-class.ts'
 export { createRateBudget, createRateBudgets } from './reconciler/external/rate-budget.ts'
-export type { Lane, RateBudget, RateBudgetOptions } from './reconciler/external/rate-budget.ts'
+export type { BudgetLane, RateBudget, RateBudgetOptions } from './reconciler/external/rate-budget.ts'

@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as lambda from 'aws-cdk-lib/aws-lambda'
 import type * as logs from 'aws-cdk-lib/aws-logs'
-import { graph, type Rows, text } from './dashboard.ts'
+import { graph, type Rows, textWidget } from './dashboard.ts'
 import { type ControlMetrics, type ControllerMetricName, oneMinute, reconcileResults } from './metrics.ts'
 import type { ShownQueue } from './overview.ts'
 
@@ -18,7 +18,7 @@ export interface ShownController extends ShownQueue {
 /** One controller on a page: is it in time, what does it wait for, what goes wrong, what does it cost. */
 export function controllerPage(shown: ShownController): Rows {
   return [
-    [text(3, howToRead(shown))],
+    [textWidget(3, howToRead(shown))],
     inTime(shown),
     waitRow(shown),
     wrong(shown),

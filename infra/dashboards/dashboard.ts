@@ -25,7 +25,7 @@ function widgetsOf(rows: Rows): readonly unknown[] {
 }
 
 /** A graph: what its title asks, its lines answer. */
-export interface Graph {
+export interface GraphLines {
   readonly title: string
   readonly lines: readonly cloudwatch.IMetric[]
   /** Of the axis. */
@@ -37,7 +37,7 @@ export interface Graph {
   readonly limit?: { readonly value: number; readonly label: string }
 }
 
-export function graph({ title, lines, unit, width = 8, stacked = false, limit }: Graph): cloudwatch.GraphWidget {
+export function graph({ title, lines, unit, width = 8, stacked = false, limit }: GraphLines): cloudwatch.GraphWidget {
   return new cloudwatch.GraphWidget({
     title,
     left: [...lines],
@@ -51,6 +51,6 @@ export function graph({ title, lines, unit, width = 8, stacked = false, limit }:
 }
 
 /** Text over the whole width. */
-export function text(height: number, markdown: string): cloudwatch.TextWidget {
+export function textWidget(height: number, markdown: string): cloudwatch.TextWidget {
   return new cloudwatch.TextWidget({ markdown, width: 24, height })
 }

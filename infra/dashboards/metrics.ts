@@ -13,12 +13,12 @@ export interface ControlMetrics {
   /** One series: runs of a controller that ended so. */
   reconciles(controller: string, result: ReconcileResult, options?: MetricOptions): cloudwatch.Metric
   /** A line for each series of a metric, of all controllers or whatever `where` leaves over. */
-  search(search: Search): cloudwatch.MathExpression
+  search(search: MetricSearch): cloudwatch.MathExpression
   /** The sum of all those series. */
-  total(search: Search): cloudwatch.MathExpression
+  total(search: MetricSearch): cloudwatch.MathExpression
 }
 
-export interface Search {
+export interface MetricSearch {
   readonly name: string
   /** All dimensions that the metric is written with. */
   readonly dimensions: readonly string[]
@@ -51,7 +51,7 @@ export function controlMetrics(namespace: string): ControlMetrics {
   const metric = (metricName: string, dimensionsMap: Record<string, string>, options: MetricOptions = {}) =>
     new cloudwatch.Metric({ namespace, metricName, dimensionsMap, statistic: 'Sum', period: oneMinute, ...options })
 
-  const formatSearch = ({ name, dimensions, where = {}, statistic }: Search): string => {
+  const formatSearch = ({ name, dimensions, where = {}, statistic }: MetricSearch): string => {
     const conditions = Object.entries(where).map(([dimension, value]) => ` ${dimension}="${value}"`)
     const schema = `{${[`"${namespace}"`, ...dimensions].join(',')}}`
     return `SEARCH('${schema} MetricName="${name}"${conditions.join('')}', '${statistic}', 60)`

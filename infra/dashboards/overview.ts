@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type * as lambda from 'aws-cdk-lib/aws-lambda'
 import type * as sqs from 'aws-cdk-lib/aws-sqs'
-import { graph, type Rows, text } from './dashboard.ts'
+import { graph, type Rows, textWidget } from './dashboard.ts'
 import { type ControlMetrics, oneMinute, reconcileResults } from './metrics.ts'
 
 /** What the overview is about. */
@@ -25,18 +25,18 @@ export interface ShownQueue {
 /** The whole control plane on one page, what is most urgent at the top. */
 export function overview(plane: ShownPlane): Rows {
   return [
-    [text(4, howToRead)],
+    [textWidget(4, howToRead)],
     ...(plane.alarms.length > 0
       ? [[new cloudwatch.AlarmStatusWidget({ title: 'Alarms', alarms: [...plane.alarms], width: 24, height: 3 })]]
       : []),
     convergence(plane),
     queues(plane),
     failures(plane),
-    [text(2, aboutHealing)],
+    [textWidget(2, aboutHealing)],
     healRow(plane),
-    [text(2, aboutApi)],
+    [textWidget(2, aboutApi)],
     api(plane),
-    [text(2, aboutCost)],
+    [textWidget(2, aboutCost)],
     cost(plane),
   ]
 }

@@ -24,7 +24,7 @@ import { isReview, reviewKinds } from './reviews/review-kinds.ts'
 import { createCreate } from './verbs/create.ts'
 import { createDeleteCollection } from './verbs/delete-collection.ts'
 import { createDelete } from './verbs/delete.ts'
-import { createExplain } from './verbs/explain.ts'
+import { createExplainVerb } from './verbs/explain.ts'
 import { createGet } from './verbs/get.ts'
 import { createList } from './verbs/list.ts'
 import { createPatch } from './verbs/patch.ts'
@@ -78,7 +78,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
     delete: measured('delete', createDelete(services)),
     deletecollection: measured('deletecollection', createDeleteCollection(services)),
   }
-  const explain = measured('get', createExplain(services))
+  const explain = measured('get', createExplainVerb(services))
   const review = measured('create', answerReview)
   return ({ verb, subresource }, kind) => {
     if (isReview(kind)) return review

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { notSupported } from '../model/schema/field-error.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 import type { DeleteOptions } from '../resources/resources.ts'
-import { checkDryRun, fieldManager, flag, refuseOptions, text } from './query.ts'
+import { checkDryRun, fieldManager, flag, refuseOptions, textParameter } from './query.ts'
 import { readOptionalObject } from './request-body.ts'
 
 /** The options of a delete: from its body, or without one from its query. Throws INVALID, BAD_REQUEST. */
@@ -32,7 +32,7 @@ function isPropagation(value: unknown): value is (typeof propagations)[number] {
 }
 
 function fromQuery(query: URLSearchParams): JsonObject {
-  const propagationPolicy = text(query, 'propagationPolicy')
+  const propagationPolicy = textParameter(query, 'propagationPolicy')
   return {
     dryRun: query.getAll('dryRun'),
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),

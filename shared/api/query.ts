@@ -12,14 +12,14 @@ export function flag(query: URLSearchParams, name: string): boolean {
 }
 
 /** A parameter that is there and not empty. */
-export function text(query: URLSearchParams, name: string): string | undefined {
+export function textParameter(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name)
   return value === null || value === '' ? undefined : value
 }
 
 /** An integer; absent is `undefined`. Throws BAD_REQUEST for anything else. */
 export function integer(query: URLSearchParams, name: string): number | undefined {
-  const value = text(query, name)
+  const value = textParameter(query, name)
   if (value === undefined) return undefined
   if (/^[-+]?\d{1,15}$/.test(value)) return Number(value)
   throw undecodable(name, value, 'it must be an integer')
@@ -39,7 +39,7 @@ function undecodable(name: string, value: string, why: string): OperatingError {
 /** The options of a write, by query and User-Agent. Throws INVALID for a value that Kubernetes does not know. */
 export function writeOptions(request: HttpRequest, optionsKind: string): WriteOptions {
   const { query } = request
-  const fieldValidation = text(query, 'fieldValidation')
+  const fieldValidation = textParameter(query, 'fieldValidation')
   const manager = fieldManager(request)
   refuseOptions(optionsKind, [
     ...checkDryRun(query.getAll('dryRun')),
@@ -69,7 +69,7 @@ export function checkDryRun(values: readonly unknown[]): readonly FieldError[] {
 
 /** The field manager: named by the request, or else its program by the User-Agent. */
 export function fieldManager(request: HttpRequest): string {
-  const named = text(request.query, 'fieldManager')
+  const named = textParameter(request.query, 'fieldManager')
   if (named !== undefined) return named
   const agent = request.header('user-agent') ?? ''
   const slash = agent.indexOf('/')

@@ -1,6 +1,6 @@
 import { OperatingError } from '../model/errors.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
-import { text } from './query.ts'
+import { textParameter } from './query.ts'
 
 /**
  * The forms in which a client may ask for objects: as they are, their metadata alone, or as a table of printer columns.
@@ -39,7 +39,7 @@ function representation({ type, parameters }: MediaRange, query: URLSearchParams
 const jsonTypes: readonly string[] = ['application/json', '*/*', 'application/*']
 
 function includeObject(query: URLSearchParams): IncludeObject {
-  const value = text(query, 'includeObject') ?? 'Metadata'
+  const value = textParameter(query, 'includeObject') ?? 'Metadata'
   if (value === 'None' || value === 'Metadata' || value === 'Object') return value
   throw new OperatingError(
     'BAD_REQUEST',

@@ -3,7 +3,7 @@ import type { ApiObject } from '../model/object.ts'
 import { fieldSelector, labelSelector, findSelectedName, type Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Call } from './call.ts'
-import { text } from './query.ts'
+import { textParameter } from './query.ts'
 
 /** Which objects of a kind a list, a watch or a delete of many is about. */
 export interface Selection {
@@ -39,7 +39,7 @@ export function selectionOf({ request: { query }, info, kind }: Call): Selection
 }
 
 function selectorText(query: URLSearchParams, name: string): string | undefined {
-  const selector = text(query, name)
+  const selector = textParameter(query, name)
   if (selector !== undefined && selector.length > selectorLengthMax) {
     throw new OperatingError('BAD_REQUEST', `${name} is longer than ${selectorLengthMax} characters`)
   }

@@ -33,3 +33,8 @@ export function wakesItself(touched: Touched): boolean {
 export function touches(touched: Touched, ...parts: readonly Part[]): boolean {
   return touched.some((part) => parts.includes(part))
 }
+
+/** The stored object with this resourceVersion. */
+export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
+  return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }
+}

@@ -19,7 +19,7 @@ export interface Admitted {
 /**
  * Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what it is to replace.
  */
-export function admit(
+export function admitBody(
   kind: ServedKind,
   given: JsonObject,
   options: Pick<WriteOptions, 'fieldValidation'>,

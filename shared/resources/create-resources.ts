@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
-import { admit, checkType, refuse } from './admission.ts'
+import { admitBody, checkType, refuse } from './admission.ts'
 import { createConditionalWrites, keyIn, type ChangePlan, type Planned } from './conditional-writes.ts'
 import {
   applyConfiguration,
@@ -62,7 +62,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   }
 
   const update: Resources['update'] = async (kind, given, how) => {
-    const { body, warnings } = admit(kind, given, how)
+    const { body, warnings } = admitBody(kind, given, how)
     const metadata = isObject(body['metadata']) ? body['metadata'] : {}
     const at = { namespace: namespaceOf(body), name: textOf(metadata['name']) }
     const namesVersion = metadata['resourceVersion'] !== undefined
@@ -81,7 +81,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   ): Promise<Written> => {
     const next = (before: StoredObject): Planned => {
       const live = inVersion(kind, before).object
-      const { body, warnings } = admit(kind, patchObject(live, given), how, live)
+      const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
       return { object: rewritten(before.object, body, writer(kind, how)), warnings }
     }
     return change(kind, at, plan(next, namesVersionIn(given), how))
@@ -128,7 +128,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     },
 
     create: async (kind, given, how) => {
-      const { body, warnings } = admit(kind, given, how)
+      const { body, warnings } = admitBody(kind, given, how)
       const withOwner: typeof withManagedFields = (object, sent) =>
         withOwnership(object, object, sentManagedFieldsOf(sent), writer(kind, how))
       return showInVersion(kind, await create(kind, body, { ...how, warnings, withOwner }))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { placeOf, root, sourceFile, sourceFiles } from './source.ts'
-import { tidyRules } from './tidy.ts'
+import { sharedNames, tidyRules } from './tidy.ts'
 
 describe('the tree', () => {
   const files = sourceFiles()
@@ -10,6 +10,21 @@ describe('the tree', () => {
   it.each(Object.values(tidyRules))('$name', ({ broken, find }) => {
     expect(find(sourceFile(broken.path, broken.text))).toHaveLength(1)
     expect(files.flatMap((file) => find(file).map(({ start }) => placeOf(file, start)))).toEqual([])
+  })
+})
+
+describe('an exported name', () => {
+  it('has one owner', () => {
+    expect(sharedNames(sourceFiles())).toEqual([])
+  })
+
+  it.each([
+    { paths: ['shared/a.ts', 'functions/b.ts'], found: 1, because: 'a reader cannot tell the two apart' },
+    { paths: ['shared/a.ts', 'infra/b.ts'], found: 0, because: 'infra imports nothing of shared' },
+    { paths: ['shared/a.ts', 'test/b.ts'], found: 0, because: 'a test is read beside its subject' },
+  ])('of $paths: $because', ({ paths, found }) => {
+    const texts = ['export interface A {}', 'export const A = 1, B = 2']
+    expect(sharedNames(paths.map((path, i) => sourceFile(path, texts[i] ?? '')))).toHaveLength(found)
   })
 })
 

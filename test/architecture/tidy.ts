@@ -60,6 +60,42 @@ export const tidyRules = {
   },
 } as const satisfies Readonly<Record<string, TidyRule>>
 
+/**
+ * The names that more than one file exports, each with its files. `infra` is a house of its own: it imports nothing of
+ * the others. Lambda asks each function for a `handler`.
+ */
+export function sharedNames(files: readonly SourceFile[]): readonly string[] {
+  const owners = new Map<string, Set<string>>()
+  for (const file of files.filter(({ path }) => /^(shared|functions|infra)\//.test(path)))
+    for (const name of exportedNames(file)) {
+      const known = owners.get(`${houseOf(file)} ${name}`) ?? new Set()
+      owners.set(`${houseOf(file)} ${name}`, known.add(file.path))
+    }
+  return [...owners]
+    .filter(([name, paths]) => paths.size > 1 && !name.endsWith(' handler'))
+    .map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)
+}
+
+function houseOf({ path }: SourceFile): string {
+  return path.startsWith('infra/') ? 'infra' : 'shared'
+}
+
+function exportedNames({ program }: SourceFile): readonly string[] {
+  const statements = program['body'] as readonly SyntaxNode[]
+  const declarations = statements
+    .filter(({ type }) => type === 'ExportNamedDeclaration')
+    .map((one) => one['declaration'])
+  return declarations.filter((one): one is SyntaxNode => one !== null).flatMap(declaredNames)
+}
+
+function declaredNames(declaration: SyntaxNode): readonly string[] {
+  const { id, declarations = [] } = declaration as unknown as {
+    readonly id?: { readonly name: string }
+    readonly declarations?: readonly { readonly id: { readonly name: string } }[]
+  }
+  return id === undefined ? declarations.map((one) => one.id.name) : [id.name]
+}
+
 const frontDoors = new Set(['shared/index.ts', 'infra/cdk.ts'])
 
 function isTest({ path }: SourceFile): boolean {

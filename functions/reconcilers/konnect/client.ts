@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type SecretObject,
 } from '../../../shared/index.ts'
-import { refusalOf } from './refusal.ts'
+import { toHttpError } from './refusal.ts'
 
 /** Konnect's API with the credentials of one account. */
 export interface KonnectClient {
@@ -25,13 +25,13 @@ export interface KonnectClient {
 }
 
 /** As the global `fetch`. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type KonnectFetch = (url: string, init: RequestInit) => Promise<Response>
 
-export interface ClientOptions {
+export interface KonnectClientOptions {
   readonly serverURL: string
   readonly secret: SecretObject
   readonly ctx: Context
-  readonly fetch: Fetch
+  readonly fetch: KonnectFetch
   readonly controlPlaneID?: string | undefined
   readonly organizationID?: string | undefined
 }
@@ -40,7 +40,7 @@ export interface ClientOptions {
 const timeoutMs = 15_000
 
 /** A client with the token that the Secret has as `token`: a personal or a system account access token. */
-export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: ClientOptions): KonnectClient {
+export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: KonnectClientOptions): KonnectClient {
   const token = Buffer.from(secret.data?.['token'] ?? '', 'base64')
     .toString()
     .trim()
@@ -66,7 +66,7 @@ export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: C
       const answer = parseAnswer(await response.text())
       if (response.ok) return answer
       const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), ctx.now())
-      throw refusalOf(response.status, answer, retryAfterMs)
+      throw toHttpError(response.status, answer, retryAfterMs)
     },
   }
 }

@@ -1,9 +1,9 @@
 import { createRateBudgets, HttpError, type RateBudget } from '../../../shared/index.ts'
-import { requireAnswer, type Fetch, type KonnectClient } from './client.ts'
+import { requireAnswer, type KonnectFetch, type KonnectClient } from './client.ts'
 
 /** What all Konnect reconcilers of a process share. */
 export interface Konnect {
-  readonly fetch: Fetch
+  readonly fetch: KonnectFetch
   /** One budget per account, whatever kinds of entities its objects are for. */
   budgetOf(client: KonnectClient): RateBudget
   /** Whose account it is; asked once per process. */
@@ -14,7 +14,7 @@ export interface Konnect {
 
 export interface KonnectOptions {
   /** Default: the global one. */
-  readonly fetch?: Fetch
+  readonly fetch?: KonnectFetch
   /**
    * What an account may call. Konnect publishes no number; this is what a person with a script would do. Default 20 a
    * second in bursts of 100.

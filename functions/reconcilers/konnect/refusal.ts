@@ -6,7 +6,7 @@ import { HttpError, MissingReferenceError, type Json, type JsonObject } from '..
  * errors for the entities in them (`message`, `details`). The latter say 400 for what is elsewhere a 409: a name that
  * is taken, a reference to what is not there.
  */
-export function refusalOf(status: number, answer: JsonObject | undefined, retryAfterMs?: number): HttpError {
+export function toHttpError(status: number, answer: JsonObject | undefined, retryAfterMs?: number): HttpError {
   const details = objects(answer?.['details'])
   const texts = [
     answer?.['title'],

@@ -6,7 +6,7 @@ import type {
   ProviderRun,
   Stage,
   StageResult,
-  Wait,
+  ProviderWait,
   WantedCluster,
 } from './provider.ts'
 import { createAppliedNotes } from './rds/applied-notes.ts'
@@ -19,10 +19,10 @@ import {
   unchangeable,
   type Instance,
 } from './rds/instance.ts'
-import { identifierOf, isOwnedBy, notOurs, ownerOf, type Tag } from './rds/ownership.ts'
+import { identifierOf, isOwnedBy, notOurs, ownerTagOf, type Tag } from './rds/ownership.ts'
 import { composeGroup, groupTypeName, hasParameters, type ParameterGroup } from './rds/parameter-group.ts'
-import { createRequests, type Connect, type FailedLook, type Requests } from './rds/requests.ts'
-import { resourcesOf, type Resources } from './rds/resource.ts'
+import { createRdsRequests, type Connect, type FailedLook, type RdsRequests } from './rds/requests.ts'
+import { resourcesOf, type RdsResources } from './rds/resource.ts'
 import type { RdsSettings } from './rds/settings.ts'
 
 export interface AwsProviderOptions {
@@ -38,13 +38,13 @@ export interface AwsProviderOptions {
 export function awsProvider({ connect, settings }: AwsProviderOptions): PostgresProvider {
   const instances = resourcesOf<Instance>(typeName, connect)
   const groups = resourcesOf<ParameterGroup>(groupTypeName, connect)
-  const requestsOf = ({ uid }: ClusterIdentity, run: ProviderRun): Requests => createRequests(connect, uid, run)
+  const requestsOf = ({ uid }: ClusterIdentity, run: ProviderRun): RdsRequests => createRdsRequests(connect, uid, run)
   const nameOf = (cluster: ClusterIdentity): string => identifierOf(cluster, settings())
-  const isOurs = (cluster: ClusterIdentity, found: Tagged): boolean => isOwnedBy(found, ownerOf(cluster, settings()))
+  const isOurs = (cluster: ClusterIdentity, found: Tagged): boolean => isOwnedBy(found, ownerTagOf(cluster, settings()))
 
   /** What there is of that type for the cluster; `undefined` if there is none. Throws for what is another's. */
   async function findOurs<Found extends Tagged>(
-    resources: Resources<Found>,
+    resources: RdsResources<Found>,
     cluster: ClusterIdentity,
   ): Promise<Found | undefined> {
     const found = await resources.find(nameOf(cluster))
@@ -135,7 +135,11 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
     return group === undefined || !isOurs(cluster, group) ? 'gone' : groups.remove(nameOf(cluster), requests)
   }
 
-  async function removeInstance(cluster: ClusterIdentity, instance: Instance, requests: Requests): Promise<Wait> {
+  async function removeInstance(
+    cluster: ClusterIdentity,
+    instance: Instance,
+    requests: RdsRequests,
+  ): Promise<ProviderWait> {
     const { DBInstanceStatus: status, DeletionProtection: isProtected } = instance
     if (status === 'deleting') return later('Deleting', 'RDS deletes the DB instance')
     return isProtected === true
@@ -161,7 +165,7 @@ interface Tagged {
   readonly Tags?: readonly Tag[]
 }
 
-function notServing({ DBInstanceStatus: status = 'unknown' }: Instance): Wait {
+function notServing({ DBInstanceStatus: status = 'unknown' }: Instance): ProviderWait {
   return later('NotAvailable', `the DB instance is ${status}`)
 }
 
@@ -172,7 +176,7 @@ function again({ code, error }: FailedLook): Error {
     : error
 }
 
-function later(reason: string, message: string): Wait {
+function later(reason: string, message: string): ProviderWait {
   return { ...waiting(reason, message), after: '30s' }
 }
 

@@ -13,7 +13,7 @@ import {
 import { keepOrChoosePassword, keepSecret } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster } from './kinds.ts'
-import type { ClusterIdentity, PostgresProvider, StageResult, Wait, WantedCluster } from './provider.ts'
+import type { ClusterIdentity, PostgresProvider, StageResult, ProviderWait, WantedCluster } from './provider.ts'
 
 type Cluster = ObjectOf<typeof PostgresCluster>
 
@@ -59,7 +59,7 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
 
 const noEndpoint = waiting('NoEndpoint', 'the server has no address yet')
 
-function lookAgain({ reason, message, after = '5s' }: Wait, conditions: Conditions = {}): Outcome<never> {
+function lookAgain({ reason, message, after = '5s' }: ProviderWait, conditions: Conditions = {}): Outcome<never> {
   return again(after, { conditions, ready: { reason, message } })
 }
 
@@ -68,7 +68,7 @@ type Conditions = Readonly<Record<string, ConditionPatch>>
 interface Staged {
   readonly conditions: Conditions
   readonly endpoint?: StageResult['endpoint']
-  readonly unready?: Wait
+  readonly unready?: ProviderWait
 }
 
 /** Runs stage after stage, up to the first that is not ready. */

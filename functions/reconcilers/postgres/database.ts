@@ -19,7 +19,7 @@ import { withConnection, type Endpoint } from './sql/connection.ts'
 import { dropDatabase, ensureDatabase } from './sql/databases.ts'
 import { ensureExtensions } from './sql/extensions.ts'
 import { ensureGrants } from './sql/grants.ts'
-import type { Owned } from './sql/mark.ts'
+import type { MarkedItem } from './sql/mark.ts'
 import { dropRole, ensureRole } from './sql/roles.ts'
 
 type Database = ObjectOf<typeof PostgresDatabase>
@@ -130,7 +130,7 @@ async function ensureAll(
 }
 
 /** What is marked as this object's; left behind, it waits for the next object of this namespace and name. */
-function ownedPartsOf(database: Database): { readonly ownedDatabase: Owned; readonly ownedRole: Owned } {
+function ownedPartsOf(database: Database): { readonly ownedDatabase: MarkedItem; readonly ownedRole: MarkedItem } {
   const { uid, namespace = '', name } = database.metadata
   const { databaseName, roleName } = namesOf(database)
   const owner = { uid, key: `${namespace}/${name}` }

@@ -4,9 +4,9 @@ import type { ClusterIdentity, PostgresProvider, Stage, WantedCluster } from './
 import { configure } from './server/configure.ts'
 import { destroy } from './server/destroy.ts'
 import type { Server } from './server/home.ts'
-import { prepareHost, type Host } from './server/host.ts'
+import { prepareHost, type ServerHost } from './server/host.ts'
 import { initialise } from './server/initialise.ts'
-import { reload, start, stop } from './server/lifecycle.ts'
+import { reload, start, stopServer } from './server/lifecycle.ts'
 import { observe } from './server/observe.ts'
 import { loopback } from './server/port.ts'
 import { modestSettings } from './server/settings.ts'
@@ -40,16 +40,16 @@ export function localProvider(directory: string): PostgresProvider {
     },
     retain: async (cluster, { signal }) => {
       const server = await serverOf(cluster, signal)
-      await stop(server, signal)
+      await stopServer(server, signal)
       return `the server is stopped, its files are in ${server.directory}`
     },
   }
 }
 
-let prepared: Promise<Host> | undefined
+let prepared: Promise<ServerHost> | undefined
 
 /** The machine does not change while the process runs; a failure to find out is not remembered. */
-function host(signal: AbortSignal): Promise<Host> {
+function host(signal: AbortSignal): Promise<ServerHost> {
   prepared ??= prepareHost({ user: process.env['SETPOINT_POSTGRES_USER'] }, signal).catch((error: unknown) => {
     prepared = undefined
     throw error
@@ -75,7 +75,7 @@ async function configureStage(
   const settings = { ...modestSettings, ...parameters }
   const { written, pending } = await configure(server, { port, settings }, signal)
   if (pending === 'reload') await reload(server, signal)
-  if (pending === 'restart') await stop(server, signal)
+  if (pending === 'restart') await stopServer(server, signal)
   return { changes: written ? [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] : [] }
 }
 
@@ -84,7 +84,7 @@ async function runStage(server: Server, wanted: WantedCluster, signal: AbortSign
   let postmaster = await start(server, signal)
   const changes = before.running === undefined ? ['started the server'] : []
   if (!(await letsIn(postmaster.port, wanted, signal))) {
-    await stop(server, signal)
+    await stopServer(server, signal)
     await resetPassword(server, wanted.superuser, signal)
     postmaster = await start(server, signal)
     changes.push('gave the superuser the password of its Secret')

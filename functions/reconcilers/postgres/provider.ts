@@ -10,7 +10,7 @@ export interface PostgresProvider {
   readonly resync: Duration
   readonly stages: readonly Stage[]
   /** Takes away all that the stages made; repeated until it says that nothing is left. */
-  remove(cluster: ClusterIdentity, run: ProviderRun): Promise<'gone' | Wait>
+  remove(cluster: ClusterIdentity, run: ProviderRun): Promise<'gone' | ProviderWait>
   /** Serves no longer for us and keeps the data; says what becomes of it. */
   retain(cluster: ClusterIdentity, run: ProviderRun): Promise<string>
 }
@@ -55,7 +55,7 @@ export interface Stage {
 }
 
 export interface StageResult {
-  readonly waiting?: Wait
+  readonly waiting?: ProviderWait
   /** What was done, in words for an event; empty if all was as wanted. */
   readonly changes?: readonly string[]
   /** Known once a stage has found it out. */
@@ -68,7 +68,7 @@ export interface StageResult {
   }
 }
 
-export interface Wait extends NotReady {
+export interface ProviderWait extends NotReady {
   /** When to look again. Default 5 s. */
   readonly after?: Duration
 }

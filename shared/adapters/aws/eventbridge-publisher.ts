@@ -9,7 +9,7 @@ import type { Condition } from '../../model/conditions.ts'
 import type { Transition } from '../../model/transitions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
-import { inBatches, type Refusal } from './client/batches.ts'
+import { inBatches, type EntryRefusal } from './client/batches.ts'
 import { clientTimeouts } from './client/client-timeouts.ts'
 import { isThrottle, serviceFailure } from './client/service-failure.ts'
 
@@ -39,7 +39,9 @@ export function createEventBridgePublisher(options: EventBridgePublisherOptions)
   const { client, bus, clock, random } = options
   const attempt = `put events on the bus ${bus}`
 
-  const call = async (batch: readonly PutEventsRequestEntry[]): Promise<readonly Refusal<PutEventsRequestEntry>[]> => {
+  const call = async (
+    batch: readonly PutEventsRequestEntry[],
+  ): Promise<readonly EntryRefusal<PutEventsRequestEntry>[]> => {
     const { Entries = [] } = await client
       .send(new PutEventsCommand({ Entries: [...batch] }))
       .catch((error: unknown): never => {
@@ -76,7 +78,7 @@ function shorten(condition: Condition): Condition {
 function refusals(
   batch: readonly PutEventsRequestEntry[],
   results: readonly PutEventsResultEntry[],
-): readonly Refusal<PutEventsRequestEntry>[] {
+): readonly EntryRefusal<PutEventsRequestEntry>[] {
   return batch.flatMap((entry, i) => {
     const { ErrorCode: code, ErrorMessage: message = '' } = results[i] ?? {}
     return code === undefined ? [] : [{ entry, code, message, isFinal: !isPassing(code) }]

@@ -3,7 +3,7 @@ import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { reachVersion } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
-import { text } from '../query.ts'
+import { textParameter } from '../query.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
@@ -43,9 +43,9 @@ async function* listPieces(
 
 /** Lists tell the present, which satisfies every other way of asking for a version. */
 function refuseExactVersion({ request: { query } }: Call): void {
-  if (text(query, 'resourceVersionMatch') !== 'Exact') return
+  if (textParameter(query, 'resourceVersionMatch') !== 'Exact') return
   throw new OperatingError(
     'EXPIRED',
-    `lists tell the present: resourceVersion ${text(query, 'resourceVersion') ?? ''} is not served exactly`,
+    `lists tell the present: resourceVersion ${textParameter(query, 'resourceVersion') ?? ''} is not served exactly`,
   )
 }

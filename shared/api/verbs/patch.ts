@@ -4,7 +4,7 @@ import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
 import type { Patch } from '../../resources/resources.ts'
 import { placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
-import { flag, refuseOptions, text, writeOptions } from '../query.ts'
+import { flag, refuseOptions, textParameter, writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { mediaType, readJson, readObject, mediaTypeRefusal } from '../request-body.ts'
@@ -54,7 +54,7 @@ const patchTypes = ['application/json-patch+json', 'application/merge-patch+json
 
 async function readApply(call: Call): Promise<Patch> {
   const { query } = call.request
-  if (text(query, 'fieldManager') === undefined)
+  if (textParameter(query, 'fieldManager') === undefined)
     refuseOptions('PatchOptions', [fieldRequired('fieldManager', 'is required for apply patch')])
   return { type: 'apply', body: placeBody(call, await readObject(call.request)), force: flag(query, 'force') }
 }

@@ -4,7 +4,7 @@ import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { errorFields } from '../failure.ts'
 import { reachVersion } from '../fresh-version.ts'
-import { text } from '../query.ts'
+import { textParameter } from '../query.ts'
 import { selectPages, type Pages, type SelectedOptions } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf } from '../view.ts'
@@ -15,7 +15,7 @@ import {
   resumeMembership,
   type Membership,
 } from '../watch/membership.ts'
-import { watchOptions, type WatchOptions } from '../watch/options.ts'
+import { watchOptions, type WatchStart } from '../watch/options.ts'
 import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
 import { bookmarkMs, dueMs, pieces, type Stream } from '../watch/stream.ts'
@@ -42,7 +42,7 @@ export function createWatch(services: ApiServices): VerbHandler {
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
 interface Opening {
-  readonly options: WatchOptions
+  readonly options: WatchStart
   readonly services: ApiServices
   readonly liveOf: (kind: ServedKind) => LiveChanges
   readonly release: () => void
@@ -120,7 +120,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
 
 /** Who is told the same: a selection by name and namespace only, in one view. */
 function shareNameOf({ info, kind, request: { query } }: Call, view: string): string {
-  return JSON.stringify([view, kind.namespaced ? info.namespace : '', text(query, 'fieldSelector') ?? ''])
+  return JSON.stringify([view, kind.namespaced ? info.namespace : '', textParameter(query, 'fieldSelector') ?? ''])
 }
 
 interface Start {
@@ -131,7 +131,7 @@ interface Start {
   readonly isFixed: boolean
 }
 
-async function startOf(selected: SelectedOptions, options: WatchOptions, services: ApiServices): Promise<Start> {
+async function startOf(selected: SelectedOptions, options: WatchStart, services: ApiServices): Promise<Start> {
   const isFixed = !selected.selection.isMutable
   if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services)) }
   const after = options.after ?? (await services.feed.latest())

@@ -3,7 +3,7 @@ import { checkWatch, resourceVersion } from '../list-options.ts'
 import { count, flag, refuseOptions } from '../query.ts'
 
 /** What a watch was asked for. */
-export interface WatchOptions {
+export interface WatchStart {
   /** Follow from behind this resourceVersion; `undefined` starts from the present. */
   readonly after: string | undefined
   /** The resourceVersion that the store must have reached. */
@@ -18,7 +18,7 @@ export interface WatchOptions {
 }
 
 /** Reads the parameters of a watch. Throws BAD_REQUEST, or INVALID for parameters that do not go together. */
-export function watchOptions({ query }: HttpRequest): WatchOptions {
+export function watchOptions({ query }: HttpRequest): WatchStart {
   const version = resourceVersion(query)
   const sendsInitial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined
   refuseOptions('ListOptions', checkWatch(query))

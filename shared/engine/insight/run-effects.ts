@@ -8,7 +8,7 @@ import type { Resources, Written } from '../../resources/resources.ts'
 /** What a run did to the objects it can reach through its context, counted as it goes. */
 export interface RunEffects {
   reads: number
-  readonly written: { [outcome in Outcome]: number }
+  readonly written: { [outcome in WriteEffect]: number }
   /** What was missing or changed by somebody else, and was mended: children, and things outside. */
   drift: number
   /** Calls of somebody else's API. */
@@ -36,7 +36,7 @@ export function outsideCounts(effects: RunEffects): OutsideCounts {
   }
 }
 
-export type Outcome = Written['outcome'] | 'deleted'
+export type WriteEffect = Written['outcome'] | 'deleted'
 
 export function noEffects(): RunEffects {
   return { reads: 0, written: { created: 0, updated: 0, unchanged: 0, deleted: 0 }, drift: 0, outside: new Map() }

@@ -1,7 +1,7 @@
 import { metrics } from '../../model/metrics.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Verdict } from '../../reconciler/verdict.ts'
-import type { Outcome, OutsideCall, RunEffects } from './run-effects.ts'
+import type { WriteEffect, OutsideCall, RunEffects } from './run-effects.ts'
 
 /** A run that is over. */
 export interface RunRecord {
@@ -30,7 +30,7 @@ export function createRunMetrics(name: string, telemetry: Telemetry): (run: RunR
   }
   const steady = (of: SteadyResult) => telemetry.counter(metrics.steadyRuns, { ...controller, result: of })
   const steadyRuns = { quiet: steady('quiet'), wrote: steady('wrote'), requeued: steady('requeued') }
-  const wrote = (of: Outcome) => telemetry.counter(metrics.writes, { ...controller, result: of })
+  const wrote = (of: WriteEffect) => telemetry.counter(metrics.writes, { ...controller, result: of })
   const writes = {
     created: wrote('created'),
     updated: wrote('updated'),
@@ -63,7 +63,7 @@ export function createRunMetrics(name: string, telemetry: Telemetry): (run: RunR
     countVerdict(run.verdict)
     if (reads > 0) read(reads)
     for (const outcome in written)
-      if (written[outcome as Outcome] > 0) writes[outcome as Outcome](written[outcome as Outcome])
+      if (written[outcome as WriteEffect] > 0) writes[outcome as WriteEffect](written[outcome as WriteEffect])
     if (drift > 0) drifted(drift)
     for (const [call, times] of run.effects.outside) outside.get(call)?.(times)
     if (run.wasSteady) steadyRuns[steadyResult(run)]()

@@ -11,7 +11,7 @@ import type { Postponement } from '../state/postponed-state.ts'
 import type { RunFacts } from '../state/run-facts.ts'
 import type { Turn } from '../state/turn.ts'
 import { createHotLoops, type EndedRun } from './hot-loops.ts'
-import { createSharedPace, type Pass } from './shared-pace.ts'
+import { createSharedPace, type LinePlace } from './shared-pace.ts'
 
 /** The limits of one controller's runs: the rate of each object, hot loops, and the rate that many processes share. */
 export interface Limits {
@@ -63,7 +63,7 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
     leave: () => {},
   }
 
-  function inPace(pass: Pass): Entry {
+  function inPace(pass: LinePlace): Entry {
     return {
       postpone: async (stored, turn) =>
         ownLimit(stored, turn, pass.hasReservation(stored)) ?? reservationAhead(pass, stored, turn, options),
@@ -95,7 +95,7 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
  * A reservation that lies ahead. Where the reservations cannot be asked for just now, many others are asking for them.
  */
 async function reservationAhead(
-  pass: Pass,
+  pass: LinePlace,
   stored: StoredObject,
   turn: Turn,
   { clock, random }: LimitsOptions,

@@ -9,11 +9,11 @@ import type { Controller } from '../../reconciler/controller.ts'
  * crash uses one twice. The keys of a batch, which begin together, share a request.
  */
 export interface SharedPace {
-  enter(): Pass
+  enter(): LinePlace
 }
 
 /** One turn's way through. */
-export interface Pass {
+export interface LinePlace {
   /** When the object may run. A turn makes one reservation, unless it is late for it. */
   runAtMs(stored: StoredObject): Promise<number>
   /** Whether it has asked for the object already, in this turn or an earlier one. */

@@ -6,14 +6,14 @@ import { findTouched } from '../../resources/transitions.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
 /** How the end of a turn is written. */
-export type Write =
+export type StateWrite =
   | { readonly kind: 'none' }
   | { readonly kind: 'replace'; readonly touched: Touched }
   /** The last finalizer is gone: the object goes. */
   | { readonly kind: 'remove' }
 
 /** What to write so that `live` becomes `next`. Nothing if they are equal: equal status is never written. */
-export function writeOf(live: StoredObject, next: StoredObject): Write {
+export function writeOf(live: StoredObject, next: StoredObject): StateWrite {
   if (live.object !== next.object && isReleased(next.object) && !isReleased(live.object)) return { kind: 'remove' }
   const touched: Touched = [
     ...(equal(live.object.metadata.finalizers, next.object.metadata.finalizers) ? [] : (['meta'] as const)),

@@ -11,7 +11,7 @@ import { isOf } from '../../reconciler/kind.ts'
  * Who refers to whom, for all controllers at once: primaries to the objects they name, watched objects to the primaries
  * they map to. Kept in the index, since what an object referred to before cannot be told from what it is now.
  */
-export interface References {
+export interface ReferenceNotes {
   /**
    * Notes what an object refers to now, in addition to before; the difference is given back. Undefined if the change
    * says nothing of it.
@@ -39,7 +39,7 @@ interface Ports {
   readonly index: ObjectIndex
 }
 
-export function createReferences(controllers: readonly Controller[], { store, index }: Ports): References {
+export function createReferences(controllers: readonly Controller[], { store, index }: Ports): ReferenceNotes {
   const targetsOf = createTargets(controllers)
 
   /** But nothing that the object refers to by now: the change may be an old one that is told again. */

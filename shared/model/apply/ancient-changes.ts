@@ -1,6 +1,6 @@
 import { union } from './fields/field-set.ts'
 import { byAge } from './managed-fields.ts'
-import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
+import { ownerId, type Manager, type FieldOwner, type Owners } from './ownership.ts'
 
 const maxUpdaters = 10
 
@@ -22,18 +22,18 @@ export function capUpdaters(owners: Owners): Owners {
   return result
 }
 
-function oldestFirst([idA, a]: readonly [string, Owner], [idB, b]: readonly [string, Owner]): number {
+function oldestFirst([idA, a]: readonly [string, FieldOwner], [idB, b]: readonly [string, FieldOwner]): number {
   return byAge(a, b) || (idA < idB ? -1 : 1)
 }
 
 interface Move {
   readonly id: string
-  readonly owner: Owner
+  readonly owner: FieldOwner
   /** The oldest updater of the same version: what the bucket starts from. */
   readonly oldestId: string
 }
 
-function moveToBucket(owners: Map<string, Owner>, { id, owner, oldestId }: Move): void {
+function moveToBucket(owners: Map<string, FieldOwner>, { id, owner, oldestId }: Move): void {
   const { apiVersion, time } = owner
   const bucket: Manager = { manager: 'ancient-changes', operation: 'Update', apiVersion, ...(time && { time }) }
   const bucketId = ownerId(bucket)

@@ -4,7 +4,7 @@ import { conflictMessage, conflictsOf, type Conflict } from './conflict.ts'
 import { difference } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
 import { fieldsLastApplied, refreshLastApplied } from './last-applied.ts'
-import { ownersOf, withoutManagedFields } from './managed-fields.ts'
+import { decodeOwners, withoutManagedFields } from './managed-fields.ts'
 import { claim, recordWrite, withFields, type Claim, type Owners } from './ownership.ts'
 import { setOfReset, withoutReset } from './reset-fields.ts'
 import { managerOf, trackOwners, type Tracked, type TrackedWrite } from './tracked-write.ts'
@@ -49,7 +49,7 @@ export function apply(request: ApplyRequest): ApplyResult {
   const ignored = setOfReset(request.resetFields ?? [])
   const live = request.live === undefined ? identityOf(request.config) : withoutManagedFields(request.live)
   // Managed fields that cannot be read would block every apply for good; tracking starts again instead.
-  const known: Owners = ownersOf(request.live ?? {}, type) ?? new Map()
+  const known: Owners = decodeOwners(request.live ?? {}, type) ?? new Map()
   const owners = known.size > 0 ? known : ownersBeforeFirstApply(request, { live, type, ignored })
   const config = withoutReset(request.config, ignored)
   const claimed = claim(owners, { self: managerOf(request, 'Apply'), live, config, type, ignored })

@@ -3,7 +3,7 @@ import type { ManagedFieldsEntry } from '../object.ts'
 import { parseTimestamp } from '../time.ts'
 import { decodeFields, encodeFields } from './fields/fields-v1.ts'
 import { entryOf, listIn, mapIn } from './json-parts.ts'
-import { ownerId, type Manager, type Owner, type Owners } from './ownership.ts'
+import { ownerId, type Manager, type FieldOwner, type Owners } from './ownership.ts'
 import type { MergeType } from './typed/merge-type.ts'
 import { settle } from './typed/schema-change.ts'
 
@@ -11,7 +11,7 @@ import { settle } from './typed/schema-change.ts'
  * The owners that an object's `metadata.managedFields` names, as they read by today's schema; `undefined` if an entry
  * cannot be read.
  */
-export function ownersOf(object: JsonObject, type: MergeType): Owners | undefined {
+export function decodeOwners(object: JsonObject, type: MergeType): Owners | undefined {
   try {
     const owners = listIn(entryOf(mapIn(object['metadata']), 'managedFields')).map(decodeOwner)
     return new Map(owners.map((owner) => [ownerId(owner), { ...owner, fields: settle(owner.fields, type) }]))
@@ -21,7 +21,7 @@ export function ownersOf(object: JsonObject, type: MergeType): Owners | undefine
   }
 }
 
-function decodeOwner(entry: Json): Owner {
+function decodeOwner(entry: Json): FieldOwner {
   if (!isEntry(entry)) throw new SyntaxError('not an entry of managedFields')
   const { fieldsType: _, fieldsV1, ...manager } = entry
   return { ...manager, fields: decodeFields(fieldsV1) }
@@ -79,7 +79,7 @@ export function withoutManagedFields(object: JsonObject): JsonObject {
 }
 
 /** The object with these entries; without the field if there are none. */
-export function withManagedFields(object: JsonObject, managedFields: ManagedFieldsEntry[]): JsonObject {
+export function withEntries(object: JsonObject, managedFields: ManagedFieldsEntry[]): JsonObject {
   if (managedFields.length === 0) return object
   return { ...object, metadata: { ...mapIn(object['metadata']), managedFields } }
 }

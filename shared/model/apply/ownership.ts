@@ -15,7 +15,7 @@ import { fieldsOf } from './typed/fields-of.ts'
 import type { MergeType } from './typed/merge-type.ts'
 import { merge } from './typed/merge.ts'
 import { unmanagedFields } from './typed/object-meta.ts'
-import { prune } from './typed/prune.ts'
+import { pruneUnowned } from './typed/prune.ts'
 
 /** Who writes: one entry of `metadata.managedFields` without its fields. */
 export interface Manager {
@@ -27,12 +27,12 @@ export interface Manager {
   readonly time?: string
 }
 
-export interface Owner extends Manager {
+export interface FieldOwner extends Manager {
   readonly fields: FieldSet
 }
 
 /** Who owns what, by `ownerId`. Nobody in it owns nothing. */
-export type Owners = ReadonlyMap<string, Owner>
+export type Owners = ReadonlyMap<string, FieldOwner>
 
 /** Kubernetes' own identifier. An applier is the same in every version, an updater is another one in each. */
 export function ownerId({ manager, operation, apiVersion, subresource }: Manager): string {
@@ -81,7 +81,7 @@ export function claim(owners: Owners, { self, live, config, type, ignored }: Cla
   }
 }
 
-function sameClaim(a: Owner, b: Owner): boolean {
+function sameClaim(a: FieldOwner, b: FieldOwner): boolean {
   return a.apiVersion === b.apiVersion && sameFields(a.fields, b.fields)
 }
 
@@ -94,11 +94,11 @@ interface Applied {
 function pruneOwned(object: JsonObject, type: MergeType, { last, fields, others }: Applied): JsonObject {
   if (isSubset(last, fields)) return object
   const owned = [...others.values()].reduce((set, owner) => union(set, owner.fields), fields)
-  return prune(object, type, { last, owned })
+  return pruneUnowned(object, type, { last, owned })
 }
 
 /** One manager's write of a whole object. */
-export interface Write {
+export interface OwnedWrite {
   readonly self: Manager
   readonly before: JsonObject
   readonly after: JsonObject
@@ -108,7 +108,7 @@ export interface Write {
 }
 
 /** Added and changed fields go to the writer; they and the removed ones leave everybody else. */
-export function recordWrite(owners: Owners, { self, before, after, type, ignored }: Write): Owners {
+export function recordWrite(owners: Owners, { self, before, after, type, ignored }: OwnedWrite): Owners {
   const { written, removed } = compare(before, after, type)
   const changes = { written: differenceBelow(written, ignored), removed: differenceBelow(removed, ignored) }
   const mine = difference(changes.written, unmanagedFields)
@@ -131,8 +131,8 @@ const noOwners: Owners = new Map()
 /**
  * Each owner with the fields it is left with; who is left with none drops out, and who keeps all stays the same value.
  */
-export function withFields(owners: Owners, change: (fields: FieldSet, owner: Owner) => FieldSet): Owners {
-  const result = new Map<string, Owner>()
+export function withFields(owners: Owners, change: (fields: FieldSet, owner: FieldOwner) => FieldSet): Owners {
+  const result = new Map<string, FieldOwner>()
   for (const [id, owner] of owners) {
     const fields = change(owner.fields, owner)
     if (fields !== noFields) result.set(id, fields === owner.fields ? owner : { ...owner, fields })
@@ -140,6 +140,6 @@ export function withFields(owners: Owners, change: (fields: FieldSet, owner: Own
   return result
 }
 
-function add(owners: Owners, id: string, owner: Owner): Owners {
+function add(owners: Owners, id: string, owner: FieldOwner): Owners {
   return owner.fields === noFields ? owners : new Map(owners).set(id, owner)
 }

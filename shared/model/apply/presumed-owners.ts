@@ -2,8 +2,8 @@ import type { JsonObject } from '../json.ts'
 import { difference, intersection, noFields } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
 import { fieldsOfClientSideApply } from './last-applied.ts'
-import { encodeOwners, withManagedFields } from './managed-fields.ts'
-import { ownerId, recordWrite, withFields, type Owner, type Owners } from './ownership.ts'
+import { encodeOwners, withEntries } from './managed-fields.ts'
+import { ownerId, recordWrite, withFields, type FieldOwner, type Owners } from './ownership.ts'
 import { setOfReset } from './reset-fields.ts'
 import { managerOf, type TrackedWrite } from './tracked-write.ts'
 import { mergeTypeOf } from './typed/merge-type.ts'
@@ -35,10 +35,10 @@ export function withPresumedOwners(write: TrackedWrite & { readonly live: JsonOb
     { ...updater, manager: 'kubectl-client-side-apply', fields: intersection(whole.fields, clientSide) },
     { ...whole, fields: difference(whole.fields, clientSide) },
   ]
-  return withManagedFields(live, encodeOwners(byId(owners)))
+  return withEntries(live, encodeOwners(byId(owners)))
 }
 
 /** Without those who own nothing. */
-function byId(owners: readonly Owner[]): Owners {
+function byId(owners: readonly FieldOwner[]): Owners {
   return withFields(new Map(owners.map((owner) => [ownerId(owner), owner])), (fields) => fields)
 }

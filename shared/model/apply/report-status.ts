@@ -3,8 +3,8 @@ import type { ApiObject } from '../object.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { difference, noFields, union } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
-import { encodeOwners, ownersOf, withManagedFields } from './managed-fields.ts'
-import { claim, ownerId, type Owner } from './ownership.ts'
+import { encodeOwners, decodeOwners, withEntries } from './managed-fields.ts'
+import { claim, ownerId, type FieldOwner } from './ownership.ts'
 import { fieldsOf } from './typed/fields-of.ts'
 import { mergeTypeOf } from './typed/merge-type.ts'
 
@@ -32,11 +32,11 @@ export function reportStatus({ live, current, reported, manager, schema }: Statu
   const { metadata } = live
   if (!metadata.managedFields?.some(isOfOthers(manager))) return { status: reported, metadata }
   const type = mergeTypeOf(schema)
-  const owners = new Map([...(ownersOf(live, type) ?? [])].filter(([, owner]) => !isReporters(manager)(owner)))
+  const owners = new Map([...(decodeOwners(live, type) ?? [])].filter(([, owner]) => !isReporters(manager)(owner)))
   const others = [...owners.values()].filter(isOfOthers(manager))
   const owned = others.reduce((fields, owner) => union(fields, owner.fields), noFields)
   const self = { manager, operation: 'Apply', apiVersion: live.apiVersion, subresource: 'status' } as const
-  const own: Owner = { ...self, fields: difference(fieldsOf({ status: current }, type), owned) }
+  const own: FieldOwner = { ...self, fields: difference(fieldsOf({ status: current }, type), owned) }
   const before = new Map(owners).set(ownerId(self), own)
   const claimed = claim(before, {
     self,
@@ -47,11 +47,11 @@ export function reportStatus({ live, current, reported, manager, schema }: Statu
   })
   const after = new Map([...claimed.owners].filter(([id]) => id !== ownerId(self)))
   const { managedFields: _, ...rest } = metadata
-  const tracked = withManagedFields({ metadata: rest }, encodeOwners(after))
+  const tracked = withEntries({ metadata: rest }, encodeOwners(after))
   return { status: mapIn(claimed.object['status']), metadata: tracked['metadata'] as ApiObject['metadata'] }
 }
 
-type Entry = Pick<Owner, 'manager' | 'subresource'>
+type Entry = Pick<FieldOwner, 'manager' | 'subresource'>
 
 function isOfOthers(manager: string): (entry: Entry) => boolean {
   return (entry) => entry.subresource === 'status' && !isReporters(manager)(entry)

@@ -1,7 +1,7 @@
 import { equal, type JsonObject } from '../json.ts'
 import { capUpdaters } from './ancient-changes.ts'
 import { entryOf, mapIn } from './json-parts.ts'
-import { ownersOf, withoutManagedFields } from './managed-fields.ts'
+import { decodeOwners, withoutManagedFields } from './managed-fields.ts'
 import { recordWrite, type Owners } from './ownership.ts'
 import { setOfReset } from './reset-fields.ts'
 import { managerOf, trackOwners, type Tracked, type TrackedWrite } from './tracked-write.ts'
@@ -31,11 +31,11 @@ export function trackUpdate(request: UpdateRequest): Tracked {
 }
 
 function ownersBefore({ live, object, subresource }: UpdateRequest, type: MergeType): Owners {
-  const stored: Owners = ownersOf(live ?? {}, type) ?? new Map()
+  const stored: Owners = decodeOwners(live ?? {}, type) ?? new Map()
   // A subresource is written by those who may not write the rest, managedFields included.
   if (subresource !== undefined) return stored
   if (endsTracking(object)) return new Map()
-  const sent = ownersOf(object, type)
+  const sent = decodeOwners(object, type)
   return sent === undefined || sent.size === 0 ? stored : sent
 }
 

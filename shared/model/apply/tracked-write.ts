@@ -1,7 +1,7 @@
 import { equal, type JsonObject } from '../json.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { timestamp } from '../time.ts'
-import { encodeOwners, withManagedFields } from './managed-fields.ts'
+import { encodeOwners, withEntries } from './managed-fields.ts'
 import type { Manager, Owners } from './ownership.ts'
 import type { ResetFields } from './reset-fields.ts'
 
@@ -40,6 +40,6 @@ export function managerOf(write: TrackedWrite, operation: Manager['operation']):
 
 /** The object with its owners written into it. */
 export function trackOwners(live: JsonObject | undefined, object: JsonObject, owners: Owners): Tracked {
-  const next = withManagedFields(object, encodeOwners(owners))
+  const next = withEntries(object, encodeOwners(owners))
   return live !== undefined && equal(next, live) ? { object: live, changed: false } : { object: next, changed: true }
 }

@@ -50,9 +50,9 @@ export function checkString(node: CompiledSchema, text: string, walk: Walk): voi
 
 function checkText(keywords: NonNullable<CompiledSchema['forString']>, text: string, walk: Walk): void {
   const { minLength, maxLength, pattern } = keywords
-  if (maxLength !== undefined && text.length > maxLength && lengthOf(text) > maxLength) {
+  if (maxLength !== undefined && text.length > maxLength && textLengthOf(text) > maxLength) {
     report(walk, () => tooLong(location(walk), maxLength))
-  } else if (minLength !== undefined && text.length < 2 * minLength && lengthOf(text) < minLength) {
+  } else if (minLength !== undefined && text.length < 2 * minLength && textLengthOf(text) < minLength) {
     reportInvalid(walk, text, `should be at least ${minLength} chars long`)
   } else if (pattern !== undefined) {
     checkPattern(pattern(), text, walk)
@@ -60,7 +60,7 @@ function checkText(keywords: NonNullable<CompiledSchema['forString']>, text: str
 }
 
 /** Characters are code points: what JavaScript counts is never less, and at most twice as much. */
-export function lengthOf(text: string): number {
+export function textLengthOf(text: string): number {
   return text.length - (text.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
 }
 

@@ -1,6 +1,6 @@
 import type { Context, OutsideVerb } from '../context.ts'
 import { failureClass, retryAfterMsOf, type FailureClass } from './failure-class.ts'
-import type { Lane, RateBudget } from './rate-budget.ts'
+import type { BudgetLane, RateBudget } from './rate-budget.ts'
 
 /**
  * Calls of the far side in one run: within the account's budget, counted, and their failures sorted by what happens
@@ -49,7 +49,7 @@ export interface CallsOptions {
   readonly ctx: Pick<Context, 'now' | 'outside'>
   readonly budget: RateBudget | undefined
   /** Whether somebody waits for it, as far as is known when a call is made. */
-  readonly lane: () => Lane
+  readonly lane: () => BudgetLane
 }
 
 export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {

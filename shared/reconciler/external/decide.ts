@@ -1,4 +1,4 @@
-import type { Memory } from './memory.ts'
+import type { ExternalMemory } from './memory.ts'
 import type { Policy } from './policy.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { Policy } from './policy.ts'
  * lost answers and edits by others, it never makes a second entity for one object, and never leaves one behind that it
  * could find.
  */
-export interface Situation {
+export interface SyncSituation {
   readonly nowMs: number
   readonly isDeleting: boolean
   readonly uid: string
@@ -15,7 +15,7 @@ export interface Situation {
   readonly digest: string
   /** Somebody asked for a run now, or an output is missing. */
   readonly isRequested: boolean
-  readonly memory: Memory
+  readonly memory: ExternalMemory
   readonly policy: Policy
   readonly abilities: Abilities
   /** What the last look has found; undefined before the first. */
@@ -75,18 +75,18 @@ export type End =
   /** Nothing of the object is outside any more, or what is there is to stay. */
   | { readonly do: 'release'; readonly left?: { readonly reason: string; readonly message: string } }
 
-export function decide(situation: Situation): Action {
+export function decide(situation: SyncSituation): Action {
   return situation.isDeleting ? whenDeleting(situation) : whenWanted(situation)
 }
 
-function whenWanted(situation: Situation): Action {
+function whenWanted(situation: SyncSituation): Action {
   if (situation.seen?.is === 'present') return aboutPresent(situation, situation.seen)
   if (situation.seen?.is === 'absent') return aboutAbsent(situation)
   return findStandingEnd(situation) ?? look(situation)
 }
 
 /** The end of the run if nothing is due. */
-function findStandingEnd({ memory, digest, isRequested, nowMs, abilities }: Situation): End | undefined {
+function findStandingEnd({ memory, digest, isRequested, nowMs, abilities }: SyncSituation): End | undefined {
   const { refusal, wait, id, syncedAtMs = -Infinity } = memory
   const { periodMs } = abilities
   const until = (sinceMs: number): number => (periodMs === 0 ? Infinity : sinceMs + periodMs)
@@ -99,7 +99,7 @@ function findStandingEnd({ memory, digest, isRequested, nowMs, abilities }: Situ
   return isAsserted && nowMs < until(syncedAtMs) ? { do: 'rest', untilMs: until(syncedAtMs) } : undefined
 }
 
-function look(situation: Situation): Action {
+function look(situation: SyncSituation): Action {
   const { memory, policy, abilities } = situation
   const adoption = adoptionOf(situation)
   if (memory.id !== undefined) return { do: 'get', id: memory.id }
@@ -111,7 +111,7 @@ function look(situation: Situation): Action {
 }
 
 /** One that was adopted and is gone is not looked for again. */
-function adoptionOf({ policy: { adoption }, memory }: Situation): Policy['adoption'] {
+function adoptionOf({ policy: { adoption }, memory }: SyncSituation): Policy['adoption'] {
   return adoption?.id === memory.lostId ? undefined : adoption
 }
 
@@ -121,7 +121,7 @@ export function tokenOf(uid: string, round: number): string {
 }
 
 /** Looking is no help: creating again is safe if the far side knows tokens, or a person says that there is nothing. */
-function tryAgain({ uid, abilities, policy, memory: { round } }: Situation): Action {
+function tryAgain({ uid, abilities, policy, memory: { round } }: SyncSituation): Action {
   const token = tokenOf(uid, round)
   if (abilities.createsOncePerToken) return { do: 'create', round }
   if (policy.createAgain === token) return { do: 'create', round: round + 1 }
@@ -134,7 +134,7 @@ function tryAgain({ uid, abilities, policy, memory: { round } }: Situation): Act
 
 const answerWasLost = 'a create was begun and its answer was lost, and the far side cannot be asked for it'
 
-function aboutAbsent(situation: Situation): Action {
+function aboutAbsent(situation: SyncSituation): Action {
   const { memory, policy, abilities, nowMs, conflict } = situation
   const adoption = adoptionOf(situation)
   if (conflict !== undefined) return { do: 'refuse', reason: 'NameTaken', message: conflict }
@@ -153,7 +153,7 @@ function aboutAbsent(situation: Situation): Action {
   return policy.creates ? { do: 'create', round: memory.round } : absent(situation)
 }
 
-function aboutPresent(situation: Situation, seen: Seen & { readonly is: 'present' }): Action {
+function aboutPresent(situation: SyncSituation, seen: Seen & { readonly is: 'present' }): Action {
   const { memory, digest, isRequested, policy, abilities } = situation
   if (seen.owner !== undefined && seen.owner !== situation.uid && !policy.observesOnly)
     return refuseOwnedByAnother(seen.id)
@@ -167,7 +167,7 @@ function aboutPresent(situation: Situation, seen: Seen & { readonly is: 'present
   return { do: 'settle', differs: [] }
 }
 
-function adopt(situation: Situation, { id, owner, differs }: Seen & { readonly is: 'present' }): Action {
+function adopt(situation: SyncSituation, { id, owner, differs }: Seen & { readonly is: 'present' }): Action {
   const { uid, policy, conflict } = situation
   const adoption = adoptionOf(situation)
   if (owner === uid) return { do: 'take', id, how: 'found' }
@@ -186,7 +186,7 @@ function adopt(situation: Situation, { id, owner, differs }: Seen & { readonly i
   }
 }
 
-function whenDeleting(situation: Situation): Action {
+function whenDeleting(situation: SyncSituation): Action {
   const { memory, policy, abilities, seen, nowMs } = situation
   const { id, intent } = memory
   if (situation.has === 'deleted' || (id === undefined && intent === undefined)) return { do: 'release' }
@@ -200,13 +200,13 @@ function whenDeleting(situation: Situation): Action {
   return nowMs < believedMs ? notVisibleYet(believedMs) : { do: 'release' }
 }
 
-function takeAway({ uid }: Situation, { id, owner }: Seen & { readonly is: 'present' }): Action {
+function takeAway({ uid }: SyncSituation, { id, owner }: Seen & { readonly is: 'present' }): Action {
   if (owner === undefined || owner === uid) return { do: 'delete', id }
   return { do: 'release', left: { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and stays` } }
 }
 
 /** A create whose answer was lost, of an object that is being deleted, on a far side that cannot be asked. */
-function neverSeen({ uid, policy, memory: { round } }: Situation): Action {
+function neverSeen({ uid, policy, memory: { round } }: SyncSituation): Action {
   const token = tokenOf(uid, round)
   if (policy.createAgain === token) return { do: 'release' }
   return {
@@ -229,7 +229,7 @@ function answerLost(untilMs: number): End {
   }
 }
 
-function absent({ nowMs, abilities: { periodMs } }: Situation): End {
+function absent({ nowMs, abilities: { periodMs } }: SyncSituation): End {
   const untilMs = periodMs === 0 ? Infinity : nowMs + periodMs
   return { do: 'wait', untilMs, reason: 'Absent', message: 'there is nothing outside, and it is not to be created' }
 }

@@ -6,7 +6,7 @@ import { canonicalJson } from '../../model/schema/canonical-json.ts'
  * far side's to choose. Null and absent are the same; lists at the paths in `unordered` are compared without their
  * order.
  */
-export function differences(
+export function findDifferences(
   declared: JsonObject,
   observed: JsonObject,
   unordered: readonly string[] = [],

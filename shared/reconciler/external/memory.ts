@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
  * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored
  * from it, and the intent to create is in it before the call is made.
  */
-export type Memory = {
+export type ExternalMemory = {
   /** The entity's id there; absent before it is made, and after it was lost. */
   readonly id?: string
   /** How many entities it has had before: tells the tokens of their creation apart. */
@@ -21,7 +21,7 @@ export type Memory = {
   readonly digest?: string
   readonly syncedAtMs?: number
   /** The declaration that the far side has refused. */
-  readonly refusal?: Refusal
+  readonly refusal?: SyncRefusal
   /** What it waits for though nothing failed. */
   readonly wait?: StandingWait
   /** The request to reconcile now that was answered. */
@@ -39,7 +39,7 @@ export type Memory = {
   readonly locked?: string[]
 }
 
-export type Refusal = {
+export type SyncRefusal = {
   readonly digest: string
   readonly atMs: number
   readonly reason: string
@@ -55,12 +55,12 @@ export type StandingWait = {
 
 const key = 'external'
 
-export function recall({ notes }: Context): Memory {
+export function recall({ notes }: Context): ExternalMemory {
   const noted = notes.get(key)
-  return isObject(noted) ? (noted as Memory) : { round: 0 }
+  return isObject(noted) ? (noted as ExternalMemory) : { round: 0 }
 }
 
 /** Kept when the run ends; `notes.keep()` makes it durable now. */
-export function note({ notes }: Context, memory: Memory): void {
+export function note({ notes }: Context, memory: ExternalMemory): void {
   notes.set(key, memory)
 }

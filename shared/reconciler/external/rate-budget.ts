@@ -10,7 +10,7 @@ import { DefinitionError } from '../../model/errors.ts'
  */
 export interface RateBudget {
   /** 0: call now. Else how many milliseconds to wait; nothing is reserved meanwhile. */
-  take(lane: Lane, nowMs: number): number
+  take(lane: BudgetLane, nowMs: number): number
   /** The far side has refused a call for its rate: none before `untilMs`. */
   noteLimit(untilMs: number, nowMs: number): void
   /** The rate it allows now. */
@@ -18,7 +18,7 @@ export interface RateBudget {
 }
 
 /** `user`: an edit or a deletion that somebody waits for. `sync`: nothing has changed. */
-export type Lane = 'user' | 'sync'
+export type BudgetLane = 'user' | 'sync'
 
 export interface RateBudgetOptions {
   readonly perSecond: number
@@ -57,7 +57,7 @@ export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: Ra
   }
 
   /** When a call may be made that cannot be made now; each asker is given a time of its own. */
-  const slot = (lane: Lane, missing: number, nowMs: number): number => {
+  const slot = (lane: BudgetLane, missing: number, nowMs: number): number => {
     const perCallMs = 1_000 / rateAt(nowMs)
     const earliestMs = Math.max(untilMs, nowMs) + missing * perCallMs
     const atMs = Math.max(earliestMs, nextSlotMs[lane])

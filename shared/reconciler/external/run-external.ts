@@ -8,7 +8,15 @@ import { decide, type End } from './decide.ts'
 import { note, recall } from './memory.ts'
 import { keepOutputs } from './outputs.ts'
 import { findRequired, type Found } from './requirements.ts'
-import { beginRun, compareEntity, periodOf, requestOf, situationOf, type ExternalSpec, type Run } from './run.ts'
+import {
+  beginRun,
+  compareEntity,
+  periodOf,
+  reconcileRequestOf,
+  syncSituationOf,
+  type ExternalSpec,
+  type ExternalRun,
+} from './run.ts'
 import { remember, take } from './steps.ts'
 import {
   asDeclared,
@@ -74,7 +82,7 @@ async function begin<Client>(
   spec: ExternalSpec<Client>,
   object: ApiObject,
   given: { readonly ctx: Context; readonly found: Found },
-): Promise<Run<Client>> {
+): Promise<ExternalRun<Client>> {
   try {
     return await beginRun(spec, object, given)
   } catch (error) {
@@ -89,9 +97,9 @@ const retryMs = 60_000
 const stepsMax = 12
 
 /** Steps, until there is nothing more to do in this run. */
-async function drive<Client>(run: Run<Client>): Promise<End> {
+async function drive<Client>(run: ExternalRun<Client>): Promise<End> {
   for (let steps = 0; steps < stepsMax; steps++) {
-    const action = decide(situationOf(run))
+    const action = decide(syncSituationOf(run))
     switch (action.do) {
       case 'settle':
       case 'rest':
@@ -106,7 +114,7 @@ async function drive<Client>(run: Run<Client>): Promise<End> {
   throw new Error(`no end after ${stepsMax} steps: what is outside changes faster than it can be looked at`)
 }
 
-async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
+async function inStep<Client>(run: ExternalRun<Client>): Promise<Outcome> {
   const end = await drive(run)
   switch (end.do) {
     case 'settle':
@@ -122,7 +130,7 @@ async function inStep<Client>(run: Run<Client>): Promise<Outcome> {
   }
 }
 
-async function takeAway<Client>(run: Run<Client>): Promise<Outcome> {
+async function takeAway<Client>(run: ExternalRun<Client>): Promise<Outcome> {
   const end = await drive(run)
   switch (end.do) {
     case 'release':
@@ -139,14 +147,14 @@ async function takeAway<Client>(run: Run<Client>): Promise<Outcome> {
 }
 
 /** The entity is as declared: what it gives is kept, and the time of the next sync is set. */
-async function settle<Client>(run: Run<Client>, differs: readonly string[]): Promise<Outcome> {
+async function settle<Client>(run: ExternalRun<Client>, differs: readonly string[]): Promise<Outcome> {
   const { ctx, spec, found } = run
   const entity = run.seen?.entity ?? {}
   const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
   const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
   const shown = spec.far.shown?.(entity, run.client)
-  const request = requestOf(run.object)
+  const request = reconcileRequestOf(run.object)
   const { outputs } = spec.far
   const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx }))
   remember(run, {
@@ -163,7 +171,7 @@ async function settle<Client>(run: Run<Client>, differs: readonly string[]): Pro
 }
 
 /** Fields that the far side has chosen, where the spec says nothing. */
-async function initialiseLate<Client>(run: Run<Client>, entity: JsonObject): Promise<void> {
+async function initialiseLate<Client>(run: ExternalRun<Client>, entity: JsonObject): Promise<void> {
   const { object, ctx, spec } = run
   const chosen = spec.far.lateInitialized?.(entity) ?? {}
   const declared = (object as { readonly spec?: JsonObject }).spec ?? {}
@@ -176,7 +184,7 @@ async function initialiseLate<Client>(run: Run<Client>, entity: JsonObject): Pro
 }
 
 /** Runs to the end, and says of a failure what it means for the object. */
-async function runToEnd<Client>(run: Run<Client>, work: () => Promise<Outcome>): Promise<Outcome> {
+async function runToEnd<Client>(run: ExternalRun<Client>, work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await work()
   } catch (error) {

@@ -5,11 +5,11 @@ import type { Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
 import { createCalls, type Calls } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
-import { tokenOf, type Abilities, type Situation } from './decide.ts'
-import { differences } from './differences.ts'
+import { tokenOf, type Abilities, type SyncSituation } from './decide.ts'
+import { findDifferences } from './differences.ts'
 import type { Owner } from './external-api.ts'
 import type { RemoteApi } from './external-options.ts'
-import { recall, type Memory } from './memory.ts'
+import { recall, type ExternalMemory } from './memory.ts'
 import { areOutputsKept } from './outputs.ts'
 import { policyOf, type Policy } from './policy.ts'
 import type { Found, Requirements } from './requirements.ts'
@@ -27,7 +27,7 @@ export interface ExternalSpec<Client> {
 }
 
 /** One run about one object: what it knows so far, and learns. */
-export interface Run<Client> {
+export interface ExternalRun<Client> {
   readonly spec: ExternalSpec<Client>
   readonly ctx: Context
   readonly found: Found
@@ -39,7 +39,7 @@ export interface Run<Client> {
   /** As it was read; with what was initialised late, once that is written. */
   object: ApiObject
   digest: string
-  memory: Memory
+  memory: ExternalMemory
   /** What was last seen outside; undefined before the first look. */
   seen: Look | undefined
   has?: 'asserted' | 'deleted'
@@ -55,13 +55,13 @@ export async function beginRun<Client>(
   spec: ExternalSpec<Client>,
   object: ApiObject,
   { ctx, found }: { readonly ctx: Context; readonly found: Found },
-): Promise<Run<Client>> {
+): Promise<ExternalRun<Client>> {
   const memory = recall(ctx)
   const policy = policyOf(object)
   const client = await spec.far.connect(object, { refs: found.objects, ctx })
   const digest = declarationDigest(object, found.identity)
   const isRequested = await isAskedFor(spec, object, { ctx, memory })
-  const run: Run<Client> = {
+  const run: ExternalRun<Client> = {
     spec,
     ctx,
     found,
@@ -83,7 +83,7 @@ export async function beginRun<Client>(
 }
 
 /** An edit, a deletion or a request that somebody waits for. */
-export function isWaitedFor<Client>({ object, memory, digest, isRequested }: Run<Client>): boolean {
+export function isWaitedFor<Client>({ object, memory, digest, isRequested }: ExternalRun<Client>): boolean {
   return isDeleting(object) || memory.id === undefined || memory.digest !== digest || isRequested
 }
 
@@ -95,29 +95,29 @@ export function periodOf<Client>({ periodMs }: ExternalSpec<Client>, object: Api
 async function isAskedFor<Client>(
   { far: { outputs } }: ExternalSpec<Client>,
   object: ApiObject,
-  { ctx, memory }: { readonly ctx: Context; readonly memory: Memory },
+  { ctx, memory }: { readonly ctx: Context; readonly memory: ExternalMemory },
 ): Promise<boolean> {
-  if (requestOf(object) !== undefined && requestOf(object) !== memory.request) return true
+  if (reconcileRequestOf(object) !== undefined && reconcileRequestOf(object) !== memory.request) return true
   const { outputs: kept } = memory
   return outputs !== undefined && kept !== undefined && !(await areOutputsKept(outputs, object, { kept, ctx }))
 }
 
-export function requestOf({ metadata: { annotations } }: ApiObject): string | undefined {
+export function reconcileRequestOf({ metadata: { annotations } }: ApiObject): string | undefined {
   return annotations?.[reconcileRequestAnnotation]
 }
 
-export function ownerOf<Client>({ object, memory }: Run<Client>): Owner {
+export function ownerOf<Client>({ object, memory }: ExternalRun<Client>): Owner {
   const { uid, namespace = '', name } = object.metadata
   return { uid, kind: object.kind, namespace, name, token: tokenOf(uid, memory.round) }
 }
 
-export function declareFor<Client>(run: Run<Client>): JsonObject {
+export function declareFor<Client>(run: ExternalRun<Client>): JsonObject {
   const { far } = run.spec
   return far.declared(run.object, { refs: run.found.objects, client: run.client, owner: ownerOf(run) })
 }
 
 /** The run as the decision sees it. */
-export function situationOf<Client>(run: Run<Client>): Situation {
+export function syncSituationOf<Client>(run: ExternalRun<Client>): SyncSituation {
   const { ctx, object, digest, isRequested, memory, policy, has, conflict } = run
   return {
     nowMs: ctx.now(),
@@ -134,7 +134,7 @@ export function situationOf<Client>(run: Run<Client>): Situation {
   }
 }
 
-function abilitiesOf<Client>({ spec, periodMs }: Run<Client>): Abilities {
+function abilitiesOf<Client>({ spec, periodMs }: ExternalRun<Client>): Abilities {
   const { api } = spec.far
   return {
     finds: api.find !== undefined,
@@ -145,7 +145,7 @@ function abilitiesOf<Client>({ spec, periodMs }: Run<Client>): Abilities {
   }
 }
 
-function describeSeen<Client>(run: Run<Client>, { entity }: Look): NonNullable<Situation['seen']> {
+function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNullable<SyncSituation['seen']> {
   if (entity === undefined) return { is: 'absent' }
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
@@ -155,13 +155,13 @@ function describeSeen<Client>(run: Run<Client>, { entity }: Look): NonNullable<S
 
 /** What is otherwise outside: what can be put right, and what nobody can change there. */
 export function compareEntity<Client>(
-  run: Run<Client>,
+  run: ExternalRun<Client>,
   entity: JsonObject,
 ): { readonly differs: readonly string[]; readonly locked: readonly string[] } {
   const { idOf, unordered, immutable = [], markedIn = [] } = run.spec.far.api
   // Nobody marks what is not ours, or not yet, or not ours to write.
   const isMarked = run.memory.id === idOf(entity) && run.policy.updates
-  const all = differences(declareFor(run), entity, unordered).filter(
+  const all = findDifferences(declareFor(run), entity, unordered).filter(
     (path) => isMarked || !markedIn.includes(topOf(path)),
   )
   return {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../model/json.ts'
 import { CallFailed } from './calls.ts'
 import type { Action, End } from './decide.ts'
-import { note, type Memory } from './memory.ts'
-import { declareFor, ownerOf, type Run } from './run.ts'
+import { note, type ExternalMemory } from './memory.ts'
+import { declareFor, ownerOf, type ExternalRun } from './run.ts'
 
 /**
  * What is done outside, one step at a time. Each leaves in the run what it has learnt; whether it was enough, the
@@ -11,7 +11,7 @@ import { declareFor, ownerOf, type Run } from './run.ts'
 
 export type Step = Exclude<Action, End>
 
-export async function take<Client>(run: Run<Client>, step: Step): Promise<void> {
+export async function take<Client>(run: ExternalRun<Client>, step: Step): Promise<void> {
   const { calls, client, spec } = run
   const { api } = spec.far
   switch (step.do) {
@@ -38,13 +38,13 @@ export async function take<Client>(run: Run<Client>, step: Step): Promise<void> 
 }
 
 /** The run's memory from now on. */
-export function remember<Client>(run: Run<Client>, memory: Memory): void {
+export function remember<Client>(run: ExternalRun<Client>, memory: ExternalMemory): void {
   run.memory = memory
   note(run.ctx, memory)
 }
 
 /** Where an entity never was, it is not gone. */
-async function checkPlace<Client>({ spec, client, memory, calls }: Run<Client>): Promise<void> {
+async function checkPlace<Client>({ spec, client, memory, calls }: ExternalRun<Client>): Promise<void> {
   const { place } = spec.far
   if (place === undefined || memory.place === undefined) return
   const now = await calls.make('get', () => place(client), { free: true })
@@ -53,18 +53,23 @@ async function checkPlace<Client>({ spec, client, memory, calls }: Run<Client>):
 }
 
 /** Where the entity is from now on. */
-async function locate<Client>({ spec, client, found, calls }: Run<Client>): Promise<Pick<Memory, 'place' | 'inside'>> {
+async function locate<Client>({
+  spec,
+  client,
+  found,
+  calls,
+}: ExternalRun<Client>): Promise<Pick<ExternalMemory, 'place' | 'inside'>> {
   const place = await calls.make('get', async () => spec.far.place?.(client), { free: true })
   const { inside } = found
   return { ...(place === undefined ? {} : { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
 }
 
-async function find<Client>(run: Run<Client>): Promise<JsonObject | undefined> {
+async function find<Client>(run: ExternalRun<Client>): Promise<JsonObject | undefined> {
   return run.calls.make('find', async () => run.spec.far.api.find?.(run.client, ownerOf(run)))
 }
 
 /** The intent is durable before the call is made, and the id after it, before anything else happens. */
-async function create<Client>(run: Run<Client>, round: number): Promise<void> {
+async function create<Client>(run: ExternalRun<Client>, round: number): Promise<void> {
   const { ctx, calls, client, spec } = run
   const { api } = spec.far
   const where = await locate(run)
@@ -88,7 +93,7 @@ async function create<Client>(run: Run<Client>, round: number): Promise<void> {
 }
 
 /** A create that is known not to have happened leaves no intent behind; one that met something else looks at it. */
-async function forgetIntent<Client>(run: Run<Client>, error: unknown): Promise<void> {
+async function forgetIntent<Client>(run: ExternalRun<Client>, error: unknown): Promise<void> {
   if (!(error instanceof CallFailed) || error.class === 'unknown') throw error
   const { intent: _, ...memory } = run.memory
   remember(run, memory)
@@ -97,7 +102,7 @@ async function forgetIntent<Client>(run: Run<Client>, error: unknown): Promise<v
   run.seen = { entity: await find(run) }
 }
 
-async function adopt<Client>(run: Run<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
+async function adopt<Client>(run: ExternalRun<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
   const { intent: _, ...memory } = run.memory
   remember(run, { ...memory, ...(await locate(run)), id, ...(how === 'found' ? {} : { adopted: how }) })
   if (how === 'match') run.has = 'asserted'
@@ -105,14 +110,17 @@ async function adopt<Client>(run: Run<Client>, { id, how }: Step & { readonly do
   await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)
 }
 
-async function forget<Client>(run: Run<Client>, id: string): Promise<void> {
+async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<void> {
   const { round, request } = run.memory
   remember(run, { round: round + 1, lostId: id, ...(request === undefined ? {} : { request }) })
   run.seen = undefined
   await run.ctx.outside.recordDrift(`${id} was deleted outside; another one is made`)
 }
 
-async function update<Client>(run: Run<Client>, { id, drift }: Step & { readonly do: 'update' }): Promise<void> {
+async function update<Client>(
+  run: ExternalRun<Client>,
+  { id, drift }: Step & { readonly do: 'update' },
+): Promise<void> {
   const { calls, client, spec, ctx } = run
   const wanted = withLocked(declareFor(run), run.seen?.entity ?? {}, spec.far.api.immutable)
   const entity = await calls.make('update', () => spec.far.api.update(client, id, wanted))

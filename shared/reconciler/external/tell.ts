@@ -5,14 +5,14 @@ import { again, done, stop, waiting, withReport, type Outcome } from '../outcome
 import type { CallFailed, RateLimited } from './calls.ts'
 import type { End } from './decide.ts'
 import type { Found } from './requirements.ts'
-import { isWaitedFor, requestOf, type ExternalSpec, type Run } from './run.ts'
+import { isWaitedFor, reconcileRequestOf, type ExternalSpec, type ExternalRun } from './run.ts'
 import { remember } from './steps.ts'
 
 /** What a run says when it is over: status and conditions are made from memory, so that equal states read equal. */
 
 /** Triggers before that do not make it look again. */
 export function waitsFor<Client>(
-  run: Run<Client>,
+  run: ExternalRun<Client>,
   { untilMs, reason, message }: End & { readonly do: 'wait' },
 ): Outcome {
   // JSON has no infinity; whoever waits for ever is woken by a change.
@@ -22,7 +22,7 @@ export function waitsFor<Client>(
 }
 
 /** From memory alone, so that it is the same whether or not anything was called. */
-export function asDeclared<Client>(run: Run<Client>, untilMs: number): Outcome {
+export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): Outcome {
   const { memory, spec, found, policy } = run
   const { differs = [], locked = [], adopted } = memory
   const synced: ConditionPatch =
@@ -47,14 +47,14 @@ export function asDeclared<Client>(run: Run<Client>, untilMs: number): Outcome {
   })
 }
 
-function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: Run<Client>, untilMs: number) {
+function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: ExternalRun<Client>, untilMs: number) {
   return {
     ...(untilMs === Infinity ? {} : { resyncAfter: Math.max(0, untilMs - ctx.now()) }),
     ...(syncedAtMs === undefined ? {} : { syncedAtMs }),
   }
 }
 
-function statusOf<Client>({ memory: { id, shown }, periodMs }: Run<Client>): JsonObject {
+function statusOf<Client>({ memory: { id, shown }, periodMs }: ExternalRun<Client>): JsonObject {
   return {
     ...shown,
     ...(id === undefined ? {} : { id }),
@@ -73,7 +73,7 @@ export function notReadyPatch({
 }
 
 /** What was as declared a period ago is not broken because nobody may look at it now. */
-export function concludeLimited<Client>(run: Run<Client>, { afterMs, message }: RateLimited): Outcome {
+export function concludeLimited<Client>(run: ExternalRun<Client>, { afterMs, message }: RateLimited): Outcome {
   const status = statusOf(run)
   if (!isWaitedFor(run)) return again(afterMs, { status })
   return again(afterMs, {
@@ -83,7 +83,7 @@ export function concludeLimited<Client>(run: Run<Client>, { afterMs, message }: 
   })
 }
 
-export function concludeFailure<Client>(run: Run<Client>, error: CallFailed): Error {
+export function concludeFailure<Client>(run: ExternalRun<Client>, error: CallFailed): Error {
   const { reason, message } = error
   if (error.class === 'terminal' || error.class === 'conflict') return concludeStop(run, { reason, message })
   return withReport(error, { ...reportOf(run, error), ...within(run.periodMs) })
@@ -91,14 +91,14 @@ export function concludeFailure<Client>(run: Run<Client>, error: CallFailed): Er
 
 /** Stops until something changes or the period is over; triggers before that do not make it ask again. */
 export function concludeStop<Client>(
-  run: Run<Client>,
+  run: ExternalRun<Client>,
   { reason, message }: { readonly reason: string; readonly message: string },
 ): Error {
   const { memory, digest, ctx, periodMs } = run
   const { refusal } = memory
   const isSame = refusal?.digest === digest && (periodMs === 0 || ctx.now() < refusal.atMs + periodMs)
   const atMs = isSame ? refusal.atMs : ctx.now()
-  const request = requestOf(run.object)
+  const request = reconcileRequestOf(run.object)
   remember(run, {
     ...memory,
     refusal: { digest, atMs, reason, message },
@@ -108,7 +108,7 @@ export function concludeStop<Client>(
   return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
 }
 
-function reportOf<Client>(run: Run<Client>, failure: { readonly reason: string; readonly message: string }) {
+function reportOf<Client>(run: ExternalRun<Client>, failure: { readonly reason: string; readonly message: string }) {
   const conditions = { ...run.found.conditions, [run.spec.condition]: notReadyPatch(failure) }
   return { status: statusOf(run), conditions }
 }

@@ -10,7 +10,7 @@ export async function allDone<Result>(work: readonly Promise<Result>[]): Promise
   return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
 }
 
-export interface Failure {
+export interface NodeFailure {
   readonly error: unknown
   /** Whose it is. */
   readonly name?: string
@@ -20,7 +20,7 @@ export interface Failure {
  * Many failures as one that is handled as all of them need: with backoff if one of them is retried, after the longest
  * time asked for if all others wait, and not until something changes if nothing else helps any of them.
  */
-export function combineFailures(failures: readonly Failure[]): Error {
+export function combineFailures(failures: readonly NodeFailure[]): Error {
   const errors = failures.map(({ error }) => error)
   const verdicts = errors.map(verdictOf)
   const message = failures.map(messageOf).join('; ')
@@ -40,7 +40,7 @@ function commonReason(verdicts: readonly Verdict[]): string | undefined {
   return reasons.size === 1 ? [...reasons][0] : undefined
 }
 
-function messageOf({ error, name }: Failure): string {
+function messageOf({ error, name }: NodeFailure): string {
   const message = error instanceof Error ? error.message : String(error)
   return name === undefined ? message : `${name}: ${message}`
 }

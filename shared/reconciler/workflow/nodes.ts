@@ -9,7 +9,7 @@ import type { Dependent } from './dependent.ts'
 const dependentLabel = 'setpoint.dev/dependent'
 
 /** One node of one primary. */
-export interface Node<Primary> {
+export interface WorkflowNode<Primary> {
   readonly name: string
   readonly dependent: Dependent<Primary, Kind, string>
   readonly primary: Primary
@@ -24,7 +24,7 @@ export interface Made {
 }
 
 /** Applies what is wanted and deletes what no longer is; all of it, even if some of it fails. */
-export async function makeNode<Primary>(node: Node<Primary>): Promise<Made> {
+export async function makeNode<Primary>(node: WorkflowNode<Primary>): Promise<Made> {
   const { name, dependent, primary, ctx } = node
   const { kind, readyWhen = () => true } = dependent
   const wanted = toList(await dependent.desired(primary, ctx))
@@ -40,7 +40,7 @@ export async function makeNode<Primary>(node: Node<Primary>): Promise<Made> {
 }
 
 /** Asks for the deletion of the node's objects, and tells whether they are gone. */
-export async function deleteNode<Primary>(node: Node<Primary>): Promise<'gone' | 'going'> {
+export async function deleteNode<Primary>(node: WorkflowNode<Primary>): Promise<'gone' | 'going'> {
   const { name, dependent, primary, ctx } = node
   const objects = await ownObjects(node)
   await deleteObjects(node, objects)
@@ -51,7 +51,11 @@ export async function deleteNode<Primary>(node: Node<Primary>): Promise<'gone' |
   return isGone ? 'gone' : 'going'
 }
 
-async function ownObjects<Primary>({ name, dependent, childrenBefore }: Node<Primary>): Promise<readonly ApiObject[]> {
+async function ownObjects<Primary>({
+  name,
+  dependent,
+  childrenBefore,
+}: WorkflowNode<Primary>): Promise<readonly ApiObject[]> {
   return of(name, await childrenBefore(dependent.kind))
 }
 
@@ -59,7 +63,10 @@ function of(name: string, children: readonly ApiObject[]): readonly ApiObject[] 
   return children.filter(({ metadata }) => metadata.labels?.[dependentLabel] === name)
 }
 
-async function deleteObjects<Primary>({ ctx, dependent }: Node<Primary>, objects: readonly ApiObject[]): Promise<void> {
+async function deleteObjects<Primary>(
+  { ctx, dependent }: WorkflowNode<Primary>,
+  objects: readonly ApiObject[],
+): Promise<void> {
   const living = objects.filter((object) => !isDeleting(object))
   await allDone(living.map(({ metadata }) => ctx.delete(dependent.kind, placeOf(metadata))))
 }

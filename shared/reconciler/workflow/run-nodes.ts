@@ -8,7 +8,7 @@ import { deleteNode, makeNode } from './nodes.ts'
 import { nextNodes, type Fate, type NodeState, type Wish } from './plan.ts'
 
 /** One pass over a graph, for one primary. */
-export interface Pass<Primary> {
+export interface GraphPass<Primary> {
   readonly graph: Graph
   readonly dependents: AnyDependents<Primary>
   readonly primary: Primary
@@ -35,7 +35,7 @@ interface Progress extends PassResult {
 
 /** Asks the conditions of every node and does what can be done, each node as soon as what it waits for is there. */
 export async function runNodes<Primary>(
-  pass: Pass<Primary>,
+  pass: GraphPass<Primary>,
   fatesFor: (graph: Graph, wishes: ReadonlyMap<string, Wish>) => ReadonlyMap<string, Fate>,
 ): Promise<PassResult> {
   const { graph, ctx } = pass
@@ -51,7 +51,7 @@ export async function runNodes<Primary>(
   return progress
 }
 
-async function wishesOf<Primary>(pass: Pass<Primary>, progress: Progress): Promise<ReadonlyMap<string, Wish>> {
+async function wishesOf<Primary>(pass: GraphPass<Primary>, progress: Progress): Promise<ReadonlyMap<string, Wish>> {
   const wishes = new Map<string, Wish>()
   await Promise.all(
     pass.graph.names.map(async (name) => {
@@ -63,18 +63,18 @@ async function wishesOf<Primary>(pass: Pass<Primary>, progress: Progress): Promi
   return wishes
 }
 
-async function wishOf<Primary>(pass: Pass<Primary>, name: string): Promise<Wish> {
+async function wishOf<Primary>(pass: GraphPass<Primary>, name: string): Promise<Wish> {
   const { activeWhen, wantedWhen } = pass.dependents[name] ?? {}
   if (!(await holds(activeWhen, pass))) return 'inactive'
   return (await holds(wantedWhen, pass)) ? 'wanted' : 'unwanted'
 }
 
-async function holds<Primary>(when: When<Primary> | undefined, { primary, ctx }: Pass<Primary>): Promise<boolean> {
+async function holds<Primary>(when: When<Primary> | undefined, { primary, ctx }: GraphPass<Primary>): Promise<boolean> {
   return when === undefined || (await when(primary, ctx))
 }
 
 async function runNode<Primary>(
-  { dependents, primary, ctx }: Pass<Primary>,
+  { dependents, primary, ctx }: GraphPass<Primary>,
   progress: Progress,
   { name, fate }: { readonly name: string; readonly fate: Fate | undefined },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { createJwtVerifier, type Fetch } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import { createJwtVerifier, type KeyFetch } from '../../adapters/aws/sign-in/jwt-verifier.ts'
 import { contextOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
 import { hasCode } from '../../model/errors.ts'
@@ -24,13 +24,13 @@ export interface AuthorizeRequest {
 /** The function behind the authorizer, of type TOKEN. */
 export function createAuthorizer(
   boundary: AwsBoundary,
-  fetch: Fetch,
+  fetch: KeyFetch,
 ): (event: APIGatewayTokenAuthorizerEvent) => ReturnType<Authorize> {
   const authorize = lazy(() => createAuthorize(boundary, fetch))
   return ({ authorizationToken, methodArn }) => authorize()({ authorization: authorizationToken, methodArn })
 }
 
-export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clock'>, fetch: Fetch): Authorize {
+export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clock'>, fetch: KeyFetch): Authorize {
   const { environment, clock } = boundary
   const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
   const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
@@ -56,7 +56,7 @@ function asAnswer(error: unknown): never {
 }
 
 /** Why a token was not taken, if that is what the error of an `Authorize` says. */
-export function refusalOf(error: unknown): string | undefined {
+export function tokenRefusalOf(error: unknown): string | undefined {
   return error instanceof Error && hasCode(error.cause, 'UNAUTHORIZED') ? error.cause.message : undefined
 }
 

@@ -6,7 +6,7 @@ import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
  */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export function tableOf(environment: Environment): string {
+export function tableNameOf(environment: Environment): string {
   return requireVariable(environment, 'SETPOINT_TABLE')
 }
 

@@ -5,12 +5,12 @@ import { createDynamodbIndex } from '../../adapters/aws/dynamodb/dynamodb-index.
 import { createDynamodbReservations } from '../../adapters/aws/dynamodb/dynamodb-reservations.ts'
 import { createDynamodbStore } from '../../adapters/aws/dynamodb/dynamodb-store.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { tableOf } from './environment.ts'
+import { tableNameOf } from './environment.ts'
 import type { TablePorts } from './services.ts'
 
 /** What is kept in the table. A request that is throttled, or gets no answer, is tried again for `patienceMs`. */
 export function openAwsTable({ environment, dynamodb, clock, random }: AwsBoundary, patienceMs: number): TablePorts {
-  const options = { client: createDynamodbClient(dynamodb), table: tableOf(environment), clock, random, patienceMs }
+  const options = { client: createDynamodbClient(dynamodb), table: tableNameOf(environment), clock, random, patienceMs }
   return {
     store: createDynamodbStore(options),
     index: createDynamodbIndex(options),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { konnectReconcilers } from '../../../functions/reconcilers/konnect/reconcilers.ts'
-import type { Fetch } from '../../../functions/reconcilers/konnect/client.ts'
+import type { KonnectFetch } from '../../../functions/reconcilers/konnect/client.ts'
 import type { KonnectOptions } from '../../../functions/reconcilers/konnect/konnect.ts'
 import {
   KonnectControlPlane,
@@ -46,7 +46,7 @@ export async function startKonnectEnv(options: Omit<KonnectOptions, 'fetch'> = {
   let crashes = 0
   let crash: { left: number; when: 'before' | 'after' } | undefined
 
-  const fetch: Fetch = async (url, init) => {
+  const fetch: KonnectFetch = async (url, init) => {
     begun++
     const isLast = crash !== undefined && --crash.left === 0 ? crash.when : undefined
     if (isLast === 'before') return killed()
@@ -54,7 +54,7 @@ export async function startKonnectEnv(options: Omit<KonnectOptions, 'fetch'> = {
     return isLast === 'after' ? killed() : response
   }
 
-  const answered: Fetch = async (url, init) => {
+  const answered: KonnectFetch = async (url, init) => {
     inFlight++
     try {
       const response = await globalThis.fetch(url, init)

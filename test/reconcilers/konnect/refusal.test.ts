@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refusalOf } from '../../../functions/reconcilers/konnect/refusal.ts'
+import { toHttpError } from '../../../functions/reconcilers/konnect/refusal.ts'
 import { HttpError, MissingReferenceError, type JsonObject } from '../../../shared/index.ts'
 
 /** Answers as Kong's own operator and clients have seen them. */
@@ -20,7 +20,7 @@ it('problem details: title, detail and parameters, and not the trace, which is a
     instance: 'konnect:trace:4711',
     invalid_parameters: [{ field: 'labels', rule: 'is_label', reason: 'must not begin with kong' }],
   }
-  expect(refusalOf(400, answer).message).toBe('400 Bad Request: invalid: labels must not begin with kong')
+  expect(toHttpError(400, answer).message).toBe('400 Bad Request: invalid: labels must not begin with kong')
 })
 
 it.each([
@@ -33,11 +33,11 @@ it.each([
   },
   { type: 'ERROR_TYPE_FIELD', message: "must start with '/'", kind: HttpError, status: 400 },
 ])('the gateway says $type, $message: $status', ({ type, message, kind, status }) => {
-  const error = refusalOf(400, constraint(type, message))
+  const error = toHttpError(400, constraint(type, message))
   expect([error.constructor, error.status]).toEqual([kind, status])
   expect(error.message).toBe(`400 data constraint error: ${message}`)
 })
 
 it('an answer without a body, and the time to wait', () => {
-  expect(refusalOf(429, undefined, 7_000)).toMatchObject({ status: 429, message: '429', retryAfterMs: 7_000 })
+  expect(toHttpError(429, undefined, 7_000)).toMatchObject({ status: 429, message: '429', retryAfterMs: 7_000 })
 })

@@ -12,7 +12,7 @@ import { configure } from '../../../functions/reconcilers/postgres/server/config
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
 import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
-import { isReady, reload, start, stop } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
+import { isReady, reload, start, stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { resetPassword } from '../../../functions/reconcilers/postgres/server/superuser.ts'
 import { type Endpoint, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
@@ -76,8 +76,8 @@ describe('a server', () => {
     )
     expect(rows).toEqual([{ one: 1 }])
 
-    await stop(fresh, deadline())
-    await stop(fresh, deadline())
+    await stopServer(fresh, deadline())
+    await stopServer(fresh, deadline())
     expect(await seen()).toEqual({ initialised: true, configured: true, running: false })
     expect(await isReady(fresh, deadline())).toBe(false)
 
@@ -123,7 +123,7 @@ describe('a server', () => {
 
     await start(server, deadline())
     expect(await select(endpoint, 'SELECT answer FROM public.kept')).toEqual([{ answer: 42 }])
-    await stop(server, deadline())
+    await stopServer(server, deadline())
   })
 })
 
@@ -165,7 +165,7 @@ describe('start', () => {
       expect(other.exitCode ?? other.signalCode).toBeNull()
     } finally {
       other.kill()
-      await stop(server, deadline())
+      await stopServer(server, deadline())
     }
   })
 
@@ -181,7 +181,7 @@ describe('start', () => {
       return { starting }
     })
     expect((await began.starting).pid).not.toBe(before)
-    await stop(server, deadline())
+    await stopServer(server, deadline())
   })
 
   it('reports in words why the server ends, and which failure it is', async () => {
@@ -199,7 +199,7 @@ describe('start', () => {
       expect(await start(server, deadline())).toMatchObject({ port: moved.port })
     } finally {
       intruder.close()
-      await stop(server, deadline())
+      await stopServer(server, deadline())
     }
   })
 
@@ -226,7 +226,7 @@ describe('configure', () => {
     endpoint = await bringUp(server)
   })
 
-  afterAll(() => stop(server, deadline()))
+  afterAll(() => stopServer(server, deadline()))
 
   it('keeps its port, and moves when told to', async () => {
     const { port } = endpoint
@@ -261,7 +261,7 @@ describe('configure', () => {
     expect(await configure(server, { settings }, deadline())).toMatchObject({ pending: 'restart' })
     await reload(server, deadline())
     expect(await configure(server, { settings }, deadline())).toMatchObject({ written: false, pending: 'restart' })
-    await stop(server, deadline())
+    await stopServer(server, deadline())
     await start(server, deadline())
     expect(await pending()).toBe('none')
     expect(await show('max_connections')).toBe('33')
@@ -300,12 +300,12 @@ describe('resetPassword', () => {
     const changed = { ...endpoint, ...lost }
     await expect(select(changed, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
     await expect(resetPassword(server, lost, deadline())).rejects.toMatchObject({ reason: 'ServerRunning' })
-    await stop(server, deadline())
+    await stopServer(server, deadline())
     await resetPassword(server, lost, deadline())
     await start(server, deadline())
     expect(await select(changed, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
-    await stop(server, deadline())
+    await stopServer(server, deadline())
   })
 })
 

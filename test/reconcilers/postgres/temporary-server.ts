@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
 import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
-import { type Host, prepareHost } from '../../../functions/reconcilers/postgres/server/host.ts'
+import { type ServerHost, prepareHost } from '../../../functions/reconcilers/postgres/server/host.ts'
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
 import { start } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import type { Settings } from '../../../functions/reconcilers/postgres/server/settings.ts'
@@ -25,7 +25,7 @@ export function deadline(): AbortSignal {
  */
 export interface Workbench extends AsyncDisposable {
   readonly directory: string
-  readonly host: Host
+  readonly host: ServerHost
   /** A server of this name, of which nothing exists yet; stopped and removed with the workbench. */
   server(name: string): Server
 }

@@ -1,8 +1,8 @@
 import type { Session } from './session.ts'
-import type { Edge, Node } from './order.ts'
+import type { Edge, DumpNode } from './order.ts'
 
 /** What is dumped of a database, as statements that make it again; read from the catalogs in one snapshot. */
-export interface DatabaseObject extends Node {
+export interface DatabaseObject extends DumpNode {
   /** Beside its statement, what it holds: rows of a table, the position of a sequence. */
   readonly kind: 'statement' | 'rows' | 'position' | 'materialized view'
   /** What holds it, as SQL writes it, with the columns for COPY; empty for a statement alone. */

@@ -1,5 +1,5 @@
 /** Something of a database that takes a statement of its own. */
-export interface Node {
+export interface DumpNode {
   readonly id: string
   /** Of two that do not depend on each other, the lower goes first; then by text. */
   readonly rank: number
@@ -16,7 +16,7 @@ export interface Edge {
  * The nodes in an order in which each comes after all it depends on, the same on every call. Throws, naming some, if
  * they go round.
  */
-export function inOrder<One extends Node>(nodes: readonly One[], edges: readonly Edge[]): readonly One[] {
+export function inOrder<One extends DumpNode>(nodes: readonly One[], edges: readonly Edge[]): readonly One[] {
   const open = new Map(nodes.map(({ id }) => [id, new Set<string>()]))
   const dependents = new Map<string, string[]>(nodes.map(({ id }) => [id, []]))
   for (const { from, to } of edges) {
@@ -45,7 +45,7 @@ export function inOrder<One extends Node>(nodes: readonly One[], edges: readonly
 class CycleError extends Error {
   override readonly name = 'CycleError'
 
-  constructor(nodes: readonly Node[]) {
+  constructor(nodes: readonly DumpNode[]) {
     const some = nodes.slice(0, 3).map(({ text }) => text.slice(0, 60))
     super(`${nodes.length} statements depend on each other, among them: ${some.join(' | ')}`)
   }

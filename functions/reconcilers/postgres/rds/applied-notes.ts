@@ -8,7 +8,7 @@ import { digestOfParameters } from './parameter-group.ts'
  * parameters of its own group. A change of the group alone is not enough for those that need a restart, which comes
  * with the next change of the instance.
  */
-export interface Applied {
+export interface AppliedNotes {
   /** Whether the cluster has a group of its own: it declares parameters, or did and names no other. */
   hasGroup(wanted: WantedCluster): boolean
   note(wanted: WantedCluster): void
@@ -18,8 +18,8 @@ export interface Applied {
   forget(): void
 }
 
-export function createAppliedNotes({ notes }: ProviderRun): Applied {
-  const hasGroup: Applied['hasGroup'] = ({ parameters, machine }) =>
+export function createAppliedNotes({ notes }: ProviderRun): AppliedNotes {
+  const hasGroup: AppliedNotes['hasGroup'] = ({ parameters, machine }) =>
     Object.keys(parameters).length > 0 || (notes.get(parametersKey) !== undefined && !machine.aws?.parameterGroup)
   const isGroupApplied = ({ parameters }: WantedCluster): boolean =>
     notes.get(parametersKey) === digestOfParameters(parameters)

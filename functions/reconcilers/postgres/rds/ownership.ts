@@ -15,18 +15,18 @@ const tagLengthMax = 256
  */
 export function identifierOf(cluster: ClusterIdentity, settings: RdsSettings): string {
   const readable = `${cluster.namespace}-${cluster.name}`.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 40)
-  const unique = createHash('sha256').update(ownerOf(cluster, settings)).digest('hex').slice(0, 12)
+  const unique = createHash('sha256').update(ownerTagOf(cluster, settings)).digest('hex').slice(0, 12)
   return `sp-${readable}-${unique}`.replaceAll(/-{2,}/g, '-')
 }
 
 /** What a resource of ours is tagged with. The next object of this name finds again what was retained of the last. */
-export function ownerOf({ namespace, name }: ClusterIdentity, { controlPlane }: RdsSettings): string {
+export function ownerTagOf({ namespace, name }: ClusterIdentity, { controlPlane }: RdsSettings): string {
   const owner = `${controlPlane}/${namespace}/${name}`
   return owner.length <= tagLengthMax ? owner : createHash('sha256').update(owner).digest('hex')
 }
 
 export function tagsOf(cluster: ClusterIdentity, settings: RdsSettings): Tag[] {
-  return [{ Key: ownerTag, Value: ownerOf(cluster, settings) }]
+  return [{ Key: ownerTag, Value: ownerTagOf(cluster, settings) }]
 }
 
 export function isOwnedBy({ Tags = [] }: { readonly Tags?: readonly Tag[] }, owner: string): boolean {

@@ -1,7 +1,7 @@
 import type { CloudControl, ProgressEvent } from '@aws-sdk/client-cloudcontrol'
 import { createHash } from 'node:crypto'
 import type { Duration, JsonObject } from '../../../../shared/index.ts'
-import type { ProviderRun, Wait } from '../provider.ts'
+import type { ProviderRun, ProviderWait } from '../provider.ts'
 import { codeOfError, controlFailure } from './control-failure.ts'
 
 /**
@@ -9,11 +9,11 @@ import { codeOfError, controlFailure } from './control-failure.ts'
  * with the object, its client token before the call and its request token before anything waits for it, so that no
  * crash forgets one or makes a second. Source: Cloud Control API User Guide, "Managing resource operation requests".
  */
-export interface Requests {
+export interface RdsRequests {
   /** How the request ended that was under way, told once; `none` if there was none, or nobody knows of it any more. */
-  look(): Promise<Look>
+  look(): Promise<RequestState>
   /** Begins a request. Asked again with the same content after a call whose answer was lost, it is the same request. */
-  begin(about: About, call: Call): Promise<Wait>
+  begin(about: About, call: CloudCall): Promise<ProviderWait>
   /** A request to create something of that name may be under way of which there is only the client token. */
   mayBeCreated(identifier: string): Promise<boolean>
 }
@@ -26,8 +26,8 @@ interface About {
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
-export type Look =
-  { readonly state: 'none' | 'succeeded' } | { readonly state: 'waiting'; readonly wait: Wait } | FailedLook
+export type RequestState =
+  { readonly state: 'none' | 'succeeded' } | { readonly state: 'waiting'; readonly wait: ProviderWait } | FailedLook
 
 export interface FailedLook {
   readonly state: 'failed'
@@ -38,7 +38,7 @@ export interface FailedLook {
 }
 
 /** Makes the call that begins the request. */
-export type Call = (cloudControl: CloudControl, clientToken: string) => Promise<Answer>
+export type CloudCall = (cloudControl: CloudControl, clientToken: string) => Promise<Answer>
 
 /** The client is made when it is needed first: most functions only know of the reconciler. */
 export type Connect = () => Promise<CloudControl>
@@ -59,7 +59,7 @@ type Noted = {
 const noteKey = 'rds'
 const pollSeconds = 30
 
-export function createRequests(connect: Connect, uid: string, { notes, now }: ProviderRun): Requests {
+export function createRdsRequests(connect: Connect, uid: string, { notes, now }: ProviderRun): RdsRequests {
   const readNote = (): Noted => (notes.get(noteKey) as Noted | undefined) ?? { count: 0 }
   const note = (next: Noted): Promise<void> => {
     notes.set(noteKey, next)
@@ -79,7 +79,11 @@ export function createRequests(connect: Connect, uid: string, { notes, now }: Pr
 
   const noteEnd = (): Promise<void> => note({ count: readNote().count + 1 })
 
-  function waitFor(operation: Operation, { StatusMessage, RetryAfter }: ProgressEvent, requestToken: string): Wait {
+  function waitFor(
+    operation: Operation,
+    { StatusMessage, RetryAfter }: ProgressEvent,
+    requestToken: string,
+  ): ProviderWait {
     const afterMs = Math.max(pollSeconds * 1_000, (RetryAfter?.getTime() ?? 0) - now())
     const after: Duration = `${Math.min(600, Math.ceil(afterMs / 1_000))}s`
     const message = StatusMessage === undefined || StatusMessage === '' ? '' : `: ${StatusMessage}`

@@ -1,22 +1,22 @@
 import type { JsonObject } from '../../../../shared/index.ts'
-import type { Wait } from '../provider.ts'
+import type { ProviderWait } from '../provider.ts'
 import { codeOfError, controlFailure } from './control-failure.ts'
-import type { Connect, Requests } from './requests.ts'
+import type { Connect, RdsRequests } from './requests.ts'
 
 /**
  * The resources of one type, by the Cloud Control API. What changes them is a request, which goes on after the call.
  */
-export interface Resources<Properties> {
+export interface RdsResources<Properties> {
   readonly typeName: string
   /** `undefined` only if AWS says that there is none. What is write-only is not among the properties. */
   find(identifier: string): Promise<Properties | undefined>
-  create(desired: JsonObject, requests: Requests): Promise<Wait>
+  create(desired: JsonObject, requests: RdsRequests): Promise<ProviderWait>
   /** Sets these properties; others stay. */
-  update(identifier: string, properties: JsonObject, requests: Requests): Promise<Wait>
-  remove(identifier: string, requests: Requests): Promise<Wait>
+  update(identifier: string, properties: JsonObject, requests: RdsRequests): Promise<ProviderWait>
+  remove(identifier: string, requests: RdsRequests): Promise<ProviderWait>
 }
 
-export function resourcesOf<Properties>(TypeName: string, connect: Connect): Resources<Properties> {
+export function resourcesOf<Properties>(TypeName: string, connect: Connect): RdsResources<Properties> {
   return {
     typeName: TypeName,
     find: async (Identifier) => {

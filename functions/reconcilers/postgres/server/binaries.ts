@@ -23,7 +23,7 @@ export interface Installation {
 }
 
 /** For whom binaries are looked for, and where a copy may go. */
-export interface Search {
+export interface BinarySearch {
   readonly installation: Installation
   readonly account: Account | undefined
   /** Names the directory for copies, making it if need be; asked only when a copy is needed. */
@@ -35,7 +35,10 @@ export interface Search {
  * private home such as /root, or installed without its scripts, which make symbolic links), a copy in the cache does;
  * it is made once per package version, and a crash in between leaves no half copy in use.
  */
-export async function findBinaries({ installation, account, cache }: Search, signal: AbortSignal): Promise<Binaries> {
+export async function findBinaries(
+  { installation, account, cache }: BinarySearch,
+  signal: AbortSignal,
+): Promise<Binaries> {
   const direct = await tryBinaries(installation.root, account, signal)
   if (typeof direct !== 'string') return direct
   const copy = await copyInstallation(installation, await cache(), signal)

@@ -1,7 +1,7 @@
 import { PostgresFailure } from '../failure.ts'
 import { runCommand } from './command.ts'
 import { readIfPresent, replaceFile } from './files.ts'
-import { type Home, ownerOf, requireHome, type Server } from './home.ts'
+import { type Home, accountOf, requireHome, type Server } from './home.ts'
 import { choosePort, isPortFree } from './port.ts'
 import { findPostmaster } from './postmaster.ts'
 import { accessFile, findChangedNames, portIn, renderConfig, type Settings } from './settings.ts'
@@ -74,7 +74,7 @@ async function keepOrChoosePort(home: Home, signal: AbortSignal): Promise<number
 // The server reads the draft and is asked for one value: it exits before it opens the data, running server or not.
 async function proveConfig(server: Server, home: Home, { draft, signal }: Proof): Promise<void> {
   const args = ['-D', home.data, '-c', `config_file=${draft}`, '-C', 'port']
-  const account = await ownerOf(server, home)
+  const account = await accountOf(server, home)
   const { code, stderr } = await runCommand(server.host.binaries.postgres, args, { account, signal })
   if (code === 0) return
   const complaint = /(?:LOG|ERROR|FATAL): *(.*)/.exec(stderr)?.[1] ?? `exit code ${code}`

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists, removeTree } from './files.ts'
 import { findHome, type Home, linkTarget, type Server } from './home.ts'
-import { start, stop } from './lifecycle.ts'
+import { start, stopServer } from './lifecycle.ts'
 import { hasCrashed } from './postmaster.ts'
 import { clearRemains } from './remains.ts'
 
@@ -15,7 +15,7 @@ export async function destroy(server: Server, signal: AbortSignal): Promise<void
   const home = await findHome(server)
   if (home !== undefined) {
     await freeMemory(server, home, signal)
-    await stop(server, signal, 'immediate')
+    await stopServer(server, signal, 'immediate')
     if (await exists(home.data)) await rename(home.data, join(home.path, `removed-${randomUUID()}`))
     await clearRemains(home, signal)
     await removeTree(home.path)

@@ -6,14 +6,14 @@ import { canReach } from './account.ts'
 import type { Account } from './command.ts'
 import { exists, isSystemError, makeDirectory, makeOpenDirectory, unlessAbsent } from './files.ts'
 import { claimRefuge } from './refuge.ts'
-import type { Host } from './host.ts'
+import type { ServerHost } from './host.ts'
 
 /**
  * One server on this machine, as its user names it: everything it has lies in `directory`, which is its own. The
  * directory is a symbolic link to a place in the refuge where the server's account cannot reach the wanted one.
  */
 export interface Server {
-  readonly host: Host
+  readonly host: ServerHost
   readonly directory: string
 }
 
@@ -66,7 +66,7 @@ async function place({ host, directory }: Server, signal: AbortSignal): Promise<
  * The account a server runs as: where root lends one, the owner of its data directory, so that a server made under
  * one account stays with it when another would be chosen today.
  */
-export async function ownerOf({ host }: Server, home: Home): Promise<Account | undefined> {
+export async function accountOf({ host }: Server, home: Home): Promise<Account | undefined> {
   if (host.account === undefined) return undefined
   const { uid, gid } = await stat(home.data)
   return { ...host.account, uid, gid }

@@ -6,7 +6,7 @@ import type { Account } from './command.ts'
 import { claimRefuge } from './refuge.ts'
 
 /** What this machine runs PostgreSQL with; found once per process. */
-export interface Host {
+export interface ServerHost {
   readonly account: Account | undefined
   readonly binaries: Binaries
   /** As in the options. */
@@ -25,7 +25,7 @@ export interface HostOptions {
  * Finds the account and binaries that run. Fails terminally, with the reason in words, where PostgreSQL cannot run.
  * May be run again after a failure: nothing is remembered.
  */
-export async function prepareHost({ user, refuge }: HostOptions, signal: AbortSignal): Promise<Host> {
+export async function prepareHost({ user, refuge }: HostOptions, signal: AbortSignal): Promise<ServerHost> {
   const account = await chooseAccount(user, signal)
   const installation = await findInstallation()
   const cache = async () =>

@@ -4,7 +4,7 @@ import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { findPendingChange, recordApplied } from './configure.ts'
 import { readIfPresent, unlessAbsent } from './files.ts'
-import { findHome, type Home, ownerOf, requireHome, type Server } from './home.ts'
+import { findHome, type Home, accountOf, requireHome, type Server } from './home.ts'
 import { answersOn } from './port.ts'
 import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
@@ -68,7 +68,7 @@ export async function reload(server: Server, signal: AbortSignal): Promise<void>
 export type StopMode = 'fast' | 'immediate'
 
 /** Stops the server, if one runs, and waits until it is gone. */
-export async function stop(server: Server, signal: AbortSignal, mode: StopMode = 'fast'): Promise<void> {
+export async function stopServer(server: Server, signal: AbortSignal, mode: StopMode = 'fast'): Promise<void> {
   const home = await findHome(server)
   if (home === undefined) return
   const running = await findPostmaster(home, signal)
@@ -93,7 +93,7 @@ async function findReady(home: Home, signal: AbortSignal): Promise<Postmaster | 
 async function launch(server: Server, home: Home): Promise<{ done: boolean }> {
   const { postgres } = server.host.binaries
   const args = ['-D', home.data, '-c', `config_file=${home.config}`, '-c', `hba_file=${home.access}`]
-  const options = processOptions(postgres, await ownerOf(server, home))
+  const options = processOptions(postgres, await accountOf(server, home))
   const log = await open(home.log, 'a', 0o600)
   try {
     const child = spawn(postgres, args, { ...options, detached: true, stdio: ['ignore', log.fd, log.fd] })

@@ -1,7 +1,7 @@
 import { PostgresFailure } from '../failure.ts'
 import { scramVerifier } from '../scram.ts'
 import { runCommand } from './command.ts'
-import { ownerOf, requireHome, type Server } from './home.ts'
+import { accountOf, requireHome, type Server } from './home.ts'
 import type { Superuser } from './initialise.ts'
 import { clearStaleLock } from './postmaster.ts'
 
@@ -15,7 +15,7 @@ export async function resetPassword(server: Server, superuser: Superuser, signal
   const { user, password } = superuser
   const input = `ALTER ROLE "${user.replaceAll('"', '""')}" PASSWORD '${await scramVerifier(password)}'\n`
   const args = ['--single', '-D', home.data, '-c', `config_file=${home.config}`, 'postgres']
-  const account = await ownerOf(server, home)
+  const account = await accountOf(server, home)
   const { code, stderr } = await runCommand(server.host.binaries.postgres, args, { account, signal, input })
   const complaint = /(?:ERROR|FATAL|PANIC): *(.*)/.exec(stderr)?.[1]
   if (code === 0 && complaint === undefined) return

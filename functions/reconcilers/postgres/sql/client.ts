@@ -2,7 +2,7 @@ import { addAbortListener } from 'node:events'
 import { Client, type ClientConfig } from 'pg'
 import { needsTls } from './transport.ts'
 
-export interface ClientOptions {
+export interface SqlClientOptions {
   readonly config: ClientConfig & { readonly host: string }
   readonly signal: AbortSignal
   /** Told of a failure to connect; throws it in its own words. */
@@ -14,7 +14,7 @@ export interface ClientOptions {
  * thrown whatever the driver says then.
  */
 export async function withClient<T>(
-  { config, signal, notConnected }: ClientOptions,
+  { config, signal, notConnected }: SqlClientOptions,
   use: (client: Client) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()

@@ -1,10 +1,10 @@
 import { PostgresFailure } from '../failure.ts'
 import { identifier, literal, type Sql } from './connection.ts'
-import { claimOf, foreign, markOf, type Owned } from './mark.ts'
+import { claimOf, foreign, markOf, type MarkedItem } from './mark.ts'
 import type { Changes } from './roles.ts'
 
 /** A database as declared. */
-export interface WantedDatabase extends Owned {
+export interface WantedDatabase extends MarkedItem {
   /** The role that owns it. */
   readonly owner: string
   /** Fixed once the database exists. */
@@ -33,7 +33,7 @@ export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<
 }
 
 /** Drops the database with the sessions in it. One that is not the owner's is left alone. */
-export async function dropDatabase(sql: Sql, owned: Owned): Promise<Changes> {
+export async function dropDatabase(sql: Sql, owned: MarkedItem): Promise<Changes> {
   const found = await findDatabase(sql, owned.name)
   const ours = found !== undefined && claimOf(found.comment, owned) === 'ours'
   if (ours) await drop(sql, owned.name)
@@ -68,7 +68,7 @@ function requireEncoding(found: FoundDatabase, { name, encoding }: WantedDatabas
   throw new PostgresFailure('terminal', 'EncodingImmutable', message)
 }
 
-function draftName({ uid }: Owned): string {
+function draftName({ uid }: MarkedItem): string {
   return `setpoint_${uid}`
 }
 

@@ -1,7 +1,7 @@
 import { PostgresFailure } from '../failure.ts'
 
 /** Who declares a role or database of this name. */
-export interface Owned {
+export interface MarkedItem {
   readonly name: string
   /** The object that declares it. */
   readonly uid: string
@@ -13,13 +13,13 @@ export interface Owned {
  * What a role or database says about its owner: it is this one's, it was left by an earlier object of its key, or
  * neither.
  */
-export type Claim = 'ours' | 'left' | 'foreign'
+export type MarkClaim = 'ours' | 'left' | 'foreign'
 
 /**
  * The comment of what this object declares. Comments are the only thing that decides: we never change or drop a role or
  * database that does not carry the mark, whatever its name.
  */
-export function markOf({ uid, key }: Owned): string {
+export function markOf({ uid, key }: MarkedItem): string {
   return `setpoint:${uid}:${key}`
 }
 
@@ -27,14 +27,14 @@ export function markOf({ uid, key }: Owned): string {
  * Reads the comment found on something of the owner's name. There is one object of a key at a time, so another one of
  * it is gone.
  */
-export function claimOf(comment: string | null, { uid, key }: Owned): Claim {
+export function claimOf(comment: string | null, { uid, key }: MarkedItem): MarkClaim {
   const [, itsUid, itsKey] = /^setpoint:([^:]*):(.*)$/s.exec(comment ?? '') ?? []
   if (itsUid === uid) return 'ours'
   return itsKey === key ? 'left' : 'foreign'
 }
 
 /** The refusal to touch what somebody else has. */
-export function foreign(what: 'role' | 'database', comment: string | null, { name }: Owned): PostgresFailure {
+export function foreign(what: 'role' | 'database', comment: string | null, { name }: MarkedItem): PostgresFailure {
   const whose = comment?.startsWith('setpoint:') === true ? 'belongs to another object' : 'was not made by Setpoint'
   return new PostgresFailure('conflict', 'AlreadyExists', `${what} "${name}" exists and ${whose}`)
 }

@@ -1,10 +1,10 @@
 import { hasReason } from '../failure.ts'
 import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
-import { claimOf, foreign, markOf, type Owned } from './mark.ts'
+import { claimOf, foreign, markOf, type MarkedItem } from './mark.ts'
 
 /** A role as declared. */
-export interface WantedRole extends Owned {
+export interface WantedRole extends MarkedItem {
   readonly login: boolean
   readonly password: string
   /** Concurrent sessions; -1 is no limit. */
@@ -35,7 +35,7 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
  * Drops the role and ends its sessions; what it owns in databases that stay goes to a role without rights, that nobody
  * can be. A role that is not the owner's is left alone.
  */
-export async function dropRole(admin: Endpoint, owned: Owned, signal: AbortSignal): Promise<Changes> {
+export async function dropRole(admin: Endpoint, owned: MarkedItem, signal: AbortSignal): Promise<Changes> {
   const databases = await withConnection(admin, signal, (sql) => startDrop(sql, owned))
   if (databases === undefined) return []
   for (const database of databases) {
@@ -46,7 +46,7 @@ export async function dropRole(admin: Endpoint, owned: Owned, signal: AbortSigna
 }
 
 /** Closes the role to new sessions, ends the present ones, and names the databases where something depends on it. */
-async function startDrop(sql: Sql, owned: Owned): Promise<readonly string[] | undefined> {
+async function startDrop(sql: Sql, owned: MarkedItem): Promise<readonly string[] | undefined> {
   const found = await findRole(sql, owned.name)
   if (found === undefined || claimOf(found.comment, owned) !== 'ours') return undefined
   await sql.query(`ALTER ROLE ${identifier(owned.name)} NOLOGIN`)

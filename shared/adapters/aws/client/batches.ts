@@ -4,7 +4,7 @@ import type { Random } from '../../../ports/random.ts'
 import { isThrottle } from './service-failure.ts'
 
 /** An entry that a batch call did not take, though the call as such went well. */
-export interface Refusal<Entry> {
+export interface EntryRefusal<Entry> {
   readonly entry: Entry
   readonly code: string
   readonly message: string
@@ -17,7 +17,7 @@ export interface BatchOptions<Entry> {
   readonly attempt: string
   readonly sizeMax: number
   /** One call; what of the batch was refused. */
-  readonly call: (batch: readonly Entry[]) => Promise<readonly Refusal<Entry>[]>
+  readonly call: (batch: readonly Entry[]) => Promise<readonly EntryRefusal<Entry>[]>
   readonly clock: Clock
   readonly random: Random
 }
@@ -51,8 +51,8 @@ export async function inBatches<Entry>(entries: readonly Entry[], options: Batch
 
 async function putThrough<Entry>(batch: readonly Entry[], options: BatchOptions<Entry>): Promise<void> {
   const { call, clock, random, attempt } = options
-  const final: Refusal<Entry>[] = []
-  let refused: readonly Refusal<Entry>[] = []
+  const final: EntryRefusal<Entry>[] = []
+  let refused: readonly EntryRefusal<Entry>[] = []
   let left = batch
   for (let tries = 0; left.length > 0 && tries < triesMax; tries++) {
     if (tries > 0) await clock.sleep(random.next() * firstPauseMs * 2 ** tries)
@@ -65,7 +65,7 @@ async function putThrough<Entry>(batch: readonly Entry[], options: BatchOptions<
   if (worst !== undefined) throw failureOf(worst, attempt)
 }
 
-function failureOf({ code, message, isFinal }: Refusal<unknown>, attempt: string): OperatingError {
+function failureOf({ code, message, isFinal }: EntryRefusal<unknown>, attempt: string): OperatingError {
   const passing = isThrottle(code) ? 'THROTTLED' : 'UNAVAILABLE'
   return new OperatingError(isFinal ? 'INTERNAL' : passing, `cannot ${attempt}: ${code}: ${message}`)
 }

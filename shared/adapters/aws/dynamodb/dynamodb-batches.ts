@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { batchesOf } from '../client/batches.ts'
 import type { Item, ItemKey } from './dynamodb-keys.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 const writesMax = 25
 const readsMax = 100
@@ -16,7 +16,7 @@ export function createBatchWrite(
   options: DynamodbOptions,
 ): (what: string, writes: readonly WriteRequest[]) => Promise<void> {
   const { client, table } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
 
   const writeBatch = async (what: string, batch: readonly WriteRequest[]): Promise<void> => {
     let left = [...batch]
@@ -37,7 +37,7 @@ export function createBatchRead(
   options: DynamodbOptions,
 ): (what: string, keys: readonly ItemKey[]) => Promise<readonly Item[]> {
   const { client, table } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
 
   const readBatch = async (what: string, batch: readonly ItemKey[]): Promise<readonly Item[]> => {
     const items: Item[] = []

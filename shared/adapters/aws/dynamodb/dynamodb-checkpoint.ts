@@ -1,7 +1,7 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import type { Checkpoint } from '../../../ports/checkpoint.ts'
 import { itemKey } from './dynamodb-keys.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 export interface DynamodbCheckpointOptions extends DynamodbOptions {
   readonly name: string
@@ -10,7 +10,7 @@ export interface DynamodbCheckpointOptions extends DynamodbOptions {
 /** The Checkpoint of this name in the table: read strongly, the last save wins. */
 export function createDynamodbCheckpoint(options: DynamodbCheckpointOptions): Checkpoint {
   const { client, table, name } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
   const Key = itemKey(`checkpoint#${name}`, '-')
   return {
     load: async () => {

@@ -22,10 +22,6 @@ export function versionOf({ metadata }: ApiObject): number {
   return /^\d+$/.test(metadata.resourceVersion) ? Number(metadata.resourceVersion) : 0
 }
 
-export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
-  return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }
-}
-
 /** The item of a new object. `token` is how the one who writes it knows it again. */
 export function newItem(stored: StoredObject, token: string): Item {
   const { metadata } = stored.object
@@ -58,7 +54,7 @@ interface StateAttributes {
 export function stateAttributes({ object, engine }: StoredObject): StateAttributes {
   const state = JSON.stringify(engine)
   const due = dueAtMs(engine)
-  const owners = ownersOf(object)
+  const owners = ownerUidsOf(object)
   return {
     doc: { S: objectText(object) },
     engine: state === '{}' ? undefined : { S: state },
@@ -68,7 +64,7 @@ export function stateAttributes({ object, engine }: StoredObject): StateAttribut
 }
 
 /** The uids of the owners, each once. */
-export function ownersOf({ metadata }: ApiObject): readonly string[] {
+export function ownerUidsOf({ metadata }: ApiObject): readonly string[] {
   return [...new Set(metadata.ownerReferences?.map(({ uid }) => uid))]
 }
 

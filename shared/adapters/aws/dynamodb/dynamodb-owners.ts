@@ -1,11 +1,11 @@
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { ownersOf } from './dynamodb-items.ts'
+import { ownerUidsOf } from './dynamodb-items.ts'
 import { itemKey, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
 import { isConditionFailure, requestFailure } from './dynamodb-failures.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
  * Who is owned by whom, strongly: items `owner#<uid>`, one per child. The store writes them before the child, so that
@@ -27,7 +27,7 @@ export interface OwnerEntries {
 
 export function createOwnerEntries(options: DynamodbOptions): OwnerEntries {
   const { client, table } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
 
   const add = async (key: ItemKey, child: ApiObject, version: number): Promise<void> => {
     const of = { N: String(version) }
@@ -57,7 +57,7 @@ export function createOwnerEntries(options: DynamodbOptions): OwnerEntries {
 
   return {
     add: async (child, version) => {
-      await Promise.all(ownersOf(child).map((owner) => add(entryKey(owner, child), child, version)))
+      await Promise.all(ownerUidsOf(child).map((owner) => add(entryKey(owner, child), child, version)))
     },
     drop: async (child, owners) => {
       await Promise.all(owners.map((owner) => drop(entryKey(owner, child), child)))

@@ -1,6 +1,6 @@
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
 import type { Item } from './dynamodb-keys.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 export type Query = Omit<QueryCommandInput, 'TableName'>
 
@@ -11,7 +11,7 @@ export async function* queryPages(
   query: Query,
 ): AsyncGenerator<readonly Item[], void> {
   const { client, table } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
   let ExclusiveStartKey: Item | undefined
   do {
     const command = new QueryCommand({

@@ -8,7 +8,7 @@ import { isConditionFailure } from './dynamodb-failures.ts'
 import { nextVersion } from './dynamodb-items.ts'
 import { itemKey, type Item, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
  * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>`
@@ -30,7 +30,7 @@ export interface ReferenceEntries {
 
 export function createReferenceEntries(options: DynamodbOptions): ReferenceEntries {
   const { client, table, clock } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
   const writeAll = createBatchWrite(options)
 
   const readRecorded = async (referrer: ObjectKey): Promise<Recorded> => {

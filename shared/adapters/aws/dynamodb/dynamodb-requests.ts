@@ -17,7 +17,7 @@ export interface DynamodbOptions {
 }
 
 /** Requests that are tried again until they succeed, are refused, or the patience ends. */
-export interface Requests {
+export interface DynamodbRequests {
   /** Throws THROTTLED, UNAVAILABLE. What asks for the same twice does no harm. */
   repeat<T>(what: string, attempt: () => Promise<T>): Promise<T>
 
@@ -35,7 +35,11 @@ const defaultPatienceMs = 5_000
 const pauseMsFirst = 50
 const pauseMsMax = 1_000
 
-export function createRequests({ clock, random, patienceMs = defaultPatienceMs }: DynamodbOptions): Requests {
+export function createDynamodbRequests({
+  clock,
+  random,
+  patienceMs = defaultPatienceMs,
+}: DynamodbOptions): DynamodbRequests {
   async function repeat<T>(
     what: string,
     attempt: (isUncertain: boolean) => Promise<T>,

@@ -3,7 +3,7 @@ import { moveEndUs, slotTimesMs, spacingUsOf, type Rate } from '../../../model/r
 import type { Reserve } from '../../../ports/reservations.ts'
 import { isConditionFailure } from './dynamodb-failures.ts'
 import { itemKey } from './dynamodb-keys.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 interface Step {
   readonly line: string
@@ -21,7 +21,7 @@ interface Step {
  */
 export function createDynamodbReservations(options: DynamodbOptions): Reserve {
   const { client, table, clock } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
   const seenUs = new Map<string, number>()
 
   /** Ends only grow, and the time stays that of the first try: what has not passed then is ahead for good. */

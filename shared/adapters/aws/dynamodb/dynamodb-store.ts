@@ -4,14 +4,14 @@ import { keyOf, keyText } from '../../../model/object-key.ts'
 import { checkSize } from '../../../model/size-limit.ts'
 import { touches, type StoredObject, type Touched } from '../../../model/stored-object.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
-import { bytesOf, newItem, nextVersion, ownersOf, readItem, versionOf } from './dynamodb-items.ts'
+import { bytesOf, newItem, nextVersion, ownerUidsOf, readItem, versionOf } from './dynamodb-items.ts'
 import { gravePlace, itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbList } from './dynamodb-list.ts'
 import { createOwnerEntries } from './dynamodb-owners.ts'
 import { createReferenceEntries } from './dynamodb-references.ts'
-import { createRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 import { updateCommand } from './dynamodb-update.ts'
-import { createObjectItems, isAlive, type Refused, type Written } from './dynamodb-writes.ts'
+import { createObjectItems, isAlive, type Refused, type WrittenItem } from './dynamodb-writes.ts'
 
 /**
  * The ObjectStore on DynamoDB: one item per object, each write one conditional write of it, no transactions. What else
@@ -20,14 +20,14 @@ import { createObjectItems, isAlive, type Refused, type Written } from './dynamo
  */
 export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
   const { client, table, clock } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
   const items = createObjectItems(options)
   const ownerEntries = createOwnerEntries(options)
   // What is only tidied up keeps nobody waiting.
   const referenceEntries = createReferenceEntries({ ...options, patienceMs: 500 })
 
   /** Where nothing is, or over the very tombstone that is known. */
-  const createOver = async (given: StoredObject, tombstone: Item | undefined): Promise<Written | Refused> => {
+  const createOver = async (given: StoredObject, tombstone: Item | undefined): Promise<WrittenItem | Refused> => {
     const base = Number(tombstone?.['rv']?.N ?? 0)
     await ownerEntries.add(given.object, nextVersion(clock, base))
     const command = (next: StoredObject, token: string): PutItemCommand =>
@@ -53,7 +53,7 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
     await requests.repeat(`keep the tombstone ${place}`, () => client.send(put))
   }
 
-  const change = async (verb: 'replace' | 'remove', given: StoredObject, how: Change): Promise<Written> => {
+  const change = async (verb: 'replace' | 'remove', given: StoredObject, how: Change): Promise<WrittenItem> => {
     const base = versionOf(given.object)
     const command = (next: StoredObject, token: string) => updateCommand({ table, next, base, token, ...how })
     const done = await items.write({ verb, given, base, command })
@@ -92,7 +92,7 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
     remove: async (given) => {
       const expires = Math.ceil((clock.nowMs() + tombstoneMs) / 1_000)
       const { stored } = await change('remove', given, { touched: ['delete'], expires })
-      const owners = ownersOf(stored.object)
+      const owners = ownerUidsOf(stored.object)
       await Promise.all([ownerEntries.drop(stored.object, owners), referenceEntries.drop(keyOf(stored.object))])
       return stored
     },
@@ -120,7 +120,7 @@ function stillThere(
 }
 
 function ownersGone(before: Item, { object }: StoredObject): readonly string[] {
-  const owners = ownersOf(object)
+  const owners = ownerUidsOf(object)
   return (before['owners']?.SS ?? []).filter((uid) => !owners.includes(uid))
 }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { GetItemCommand, type PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
-import type { StoredObject } from '../../../model/stored-object.ts'
+import { type StoredObject, withVersion } from '../../../model/stored-object.ts'
 import { isConditionFailure, wasRepeated } from './dynamodb-failures.ts'
-import { isRemoved, nextVersion, readItem, withVersion } from './dynamodb-items.ts'
+import { isRemoved, nextVersion, readItem } from './dynamodb-items.ts'
 import { objectItemKey, type Item } from './dynamodb-keys.ts'
-import { createRequests, unknownFate, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, unknownFate, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /** Strong reads and conditional writes of the items that hold objects. */
 export interface ObjectItems {
@@ -16,7 +16,7 @@ export interface ObjectItems {
    * Numbers a state above the version that it is written over, and writes it; every attempt anew, so that no write is
    * numbered long before it is done. Throws WRITE_UNKNOWN, THROTTLED, UNAVAILABLE.
    */
-  write(write: ItemWrite): Promise<Written | Refused>
+  write(write: ItemWrite): Promise<WrittenItem | Refused>
 }
 
 export interface ItemWrite {
@@ -31,7 +31,7 @@ export interface ItemWrite {
   readonly command: (next: StoredObject, token: string) => PutItemCommand | UpdateItemCommand
 }
 
-export interface Written {
+export interface WrittenItem {
   readonly stored: StoredObject
   /** What was there, if the command asks for it. */
   readonly before?: Item
@@ -44,7 +44,7 @@ export interface Refused {
 
 export function createObjectItems(options: DynamodbOptions): ObjectItems {
   const { client, table, clock } = options
-  const requests = createRequests(options)
+  const requests = createDynamodbRequests(options)
 
   const read: ObjectItems['read'] = async (key) => {
     const get = new GetItemCommand({ TableName: table, Key: objectItemKey(key), ConsistentRead: true })
@@ -58,7 +58,7 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
     const numberedFirst = nextVersion(clock, base)
 
     /** The condition did not hold: because an earlier attempt was done, or because of somebody else. */
-    const ofWhatIsThere = (there: Item | undefined, isUncertain: boolean, cause: unknown): Written | Refused => {
+    const ofWhatIsThere = (there: Item | undefined, isUncertain: boolean, cause: unknown): WrittenItem | Refused => {
       if (there?.['write']?.S === token) return { stored: readItem(there) }
       // The versions of a place only grow, and its tombstone stays: an older one tells that no attempt was done.
       if (!isUncertain || there === undefined || Number(there['rv']?.N) <= numberedFirst) return { there }
@@ -67,7 +67,7 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
       throw unknownFate(what, cause)
     }
 
-    const attempt = async (isUncertain: boolean): Promise<Written | Refused> => {
+    const attempt = async (isUncertain: boolean): Promise<WrittenItem | Refused> => {
       const next = withVersion(given, nextVersion(clock, base))
       try {
         const { Attributes } = await send(command(next, token))

@@ -3,7 +3,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /** `fetch`, as far as it is needed here. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type KeyFetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
  * Whose token it is: the name of a principal. Throws UNAUTHORIZED for a token that proves nothing, UNAVAILABLE if
@@ -14,7 +14,7 @@ export type TokenVerifier = (token: string) => Promise<string>
 export interface JwtVerifierOptions {
   /** Whose tokens are taken, each for its own audience. */
   readonly issuers: readonly { readonly issuer: string; readonly audience: string }[]
-  readonly fetch: Fetch
+  readonly fetch: KeyFetch
   readonly clock: Clock
 }
 
@@ -65,7 +65,7 @@ function claimsOf(token: string): { readonly iss?: string } {
   }
 }
 
-async function discover(issuer: string, fetch: Fetch): Promise<JWTVerifyGetKey> {
+async function discover(issuer: string, fetch: KeyFetch): Promise<JWTVerifyGetKey> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
   if (!response.ok) throw unavailable(`${url} answers ${response.status}`)

@@ -1,6 +1,6 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Fetch, TokenVerifier } from './jwt-verifier.ts'
+import type { KeyFetch, TokenVerifier } from './jwt-verifier.ts'
 import { stsHosts } from './sts-regions.ts'
 
 export interface StsVerifierOptions {
@@ -9,7 +9,7 @@ export interface StsVerifierOptions {
    * one.
    */
   readonly clusterId: string
-  readonly fetch: Fetch
+  readonly fetch: KeyFetch
   readonly clock: Clock
 }
 
@@ -95,7 +95,7 @@ function timeOf(text: string): number {
   return ms
 }
 
-async function ask(url: URL, clusterId: string, fetch: Fetch): Promise<Response> {
+async function ask(url: URL, clusterId: string, fetch: KeyFetch): Promise<Response> {
   try {
     return await fetch(url.href, {
       headers: { 'x-k8s-aws-id': clusterId, accept: 'application/json' },

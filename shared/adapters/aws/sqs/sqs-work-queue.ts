@@ -12,7 +12,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import type { Delivery, WorkQueue } from '../../../ports/work-queue.ts'
-import { inBatches, type Refusal } from '../client/batches.ts'
+import { inBatches, type EntryRefusal } from '../client/batches.ts'
 import { serviceFailure } from '../client/service-failure.ts'
 import { deliveryOf, messageOf, type LoopDelivery } from './sqs-message.ts'
 
@@ -147,7 +147,7 @@ interface BatchResult {
 /**
  * A handle that is stale is no refusal: who is late has lost the turn already, and the message is another's or deleted.
  */
-function refusals<Entry>(batch: readonly Entry[], { Failed = [] }: BatchResult): readonly Refusal<Entry>[] {
+function refusals<Entry>(batch: readonly Entry[], { Failed = [] }: BatchResult): readonly EntryRefusal<Entry>[] {
   return Failed.map(({ Id, Code: code = '', Message: message = '', SenderFault: isFinal = false }) => ({
     entry: batch[Number(Id)] as Entry,
     code,

@@ -3,7 +3,7 @@ import { LeanRequest } from './lean-request.ts'
 import { respond } from './lean-response.ts'
 import { markOver, overReason, wake, type Connection, type Exchange, type Shell } from './lean-state.ts'
 import { breakOff } from './listener.ts'
-import type { Refusal, RequestHead } from './request-head.ts'
+import type { RequestRefusal, RequestHead } from './request-head.ts'
 import { createRequestParser } from './request-parser.ts'
 import { refusalText } from './response-text.ts'
 
@@ -94,7 +94,7 @@ async function answer(connection: Connection, exchange: Exchange): Promise<void>
   }
 }
 
-function refuse(connection: Connection, { status }: Refusal): void {
+function refuse(connection: Connection, { status }: RequestRefusal): void {
   connection.socket.write(refusalText(status), 'latin1')
   end(connection)
 }

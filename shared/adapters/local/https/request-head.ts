@@ -18,7 +18,7 @@ export interface RequestHead {
 }
 
 /** A request that is answered with a bare status, after which the connection ends: where it ends is not certain. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: 400 | 408 | 413 | 417 | 431
 }
 
@@ -28,7 +28,7 @@ export interface Refusal {
  * line ends with CR LF, a field does not go on in the next line, no space stands before a colon, one length at
  * most, and never beside a coding.
  */
-export function parseRequestHead(text: string): RequestHead | Refusal {
+export function parseRequestHead(text: string): RequestHead | RequestRefusal {
   const lineEnd = text.indexOf('\r\n')
   const line = requestLine.exec(lineEnd < 0 ? text : text.slice(0, lineEnd))
   if (line === null) return badRequest
@@ -48,7 +48,7 @@ const methods: ReadonlySet<string> = new Set(METHODS.filter((method) => method !
 
 const fieldsMax = 200
 
-const badRequest: Refusal = { status: 400 }
+const badRequest: RequestRefusal = { status: 400 }
 
 /** Names and values of the lines from `start` on; `undefined` if one is not a field. */
 function parseFields(text: string, start: number): string[] | undefined {
@@ -105,7 +105,7 @@ function isSpace(code: number): boolean {
 
 type Unframed = Omit<RequestHead, 'body' | 'isPersistent' | 'expectsContinue'>
 
-function withFraming(head: Unframed): RequestHead | Refusal {
+function withFraming(head: Unframed): RequestHead | RequestRefusal {
   const { method, target, version, fields } = head
   const hosts = valuesOf(fields, 'host')
   if (hosts.length > 1 || (version === '1.1' && hosts.length === 0)) return badRequest

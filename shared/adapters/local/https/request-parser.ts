@@ -1,11 +1,11 @@
-import { isTrailerLine, parseRequestHead, type Refusal, type RequestHead } from './request-head.ts'
+import { isTrailerLine, parseRequestHead, type RequestRefusal, type RequestHead } from './request-head.ts'
 
 /** What has been read of a stream of requests. The pieces of a body are views of the bytes that were pushed. */
 export type RequestEvent =
   | { readonly type: 'head'; readonly head: RequestHead }
   | { readonly type: 'data'; readonly bytes: Buffer }
   | { readonly type: 'end' }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | { readonly type: 'refused'; readonly refusal: RequestRefusal }
 
 /**
  * Requests out of the bytes of a connection (RFC 9112), in turn: head, data, end, head … However the bytes are cut
@@ -38,7 +38,7 @@ type State =
   | { readonly at: 'chunkEnd' }
   | { readonly at: 'trailers'; readonly left: number }
   | { readonly at: 'end' }
-  | { readonly at: 'refused'; readonly refusal: Refusal }
+  | { readonly at: 'refused'; readonly refusal: RequestRefusal }
 
 interface Reading {
   bytes: Buffer
@@ -197,7 +197,7 @@ function drop(reading: Reading, count: number): void {
   reading.bytes = count === reading.bytes.length ? nothing : reading.bytes.subarray(count)
 }
 
-function refuse(reading: Reading, status: Refusal['status']): RequestEvent {
+function refuse(reading: Reading, status: RequestRefusal['status']): RequestEvent {
   const refusal = { status }
   reading.bytes = nothing
   reading.state = { at: 'refused', refusal }

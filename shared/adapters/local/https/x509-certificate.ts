@@ -13,11 +13,11 @@ export interface CertificateRequest {
   readonly issuerKey: KeyObject
   readonly notBeforeMs: number
   readonly notAfterMs: number
-  readonly use: { readonly as: 'authority' } | { readonly as: 'server'; readonly hosts: readonly Host[] }
+  readonly use: { readonly as: 'authority' } | { readonly as: 'server'; readonly hosts: readonly CertificateHost[] }
 }
 
 /** Where a server is found: by a DNS name or by the bytes of an IP address. */
-export type Host = { readonly dns: string } | { readonly ip: readonly number[] }
+export type CertificateHost = { readonly dns: string } | { readonly ip: readonly number[] }
 
 /** The certificate as PEM. Its serial number is random. */
 export function issueCertificate(request: CertificateRequest): string {
@@ -48,7 +48,7 @@ const authorityExtensions = [
   extension([0x55, 0x1d, 0x0f], tlv(0x03, Buffer.of(1, 0x06)), critical), // keyUsage: certificates and revocation lists
 ]
 
-function serverExtensions(hosts: readonly Host[]): readonly Buffer[] {
+function serverExtensions(hosts: readonly CertificateHost[]): readonly Buffer[] {
   return [
     extension([0x55, 0x1d, 0x13], sequence(), critical), // basicConstraints: no CA
     extension([0x55, 0x1d, 0x0f], tlv(0x03, Buffer.of(7, 0x80)), critical), // keyUsage: signatures
@@ -57,7 +57,7 @@ function serverExtensions(hosts: readonly Host[]): readonly Buffer[] {
   ]
 }
 
-function alternativeName(host: Host): Buffer {
+function alternativeName(host: CertificateHost): Buffer {
   return 'dns' in host ? tlv(0x82, Buffer.from(host.dns, 'ascii')) : tlv(0x87, Buffer.from(host.ip))
 }
 

@@ -14,7 +14,7 @@ export interface Deadline {
  * Deadlines of many, the earliest at hand. Moving or ending one costs nothing: the old entry stays in the heap until it
  * comes up, or until such entries are the majority.
  */
-export interface Deadlines<Item extends Timed> {
+export interface QueueDeadlines<Item extends Timed> {
   /** Replaces the item's deadline. */
   set(item: Item, atMs: number): void
   end(item: Item): void
@@ -25,7 +25,7 @@ export interface Deadlines<Item extends Timed> {
 
 const staleMin = 64
 
-export function createDeadlines<Item extends Timed>(): Deadlines<Item> {
+export function createDeadlines<Item extends Timed>(): QueueDeadlines<Item> {
   const heap = createHeap<Deadline>((a, b) => a.atMs < b.atMs)
   let live = 0
 

@@ -3,7 +3,7 @@ import type { Change } from '../../../ports/change-feed.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { createLogRetention, type RetentionOptions } from './sqlite-log-retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { lengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
+import { rowLengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row
@@ -82,7 +82,7 @@ export function createSqliteChangeLog({ database, clock, ...retention }: SqliteC
   const append: SqliteChangeLog['append'] = (entry) => {
     const { rv, objectId, kindId, type, touched, supersedes, engine, doc } = entry
     const nowMs = clock.nowMs()
-    written += lengthOf(entry)
+    written += rowLengthOf(entry)
     insert.run(rv, objectId, kindId, nowMs, supersedes ?? null, written, type, touched.join(), engine, doc)
     forgetOld(nowMs, written)
   }
@@ -130,7 +130,7 @@ function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
     let characters = 0
     for (const row of rows as unknown as Iterable<ChangeRow>) {
       changes.push(changeOf(row))
-      characters += lengthOf(row)
+      characters += rowLengthOf(row)
       if (characters >= stretchCharacters) return { changes, upTo: row.rv }
     }
     return { changes, upTo: end }

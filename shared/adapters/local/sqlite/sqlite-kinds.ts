@@ -1,9 +1,5 @@
+import type { KindName } from '../../../ports/object-index.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-
-export interface KindName {
-  readonly group: string
-  readonly kind: string
-}
 
 /** Small integers that stand for kinds in rows and indexes. A kind has had objects if it has one. */
 export interface SqliteKinds {

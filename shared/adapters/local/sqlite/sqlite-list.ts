@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { SqliteKinds } from './sqlite-kinds.ts'
-import { lengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
+import { rowLengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
 
 interface SqliteListOptions {
   readonly database: SqliteDatabase
@@ -80,7 +80,7 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
       count++
       walk.after = { namespace: row.namespace, name: row.name }
       const then = trace(row, walk.asOf)
-      walk.characters += lengthOf(row)
+      walk.characters += rowLengthOf(row)
       if (then !== undefined) rows.push(then)
     }
     walk.more = false

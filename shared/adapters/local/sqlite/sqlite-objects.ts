@@ -6,7 +6,7 @@ import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, lengthOf, readableState, stateColumns, readRow, type ObjectRow } from './sqlite-rows.ts'
+import { columnsOf, rowLengthOf, readableState, stateColumns, readRow, type ObjectRow } from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
@@ -40,7 +40,7 @@ export function createSqliteObjects(database: SqliteDatabase) {
   const note = (place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject => {
     const { id, uid, rv, owners } = row
     const stored = readableState(written, row)
-    recent.note(place, { id, uid, rv, owners, stored, length: lengthOf(row) })
+    recent.note(place, { id, uid, rv, owners, stored, length: rowLengthOf(row) })
     return stored
   }
 
@@ -144,13 +144,13 @@ function uidsOf(owners: string | null): readonly string[] {
 
 /** Why a write finds nothing to write on. */
 function refusal(key: ObjectKey, { metadata }: ApiObject, there: NumberedRow | undefined): OperatingError {
-  if (there === undefined) return notFound(key)
+  if (there === undefined) return keyNotFound(key)
   const difference =
     there.uid === metadata.uid ? `at ${there.rv}, not at ${metadata.resourceVersion}` : 'another object now'
   return new OperatingError('VERSION_CONFLICT', `${keyText(key)} is ${difference}`)
 }
 
 /** NOT_FOUND for this key. */
-export function notFound(key: ObjectKey): OperatingError {
+export function keyNotFound(key: ObjectKey): OperatingError {
   return new OperatingError('NOT_FOUND', `${keyText(key)} does not exist`)
 }

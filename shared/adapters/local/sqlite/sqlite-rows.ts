@@ -23,7 +23,7 @@ export function columnsOf(stored: StoredObject, touched: Touched): ObjectColumns
   const { object, engine } = stored
   const state = stateColumns(stored)
   // A character is three bytes at the most, and to count them takes longer than it is worth.
-  if (lengthOf(state) * 3 > bytesMax)
+  if (rowLengthOf(state) * 3 > bytesMax)
     checkSize(object, Buffer.byteLength(state.doc) + Buffer.byteLength(state.engine ?? ''), touched)
   const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
   return {
@@ -40,7 +40,7 @@ export function stateColumns({ object, engine }: StoredObject): ObjectRow {
 }
 
 /** In characters. */
-export function lengthOf({ doc, engine }: ObjectRow): number {
+export function rowLengthOf({ doc, engine }: ObjectRow): number {
   return doc.length + (engine?.length ?? 0)
 }
 
@@ -64,8 +64,4 @@ const atRest: EngineState = {}
  */
 export function readableState(stored: StoredObject, row: ObjectRow): StoredObject {
   return isJson(stored) ? stored : readRow(row)
-}
-
-export function withVersion({ object, engine }: StoredObject, rv: number): StoredObject {
-  return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } }, engine }
 }

@@ -1,5 +1,5 @@
 import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
-import type { StoredObject } from '../../../model/stored-object.ts'
+import { type StoredObject, withVersion } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { RowPlace } from './recent-rows.ts'
@@ -7,8 +7,7 @@ import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { createSqliteKinds } from './sqlite-kinds.ts'
 import { createSqliteList } from './sqlite-list.ts'
-import { createSqliteObjects, notFound, type WrittenRow } from './sqlite-objects.ts'
-import { withVersion } from './sqlite-rows.ts'
+import { createSqliteObjects, keyNotFound, type WrittenRow } from './sqlite-objects.ts'
 
 export interface SqliteStoreOptions {
   readonly database: SqliteDatabase
@@ -53,7 +52,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
 
   const existing = (key: ObjectKey): RowPlace => {
     const kindId = kinds.find(key)
-    if (kindId === undefined) throw notFound(key)
+    if (kindId === undefined) throw keyNotFound(key)
     return { kindId, key }
   }
 

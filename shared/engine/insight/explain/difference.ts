@@ -8,12 +8,12 @@ export interface Difference {
 }
 
 /** Where spec and status speak of the same field and do not agree. A field that only one of them has says nothing. */
-export function differences(spec: JsonObject, status: JsonObject, prefix = ''): readonly Difference[] {
+export function findFieldDifferences(spec: JsonObject, status: JsonObject, prefix = ''): readonly Difference[] {
   return Object.keys(spec).flatMap((field) => {
     const [wanted, found] = [spec[field], status[field]]
     if (wanted === undefined || found === undefined || equal(wanted, found)) return []
     const path = `${prefix}${field}`
-    if (isObject(wanted) && isObject(found)) return differences(wanted, found, `${path}.`)
+    if (isObject(wanted) && isObject(found)) return findFieldDifferences(wanted, found, `${path}.`)
     return [{ path, spec: wanted, status: found }]
   })
 }

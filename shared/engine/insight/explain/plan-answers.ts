@@ -11,7 +11,7 @@ import { humanDuration } from '../../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { nextPassMs } from '../../../model/wheel.ts'
 import type { Facts } from './facts.ts'
-import { currentWait, foreignFinalizers, situationOf } from './situation.ts'
+import { currentWait, foreignFinalizers, objectSituationOf } from './situation.ts'
 import { agoText, section, until, withMessage } from './words.ts'
 
 /** The questions about what follows: what is done, when it runs next, and what it says of itself. */
@@ -30,7 +30,7 @@ function work(facts: Facts): string {
   const { controller, stored } = facts
   if (controller === undefined) return 'None: no reconciler is for this kind.'
   const { name, timeoutMs, finalizer = '' } = controller
-  switch (situationOf(facts)) {
+  switch (objectSituationOf(facts)) {
     case 'paused':
       return 'None while it is paused.'
     case 'stopped':
@@ -97,7 +97,7 @@ function nextRun(facts: Facts): string {
     case 'Stopped':
       return wait?.atMs === undefined ? 'By no timer: it has stopped.' : `${at}, for the resync: it has stopped.`
     case undefined:
-      return situationOf(facts) === 'changed'
+      return objectSituationOf(facts) === 'changed'
         ? 'Now: its wake-up is on the way or in the queue.'
         : 'By no timer: none is set.'
     default:

@@ -7,7 +7,7 @@ import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Facts } from './facts.ts'
 
 /** What is the matter with an object: the first that holds, for what stands in the way of all else comes first. */
-export type Situation =
+export type ObjectSituation =
   | 'unattended'
   | 'paused'
   | 'held'
@@ -21,7 +21,7 @@ export type Situation =
   | 'notReady'
   | 'asDesired'
 
-export function situationOf({ controller, stored }: Pick<Facts, 'controller' | 'stored'>): Situation {
+export function objectSituationOf({ controller, stored }: Pick<Facts, 'controller' | 'stored'>): ObjectSituation {
   const { object } = stored
   if (controller === undefined) return isDeleting(object) ? 'held' : 'unattended'
   if (isPaused(object)) return 'paused'
@@ -36,7 +36,7 @@ export function situationOf({ controller, stored }: Pick<Facts, 'controller' | '
 }
 
 /** Waits that somebody should know of; the others are as the reconciler meant them. */
-const troubles: Readonly<Partial<Record<string, Situation>>> = {
+const troubles: Readonly<Partial<Record<string, ObjectSituation>>> = {
   Stopped: 'stopped',
   Backoff: 'failing',
   RetryAfter: 'toldToWait',

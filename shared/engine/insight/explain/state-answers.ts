@@ -3,7 +3,7 @@ import { isObserved } from '../../../model/convergence.ts'
 import { isObject, type JsonObject } from '../../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { changeText } from '../../state/change-text.ts'
-import { differences } from './difference.ts'
+import { findFieldDifferences } from './difference.ts'
 import type { Facts } from './facts.ts'
 import { ago, agoText, atMost, formatKey, relativeLines, section } from './words.ts'
 
@@ -67,7 +67,7 @@ function formatObserved(observedGeneration: unknown): string {
 }
 
 export function explainDifference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
-  const fields = differences(isObject(object.spec) ? object.spec : {}, object.status ?? {})
+  const fields = findFieldDifferences(isObject(object.spec) ? object.spec : {}, object.status ?? {})
   const lines = [
     ...(kind.hasStatus && !isObserved(object) ? [formatUnobserved(object)] : []),
     ...fields.map(

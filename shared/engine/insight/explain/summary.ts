@@ -4,7 +4,7 @@ import { failureOf } from '../../../model/engine-state.ts'
 import { isDeleting } from '../../../model/object.ts'
 import { repeatedErrorsMin } from '../../state/repeated-errors.ts'
 import type { Facts } from './facts.ts'
-import { foreignFinalizers, situationOf } from './situation.ts'
+import { foreignFinalizers, objectSituationOf } from './situation.ts'
 import { agoText, kubectlName, until, withMessage } from './words.ts'
 
 /** The matter in one sentence, and what was said of it in words of others. */
@@ -12,7 +12,7 @@ export function summarize(facts: Facts): readonly string[] {
   const error = failureOf(facts.stored.engine)?.error
   const ready = conditionOf(facts.stored.object, 'Ready')
   const circle = conditionOf(facts.stored.object, 'HotLoop')
-  switch (situationOf(facts)) {
+  switch (objectSituationOf(facts)) {
     case 'stopped':
     case 'failing':
     case 'toldToWait':
@@ -32,7 +32,7 @@ function sentence(facts: Facts): string {
   const attempt = failureOf(stored.engine)?.attempt ?? 1
   const next = atMs === undefined ? 'with the next wake-up' : until(atMs, nowMs)
   const since = agoText(conditionOf(stored.object, 'Ready')?.lastTransitionTime, nowMs)
-  switch (situationOf(facts)) {
+  switch (objectSituationOf(facts)) {
     case 'unattended':
       return `No reconciler is for ${kind.kind}: the object is kept as it is, and nothing acts on it.`
     case 'paused':
@@ -68,7 +68,7 @@ function times(count: number): string {
 export function advise(facts: Facts): readonly string[] {
   const name = kubectlName(facts)
   const runNow = `kubectl annotate ${name} ${reconcileRequestAnnotation}="$(date)" --overwrite`
-  switch (situationOf(facts)) {
+  switch (objectSituationOf(facts)) {
     case 'unattended':
       return []
     case 'paused':

@@ -15,7 +15,7 @@ export interface Claims {
  * Removes what the manager applied last time and nobody claims any more: takes out all it applied last time, puts back
  * what is owned, then what it had not applied. What is emptied by that becomes null, as in Kubernetes.
  */
-export function prune(object: JsonObject, type: MergeType, { last, owned }: Claims): JsonObject {
+export function pruneUnowned(object: JsonObject, type: MergeType, { last, owned }: Claims): JsonObject {
   const applied = withDeclared(last, type)
   const all = withDeclared(fieldsOf(object, type), type)
   const fieldsWithout = (fields: FieldSet) => withDeclared(fieldsOf(remove(object, fields, type), type), type)

@@ -8,10 +8,10 @@ import type { Json } from '../../json.ts'
  * `old` is what stood there before an update; what is unchanged fits, whatever it is. It is left out where that does
  * not hold: where a value is asked for unknown fields or missing defaults and `old` was not.
  */
-export type Fit = (value: Json, old: Json | undefined, run: Run) => boolean
+export type Fit = (value: Json, old: Json | undefined, run: FitRun) => boolean
 
 /** What one walk asks, and what it may still cost. One mutable record, so that a step down costs no allocation. */
-export interface Run {
+export interface FitRun {
   /** Bits of `question`. */
   asks: number
   /** What is left of the work that patterns and branches may cause, in steps. */

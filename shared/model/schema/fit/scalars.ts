@@ -1,5 +1,5 @@
 import { type CompiledSchema, jsonType } from '../compiled-schema.ts'
-import { fitsFormat, isInteger, lengthOf, numberFaults } from '../scalars.ts'
+import { fitsFormat, isInteger, textLengthOf, numberFaults } from '../scalars.ts'
 import { question, type Fit } from './fit.ts'
 
 /** Whether a value is a text with the length, the pattern and the format that its schema asks for. */
@@ -8,8 +8,8 @@ export function fitText({ forString, matchesFormat }: CompiledSchema): Fit {
   return (text, _old, run) => {
     if (typeof text !== 'string') return false
     if ((run.asks & question.valid) === 0) return true
-    if (text.length > maxLength && lengthOf(text) > maxLength) return false
-    if (text.length < 2 * minLength && lengthOf(text) < minLength) return false
+    if (text.length > maxLength && textLengthOf(text) > maxLength) return false
+    if (text.length < 2 * minLength && textLengthOf(text) < minLength) return false
     if (matchesFormat?.(text) === false) return false
     if (pattern === undefined) return true
     const { matches, stepsPerCharacter } = pattern()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identifierOf, ownerOf } from '../../../../functions/reconcilers/postgres/rds/ownership.ts'
+import { identifierOf, ownerTagOf } from '../../../../functions/reconcilers/postgres/rds/ownership.ts'
 import { rdsSettingsFrom } from '../../../../functions/reconcilers/postgres/rds/settings.ts'
 
 describe('where servers of RDS are', () => {
@@ -31,7 +31,9 @@ describe('the name of an instance', () => {
       ['default', 'x'.repeat(31)],
     ] as const) {
       expect(of(namespace, name)).toMatch(/^[a-z](?:-?[a-z0-9]){0,62}$/)
-      expect(ownerOf({ namespace, name, uid: 'u' }, { controlPlane: 't'.repeat(255) }).length).toBeLessThanOrEqual(256)
+      expect(ownerTagOf({ namespace, name, uid: 'u' }, { controlPlane: 't'.repeat(255) }).length).toBeLessThanOrEqual(
+        256,
+      )
     }
   })
 

@@ -12,7 +12,7 @@ import {
   ownerId,
   recordWrite,
   type Manager,
-  type Owner,
+  type FieldOwner,
   type Owners,
 } from '../../../../shared/model/apply/ownership.ts'
 import { trackUpdate } from '../../../../shared/model/apply/track-update.ts'
@@ -48,7 +48,7 @@ function outcome(step: UpdaterStep, schema: StructuralSchema): UpdaterStep['want
 }
 
 function ownersIn({ managers }: UpdaterStep): Owners {
-  const owners = Object.entries(managers).map(([name, { fields, applied }]): Owner => {
+  const owners = Object.entries(managers).map(([name, { fields, applied }]): FieldOwner => {
     return { ...managerOf(name, applied), fields: decodeFields(fields) }
   })
   return new Map(owners.map((owner) => [ownerId(owner), owner]))

@@ -4,7 +4,7 @@ import {
   tokenOf,
   type Abilities,
   type Action,
-  type Situation,
+  type SyncSituation,
 } from '../../../../shared/reconciler/external/decide.ts'
 import type { Policy } from '../../../../shared/reconciler/external/policy.ts'
 
@@ -27,11 +27,11 @@ const wait = { digest: 'd', untilMs: 2_000_000, reason: 'NotVisibleYet', message
 
 interface Row {
   readonly because: string
-  readonly given: Partial<Situation>
+  readonly given: Partial<SyncSituation>
   readonly action: object
 }
 
-function decided(given: Partial<Situation>): Action {
+function decided(given: Partial<SyncSituation>): Action {
   return decide({
     nowMs: 1_000_000,
     isDeleting: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { differences } from '../../../../shared/reconciler/external/differences.ts'
+import { findDifferences } from '../../../../shared/reconciler/external/differences.ts'
 import {
   failureClass,
   MissingReferenceError,
@@ -22,7 +22,7 @@ describe('differences', () => {
     { declared: { s: ['x'] }, observed: { s: ['x', 'x'] }, found: ['s'], because: 'its length does' },
     { declared: { a: { b: 1 } }, observed: { a: 'text' }, found: ['a.b'], because: 'another type is another value' },
   ])('$because', ({ declared, observed, found }) => {
-    expect(differences(declared, observed, ['s'])).toEqual(found)
+    expect(findDifferences(declared, observed, ['s'])).toEqual(found)
   })
 })
 

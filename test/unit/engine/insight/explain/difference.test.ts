@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { differences } from '../../../../../shared/engine/insight/explain/difference.ts'
+import { findFieldDifferences } from '../../../../../shared/engine/insight/explain/difference.ts'
 
 it.each([
   { because: 'they agree', spec: { size: 1 }, status: { size: 1 }, found: [] },
@@ -23,5 +23,5 @@ it.each([
     found: [{ path: 'zones', spec: ['a', 'b'], status: ['a'] }],
   },
 ])('spec and status differ in $found when $because', ({ spec, status, found }) => {
-  expect(differences(spec, status)).toEqual(found)
+  expect(findFieldDifferences(spec, status)).toEqual(found)
 })
