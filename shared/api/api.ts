@@ -17,7 +17,7 @@ import {
 } from './failure.ts'
 import { createMeasure } from './measure.ts'
 import { createPathHandler } from './paths.ts'
-import { plainText } from './reply.ts'
+import { plainText, withWarnings } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
 import { answerReview } from './reviews/review.ts'
 import { isReview, reviewKinds } from './reviews/review-kinds.ts'
@@ -48,19 +48,23 @@ export function createApi(services: ApiServices): HttpHandler {
     if (!info.isResource) return answerPath(request, info.segments)
     refuseImpersonation(request, user)
     const kind = await kindOf(info, catalog)
-    return handlerOf(info, kind)({ request, info, kind, user })
+    const reply = (): Promise<HttpResponse> => handlerOf(info, kind)({ request, info, kind, user })
+    const { deprecation } = kind
+    return deprecation === undefined ? reply() : withWarnings(await told(request, reply), [deprecation])
   }
 
-  return async (request) => {
+  const told = async (request: HttpRequest, reply: () => Promise<HttpResponse>): Promise<HttpResponse> => {
     try {
-      return await answer(request)
+      return await reply()
     } catch (error) {
-      const told = toOperatingError(error)
-      if (isOurs(told))
+      const why = toOperatingError(error)
+      if (isOurs(why))
         logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
-      return failure(told)
+      return failure(why)
     }
   }
+
+  return (request) => told(request, () => answer(request))
 }
 
 /** Open to all: whether the process answers is no secret. */

@@ -28,7 +28,9 @@ export function withHeader(response: HttpResponse, name: string, value: string):
 /** The same response with what a person should know beside it: kubectl prints each as `Warning: …`. */
 export function withWarnings(response: HttpResponse, warnings: readonly string[]): HttpResponse {
   if (warnings.length === 0) return response
-  return withHeader(response, 'warning', warnings.slice(0, warningsMax).map(formatWarning).join(', '))
+  const text = warnings.slice(0, warningsMax).map(formatWarning).join(', ')
+  const others = response.headers['warning']
+  return withHeader(response, 'warning', others === undefined ? text : `${text}, ${others}`)
 }
 
 const warningsMax = 20

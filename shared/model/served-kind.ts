@@ -20,6 +20,8 @@ export interface ServedKind {
   readonly columns: readonly PrinterColumn[]
   /** Beyond metadata.name and metadata.namespace: JSON paths such as `spec.color`, without a leading dot. */
   readonly selectableFields: readonly string[]
+  /** What clients of this version are warned of. */
+  readonly deprecation?: string
   /** Comes with the control plane, not from a CustomResourceDefinition. */
   readonly builtIn: boolean
   /** Its definition is being deleted, and its objects with it: there are no new ones. */

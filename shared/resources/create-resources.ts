@@ -1,6 +1,6 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import { apiVersionOf, isDeleting, type ApiObject } from '../model/object.ts'
+import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -8,6 +8,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
 import { admitBody, checkType, refuse } from './admission.ts'
+import { asServed } from './as-served.ts'
 import { createConditionalWrites, keyIn, type ChangePlan, type Planned } from './conditional-writes.ts'
 import {
   applyConfiguration,
@@ -80,7 +81,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     how: WriteOptions & SubresourceOption,
   ): Promise<Written> => {
     const next = (before: StoredObject): Planned => {
-      const live = inVersion(kind, before).object
+      const live = asServed(kind, before).object
       const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
       return { object: rewritten(before.object, body, writer(kind, how)), warnings }
     }
@@ -106,7 +107,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     }
     const next = (before: StoredObject): Planned => {
       how.check?.(before.object)
-      const body = applyConfiguration(inVersion(kind, before).object, config, given.force, writer(kind, how))
+      const body = applyConfiguration(asServed(kind, before).object, config, given.force, writer(kind, how))
       return { object: withManagedFields(mergeWrite(before.object, body, writer(kind, how)), body), warnings: [] }
     }
     return change(kind, at, plan(next, namesVersionIn(given), how))
@@ -120,12 +121,9 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   })
 
   return {
-    get: async (kind, at) => inVersion(kind, await find(kind, at)),
+    get: async (kind, at) => asServed(kind, await find(kind, at)),
 
-    list: async (kind, asked = {}) => {
-      const found = await listObjects(store, kind, asked)
-      return { ...found, items: found.items.map((item) => inVersion(kind, item)) }
-    },
+    list: (kind, asked = {}) => listObjects(store, kind, asked),
 
     create: async (kind, given, how) => {
       const { body, warnings } = admitBody(kind, given, how)
@@ -214,14 +212,8 @@ async function requireNamespace(store: ObjectStore, name: string): Promise<void>
   }
 }
 
-/** The object as this version of its kind shows it. */
-function inVersion(kind: ServedKind, stored: StoredObject): StoredObject {
-  const apiVersion = apiVersionOf(kind.group, kind.version)
-  return stored.object.apiVersion === apiVersion ? stored : { ...stored, object: { ...stored.object, apiVersion } }
-}
-
 function showInVersion<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {
-  return { ...result, stored: inVersion(kind, result.stored) }
+  return { ...result, stored: asServed(kind, result.stored) }
 }
 
 function namespaceOf(body: JsonObject): string {

@@ -1,4 +1,5 @@
 import { isCondition } from '../model/conditions.ts'
+import { deprecationOf } from '../model/crd/deprecation.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
@@ -27,6 +28,7 @@ type Version = CustomResourceDefinition['spec']['versions'][number]
 
 function kindOf({ metadata, spec, status }: CustomResourceDefinition, version: Version): ServedKind {
   const names = status?.acceptedNames ?? spec.names
+  const deprecation = deprecationOf(spec, version)
   return {
     group: spec.group,
     version: version.name,
@@ -43,6 +45,7 @@ function kindOf({ metadata, spec, status }: CustomResourceDefinition, version: V
     columns: version.additionalPrinterColumns ?? ageOnly,
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     builtIn: false,
+    ...(deprecation !== undefined && { deprecation }),
     ...(metadata.deletionTimestamp === undefined ? {} : { isEnding: true }),
   }
 }

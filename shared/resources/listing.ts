@@ -3,6 +3,7 @@ import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ListPage, ListQuery, ObjectStore } from '../ports/object-store.ts'
+import { asServed } from './as-served.ts'
 import type { ListOptions, ObjectList } from './resources.ts'
 
 /** Pages for clients out of pages of the store: a page of a selection is filled from as many as it takes. */
@@ -20,7 +21,7 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
   let page = await store.list(query(kind, options, token))
   const version = token?.version ?? page.resourceVersion
   for (;;) {
-    const end = take(found, page, options)
+    const end = take(found, page, { ...options, kind })
     if (end !== undefined) return { items: found, resourceVersion: version, continue: encode({ ...end, version }) }
     const last = page.items.at(-1)
     if (!page.more || last === undefined) return { items: found, resourceVersion: version }
@@ -50,9 +51,10 @@ function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, a
 function take(
   found: StoredObject[],
   page: ListPage,
-  { limit = Infinity, selector }: ListOptions,
+  { limit = Infinity, selector, kind }: ListOptions & { readonly kind: ServedKind },
 ): Omit<Token, 'version'> | undefined {
-  for (const [i, item] of page.items.entries()) {
+  for (const [i, stored] of page.items.entries()) {
+    const item = asServed(kind, stored)
     if (selects(selector, item)) found.push(item)
     const rest = page.more || i < page.items.length - 1
     if (found.length === limit && rest) return placeOf(item)

@@ -1,8 +1,8 @@
-import { apiVersionOf } from '../../model/object.ts'
 import { objectText } from '../../model/object-text.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { asServed } from '../../resources/as-served.ts'
 
 /**
  * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that
@@ -164,12 +164,10 @@ function segmentAt(resourceVersion: string): Segment {
   return { changes: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
 }
 
-/** The feed tells objects in the version they are stored in. */
+/** The feed tells objects as they are stored. */
 export function inVersion(kind: ServedKind, change: Change): Change {
-  if (kind.version === kind.storageVersion) return change
-  const { stored } = change
-  const object = { ...stored.object, apiVersion: apiVersionOf(kind.group, kind.version) }
-  return { ...change, stored: { ...stored, object } }
+  const stored = asServed(kind, change.stored)
+  return stored === change.stored ? change : { ...change, stored }
 }
 
 /** Wakes each watcher when it is due: one timer for all of them. Cuts off those whose clients do not read. */

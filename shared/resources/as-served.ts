@@ -1,0 +1,30 @@
+import { hasCode } from '../model/errors.ts'
+import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import { applyDefaults } from '../model/schema/defaulting.ts'
+import { question } from '../model/schema/fit/fit.ts'
+import { objectFits } from '../model/schema/fit/fits.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+
+/**
+ * The object as this version of its kind shows it to whoever reads: with the defaults that the schema has by now, which
+ * the object may be older than. Nothing is written: the next write of the object stores them.
+ */
+export function asServed(kind: ServedKind, stored: StoredObject): StoredObject {
+  const apiVersion = apiVersionOf(kind.group, kind.version)
+  const object = completed(kind, stored.object)
+  if (object.apiVersion !== apiVersion) return { ...stored, object: { ...object, apiVersion } }
+  return object === stored.object ? stored : { ...stored, object }
+}
+
+/** What is built in has had the same defaults ever. */
+function completed({ builtIn, schema }: ServedKind, object: ApiObject): ApiObject {
+  if (builtIn || objectFits(schema, object, question.complete)) return object
+  try {
+    return applyDefaults(schema, object)
+  } catch (error) {
+    // An object that would be too large with them is shown as it is stored.
+    if (hasCode(error, 'TOO_LARGE')) return object
+    throw error
+  }
+}
