@@ -39,6 +39,33 @@ describe('a deletion', () => {
     expect(await get()).toBeUndefined()
   })
 
+  it('K21 keeps the object until the entity is seen to be gone, and is sent again if that takes long', async () => {
+    world.konnect.fault({ call: 'DELETE services', times: 2, answer: { status: 204 } })
+    await remove()
+    expect([deletes().length, entities().length]).toEqual([1, 1])
+    expect(await conditionIn(world.env, KonnectService, ['orders', 'Ready'])).toMatchObject({
+      status: 'False',
+      reason: 'StillThere',
+    })
+    await world.env.advance('20s')
+    expect([deletes().length, entities().length]).toEqual([1, 1])
+    await world.env.advance('2m')
+    expect([deletes().length, entities().length]).toEqual([3, 0])
+    expect(await get()).toBeUndefined()
+  })
+
+  it('K21 that takes its time is waited for, over a restart', async () => {
+    world.konnect.fault({ call: 'DELETE services', times: Infinity, answer: { status: 204 } })
+    await remove()
+    await world.env.crash()
+    await world.env.advance('10s')
+    expect(await get()).toBeDefined()
+    world.konnect.state.remove(entities()[0]?.id ?? '')
+    await world.env.advance('15s')
+    expect(await get()).toBeUndefined()
+    expect(deletes()).toHaveLength(1)
+  })
+
   it('K22 that fails: a failure condition, the object stays, and it is tried again', async () => {
     world.konnect.fault({ call: 'DELETE services', times: 2, answer: serverError })
     await remove()

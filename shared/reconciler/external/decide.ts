@@ -188,8 +188,8 @@ function adopt(situation: SyncSituation, { id, owner, differs }: Seen & { readon
 
 function whenDeleting(situation: SyncSituation): Action {
   const { memory, policy, abilities, seen, nowMs } = situation
-  const { id, intent } = memory
-  if (situation.has === 'deleted' || (id === undefined && intent === undefined)) return { do: 'release' }
+  const { id, intent, deletedAtMs } = memory
+  if (id === undefined && intent === undefined) return { do: 'release' }
   if (!policy.deletes) return { do: 'release', left: { reason: 'Kept', message: 'what is outside stays as it is' } }
   if (seen?.is === 'present') return takeAway(situation, seen)
   if (seen === undefined && id !== undefined) return { do: 'get', id }
@@ -197,11 +197,21 @@ function whenDeleting(situation: SyncSituation): Action {
   const sinceMs = id === undefined ? intent?.atMs : memory.createdAtMs
   const believedMs = (sinceMs ?? -Infinity) + abilities.graceMs
   if (seen === undefined) return neverSeen(situation)
+  // What was seen before it was deleted is not hidden because it is new.
+  if (deletedAtMs !== undefined) return { do: 'release' }
   return nowMs < believedMs ? notVisibleYet(believedMs) : { do: 'release' }
 }
 
-function takeAway({ uid }: SyncSituation, { id, owner }: Seen & { readonly is: 'present' }): Action {
-  if (owner === undefined || owner === uid) return { do: 'delete', id }
+/** A deletion that was taken is not over: what is still there is looked at again, and deleted again in time. */
+function takeAway(situation: SyncSituation, { id, owner }: Seen & { readonly is: 'present' }): Action {
+  const { uid, memory, abilities, nowMs, has } = situation
+  if (owner === undefined || owner === uid) {
+    const sinceMs = memory.deletedAtMs === undefined ? Infinity : nowMs - memory.deletedAtMs
+    const isTaken = memory.deletedAtMs !== undefined && (has === 'deleted' || sinceMs < abilities.graceMs)
+    return isTaken
+      ? stillThere(id, nowMs + Math.min(slowestLookMs, Math.max(firstLookMs, sinceMs)))
+      : { do: 'delete', id }
+  }
   return { do: 'release', left: { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and stays` } }
 }
 
@@ -213,6 +223,18 @@ function neverSeen({ uid, policy, memory: { round } }: SyncSituation): Action {
     do: 'refuse',
     reason: 'CreateUnknown',
     message: `${answerWasLost}: look there yourself, delete what you find, and annotate setpoint.dev/create-again=${token}`,
+  }
+}
+
+const firstLookMs = 5_000
+const slowestLookMs = 60_000
+
+function stillThere(id: string, untilMs: number): End {
+  return {
+    do: 'wait',
+    untilMs,
+    reason: 'StillThere',
+    message: `the deletion of ${id} was taken, and it is still there`,
   }
 }
 

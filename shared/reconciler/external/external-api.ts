@@ -17,6 +17,7 @@ export interface ExternalApi<Client> {
   create(client: Client, declared: JsonObject, owner: Owner): Promise<JsonObject>
   /** Makes the declared fields be so, and returns what is there then. */
   update(client: Client, id: string, declared: JsonObject): Promise<JsonObject>
+  /** May take its time: the object goes once `get` says that the entity is gone. Called again if that takes long. */
   delete(client: Client, id: string): Promise<void>
   idOf(entity: JsonObject): string
   /** The uid of the object that the entity is marked for. */

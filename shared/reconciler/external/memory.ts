@@ -13,6 +13,8 @@ export type ExternalMemory = {
   /** A create has begun, the last time then, and how it ended is not known. */
   readonly intent?: { readonly atMs: number }
   readonly createdAtMs?: number
+  /** The far side has taken its deletion, the first time then: it is gone once a look says so. */
+  readonly deletedAtMs?: number
   /** Where it is, as the far side's `place` has it. */
   readonly place?: string
   /** What it is inside of, by the names of the requirements: `namespace/name`. */

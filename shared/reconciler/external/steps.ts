@@ -31,9 +31,7 @@ export async function take<Client>(run: ExternalRun<Client>, step: Step): Promis
     case 'update':
       return update(run, step)
     case 'delete':
-      await calls.make('delete', () => api.delete(client, step.id))
-      run.has = 'deleted'
-      return run.ctx.event('Normal', 'Deleted', `${step.id} is deleted`)
+      return remove(run, step.id)
   }
 }
 
@@ -128,6 +126,16 @@ async function update<Client>(
   if (entity === undefined) return
   run.has = 'asserted'
   if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
+}
+
+/** Whether it is gone, the next look says. */
+async function remove<Client>(run: ExternalRun<Client>, id: string): Promise<void> {
+  const { calls, client, spec, ctx, memory } = run
+  await calls.make('delete', () => spec.far.api.delete(client, id))
+  remember(run, { ...memory, id, deletedAtMs: memory.deletedAtMs ?? ctx.now() })
+  run.has = 'deleted'
+  run.seen = undefined
+  if (memory.deletedAtMs === undefined) await ctx.event('Normal', 'Deleted', `${id} is deleted`)
 }
 
 /** What cannot be changed is sent as it is. */

@@ -295,7 +295,41 @@ describe('deletion', () => {
   const absent = { is: 'absent' } as const
   const rows: readonly Row[] = [
     { because: 'of what never was', given: {}, action: { do: 'release' } },
-    { because: 'of what is deleted', given: { memory: made, seen: own, has: 'deleted' }, action: { do: 'release' } },
+    {
+      because: 'looks whether it is gone',
+      given: { memory: { ...made, deletedAtMs: 1_000_000 }, has: 'deleted' },
+      action: { do: 'get', id: 'x' },
+    },
+    {
+      because: 'of what is gone, though it was made a moment ago',
+      given: { memory: { ...made, createdAtMs: 999_000, deletedAtMs: 999_999 }, seen: absent, has: 'deleted' },
+      action: { do: 'release' },
+    },
+    {
+      because: 'of what is still there waits',
+      given: { memory: { ...made, deletedAtMs: 1_000_000 }, seen: own, has: 'deleted' },
+      action: { do: 'wait', untilMs: 1_005_000, reason: 'StillThere' },
+    },
+    {
+      because: 'is not sent again at once',
+      given: { memory: { ...made, deletedAtMs: 990_000 }, seen: own },
+      action: { do: 'wait', untilMs: 1_010_000, reason: 'StillThere' },
+    },
+    {
+      because: 'is sent again when it takes long',
+      given: { memory: { ...made, deletedAtMs: 970_000 }, seen: own },
+      action: { do: 'delete', id: 'x' },
+    },
+    {
+      because: 'that takes very long is looked at every minute',
+      given: { memory: { ...made, deletedAtMs: 100_000 }, seen: own, has: 'deleted' },
+      action: { do: 'wait', untilMs: 1_060_000, reason: 'StillThere' },
+    },
+    {
+      because: 'of what another one has by now leaves it',
+      given: { memory: { ...made, deletedAtMs: 990_000 }, seen: { ...own, owner: 'v' } },
+      action: { do: 'release', left: { reason: 'OwnedByAnother' } },
+    },
     {
       because: 'of what is to stay',
       given: { memory: made, policy: { ...managed, deletes: false } },

@@ -53,7 +53,12 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 )
 const options = (able: boolean): fc.Arbitrary<FarSideOptions> =>
   fc
-    .record({ finds: fc.boolean(), createsOncePerToken: fc.boolean(), lagMs: fc.constantFrom(0, 10_000, 20_000) })
+    .record({
+      finds: fc.boolean(),
+      createsOncePerToken: fc.boolean(),
+      lagMs: fc.constantFrom(0, 10_000, 20_000),
+      lingerMs: fc.constantFrom(0, 20_000, 100_000),
+    })
     .filter(({ finds, createsOncePerToken }) => (finds || createsOncePerToken) === able)
 
 interface Life {

@@ -17,6 +17,8 @@ export interface FarEntity {
   readonly token: string
   readonly visibleMs: number
   size: number
+  /** When it goes whose deletion was taken. */
+  goneMs?: number
 }
 
 export type Fault = 'none' | 'refused' | 'lost' | 'dropped' | 'killed before' | 'killed after' | 'limited'
@@ -25,6 +27,8 @@ export interface FarSideOptions {
   readonly finds: boolean
   readonly createsOncePerToken: boolean
   readonly lagMs: number
+  /** How long an entity stays whose deletion was taken. */
+  readonly lingerMs?: number
 }
 
 export interface World {
@@ -44,6 +48,8 @@ export function createWorld(): World {
 function farApi(world: World, options: FarSideOptions): ExternalApi<World> {
   const through = async <Answer>(call: string, work: () => Answer): Promise<Answer> => {
     world.calls.push(call)
+    const gone = world.entities.findIndex(({ goneMs = Infinity }) => goneMs <= world.nowMs)
+    if (gone >= 0) world.entities.splice(gone, 1)
     const fault = world.next()
     if (fault === 'killed before') throw new Killed()
     if (fault === 'dropped') throw new TypeError('fetch failed')
@@ -87,7 +93,9 @@ function farApi(world: World, options: FarSideOptions): ExternalApi<World> {
       through('delete', () => {
         const at = world.entities.findIndex((one) => one.id === id)
         if (at < 0) throw new HttpError(404, 'no such entity')
-        world.entities.splice(at, 1)
+        const entity = world.entities[at]
+        if (options.lingerMs === undefined || entity === undefined) world.entities.splice(at, 1)
+        else entity.goneMs ??= world.nowMs + options.lingerMs
       }),
     idOf: ({ id }) => String(id),
     ownerOf: ({ owner }) => String(owner),
