@@ -22,8 +22,12 @@ export async function readDeleteOptions(request: HttpRequest): Promise<DeleteOpt
     dryRun: dryRun.length > 0,
     ...(isPropagation(propagation) ? { propagation } : {}),
     ...preconditionsOf(given),
+    ignoreDamage: given[ignoreDamage] === true,
   }
 }
+
+/** As Kubernetes names it. */
+const ignoreDamage = 'ignoreStoreReadErrorWithClusterBreakingPotential'
 
 const propagations = ['Background', 'Foreground', 'Orphan'] as const
 
@@ -36,6 +40,7 @@ function fromQuery(query: URLSearchParams): JsonObject {
   return {
     dryRun: query.getAll('dryRun'),
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(query.has(ignoreDamage) ? { [ignoreDamage]: flag(query, ignoreDamage) } : {}),
     ...(query.has('orphanDependents') ? { orphanDependents: flag(query, 'orphanDependents') } : {}),
   }
 }

@@ -28,6 +28,7 @@ export const errorCatalogue = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, reason: 'UnsupportedMediaType', disposition: 'stop' },
   INVALID: { status: 422, reason: 'Invalid', disposition: 'stop' },
   THROTTLED: { status: 429, reason: 'TooManyRequests', disposition: 'retry' },
+  DAMAGED: { status: 500, reason: 'InternalError', disposition: 'retry' },
   INTERNAL: { status: 500, reason: 'InternalError', disposition: 'retry' },
   WRITE_UNKNOWN: { status: 500, reason: 'InternalError', disposition: 'retry' },
   UNAVAILABLE: { status: 503, reason: 'ServiceUnavailable', disposition: 'retry' },
@@ -66,6 +67,16 @@ export class OperatingError extends Error {
 /** Whether the error is an expected failure with one of the given codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is OperatingError {
   return error instanceof OperatingError && codes.includes(error.code)
+}
+
+/** What is stored of an object cannot be read: it is told from others by what is left of it. */
+export class DamagedObjectError extends OperatingError {
+  readonly remains: { readonly uid: string; readonly resourceVersion: string }
+
+  constructor(message: string, remains: DamagedObjectError['remains']) {
+    super('DAMAGED', message)
+    this.remains = remains
+  }
 }
 
 /**

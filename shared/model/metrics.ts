@@ -145,6 +145,12 @@ export const metrics = {
   ),
   openWatches: gauge('apiserver_longrunning_requests', ofRequest, 'Watches that are open.'),
 
+  damagedObjects: gauge(
+    'setpoint_damaged_objects',
+    [],
+    'Objects that were found damaged in the database and cannot be read; /doctor names them.',
+  ),
+
   processCpuSeconds: counter('process_cpu_seconds_total', [], 'CPU time of the process, user and system.'),
   processResidentBytes: gauge('process_resident_memory_bytes', [], 'Memory of the process.'),
   processStartSeconds: gauge('process_start_time_seconds', [], 'When the process began, in seconds since 1970.'),

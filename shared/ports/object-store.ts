@@ -14,6 +14,7 @@ import type { StoredObject, Touched } from '../model/stored-object.ts'
  * Throws THROTTLED, UNAVAILABLE, or WRITE_UNKNOWN when a write's fate is unknown: read again to learn it.
  */
 export interface ObjectStore {
+  /** Throws DAMAGED for an object that is there and cannot be read. It can be removed by what the error says of it. */
   get(key: ObjectKey): Promise<StoredObject | undefined>
 
   /** In order of namespace and name. */
@@ -59,4 +60,6 @@ export interface ListPage {
   readonly resourceVersion: string
   /** More objects follow the last item. */
   readonly more: boolean
+  /** Objects that belong here and cannot be read. */
+  readonly damaged?: readonly ObjectKey[]
 }

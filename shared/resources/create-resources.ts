@@ -22,6 +22,7 @@ import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
 import { checkPreconditions, terminationRefusal } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
+import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
 import { normalizeBody, type Surroundings } from './strategies.ts'
@@ -138,6 +139,10 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       showInVersion(kind, await (given.type === 'apply' ? apply(kind, at, given, how) : patch(kind, at, given, how))),
 
     delete: async (kind, at, asked = {}) => {
+      if (asked.ignoreDamage === true) {
+        const removed = await removeDamaged(store, kind, { at, asked })
+        if (removed !== undefined) return removed
+      }
       const nowMs = clock.nowMs()
       const markFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})

@@ -1,4 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
+import type { ObjectKey } from '../model/object-key.ts'
 import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -18,16 +19,23 @@ interface Token {
 export async function listObjects(store: ObjectStore, kind: ServedKind, options: ListOptions): Promise<ObjectList> {
   const token = options.continue === undefined ? undefined : decode(options.continue)
   const found: StoredObject[] = []
+  const damaged: ObjectKey[] = []
+  const resultOf = (rest: { readonly continue?: string } = {}): ObjectList => ({
+    items: found,
+    resourceVersion: version,
+    ...rest,
+    ...(damaged.length === 0 ? {} : { damaged }),
+  })
   let page = await store.list(query(kind, options, token))
   const version = token?.version ?? page.resourceVersion
   for (;;) {
+    damaged.push(...(page.damaged ?? []))
     const end = take(found, page, { ...options, kind })
-    if (end !== undefined) return { items: found, resourceVersion: version, continue: encode({ ...end, version }) }
+    if (end !== undefined) return resultOf({ continue: encode({ ...end, version }) })
     const last = page.items.at(-1)
-    if (!page.more || last === undefined) return { items: found, resourceVersion: version }
+    if (!page.more || last === undefined) return resultOf()
     const next = { ...placeOf(last), version }
-    if (found.length > 0 && endsEarly(page, options))
-      return { items: found, resourceVersion: version, continue: encode(next) }
+    if (found.length > 0 && endsEarly(page, options)) return resultOf({ continue: encode(next) })
     page = await store.list(query(kind, options, next))
   }
 }

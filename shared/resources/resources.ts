@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts'
+import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -49,6 +50,8 @@ export interface ObjectList {
   readonly items: readonly StoredObject[]
   readonly resourceVersion: string
   readonly continue?: string
+  /** Objects that may belong here and cannot be read. */
+  readonly damaged?: readonly ObjectKey[]
 }
 
 export interface WriteOptions {
@@ -77,6 +80,8 @@ export interface DeleteOptions {
   readonly dryRun?: boolean
   /** Who deletes. */
   readonly manager?: string
+  /** Removes an object, too, that cannot be read, whatever finalizers it had. */
+  readonly ignoreDamage?: boolean
 }
 
 export interface Written {

@@ -54,7 +54,8 @@ describe('doctor', () => {
     await start(careful)
     const text = await env.page('/doctor')
     expect(text).toContain('\nwidget, for Widget\n')
-    expect(text.match(/^ {2}(?:ok|look|unknown) .*?\?/gm)?.map((line) => line.replace(/^ +\w+ +/, ''))).toEqual([
+    const section = text.slice(text.indexOf('\nwidget, for Widget\n'))
+    expect(section.match(/^ {2}(?:ok|look|unknown) .*?\?/gm)?.map((line) => line.replace(/^ +\w+ +/, ''))).toEqual([
       'idempotent?',
       'owners?',
       'finalizer?',

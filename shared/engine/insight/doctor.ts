@@ -1,4 +1,5 @@
 import { humanDuration } from '../../model/human-duration.ts'
+import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import { metrics, type Labels, type Metric } from '../../model/metrics.ts'
 import type { MetricReader } from '../../ports/telemetry.ts'
 import type { Controller } from '../../reconciler/controller.ts'
@@ -7,16 +8,47 @@ import type { Controller } from '../../reconciler/controller.ts'
  * The checklist before production, for each controller, from its definition and from what its runs have shown since
  * this process began. What cannot be known from either is said to be unknown: it is for people to look at.
  */
-export function doctorReport(controllers: readonly Controller[], read: MetricReader): string {
+export function doctorReport(controllers: readonly Controller[], read: MetricReader, storage?: Storage): string {
   const sections = controllers.map((controller) => {
     const findings = checks.map((check) => check(controller, readingOf(controller, read)))
     return [`${controller.name}, for ${controller.kind.kind}`, ...findings.map(line)].join('\n')
   })
-  return `${[legend, ...sections].join('\n\n')}\n`
+  return `${[legend, ...sectionOf(storage), ...sections].join('\n\n')}\n`
 }
 
 const legend =
   'ok: in order, by what was declared and seen. look: a person should look. unknown: cannot be known from here.\nNumbers are counted since this process began.'
+
+/** What the store says of itself. */
+export interface Storage {
+  readonly damaged: readonly ObjectKey[]
+  readonly isHeld: boolean
+}
+
+function sectionOf(storage: Storage | undefined): readonly string[] {
+  if (storage === undefined) return []
+  const { damaged, isHeld } = storage
+  const copy: Finding = isHeld
+    ? {
+        verdict: 'look',
+        question: 'does it act?',
+        answer: 'no: it is a copy, and nothing is reconciled until --resume',
+      }
+    : { verdict: 'ok', question: 'does it act?', answer: 'it is the original, or goes on in its place' }
+  const named = damaged.slice(0, namedMax).map(keyText).join(', ')
+  const more = damaged.length > namedMax ? ` and ${damaged.length - namedMax} more` : ''
+  const whole: Finding =
+    damaged.length === 0
+      ? {
+          verdict: 'ok',
+          question: 'whole?',
+          answer: 'no object that was read was damaged; npm start -- --check reads all',
+        }
+      : { verdict: 'look', question: 'whole?', answer: `damaged, and left alone: ${named}${more}` }
+  return [['storage', ...[whole, copy].map(line)].join('\n')]
+}
+
+const namedMax = 20
 
 interface Finding {
   readonly verdict: 'ok' | 'look' | 'unknown'

@@ -86,7 +86,7 @@ async function deleteAll(resources: Resources, kind: ServedKind, namespace?: str
       ...(token === undefined ? {} : { continue: token }),
     })
     const gone = await Promise.all(page.items.map(({ object }) => deleteOne(resources, kind, object)))
-    left += gone.filter((isGone) => !isGone).length
+    left += gone.filter((isGone) => !isGone).length + (page.damaged?.length ?? 0)
     token = page.continue
   } while (token !== undefined)
   return left

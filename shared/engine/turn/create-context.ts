@@ -6,6 +6,7 @@ import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { keyIn } from '../../resources/conditional-writes.ts'
+import { refuseIncomplete } from '../../resources/damaged.ts'
 import type { Place, Written } from '../../resources/resources.ts'
 import { asRead } from '../state/as-read.ts'
 import { childrenOf } from './children.ts'
@@ -89,11 +90,12 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       const wanted = Object.entries(labels)
       const selector = (one: ApiObject): boolean =>
         wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-      const { items } = await resources.list(await requireServed(kind), {
+      const found = await resources.list(await requireServed(kind), {
         selector,
         ...(namespace === '' ? {} : { namespace }),
       })
-      return items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
+      refuseIncomplete(found)
+      return found.items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
     },
 
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {

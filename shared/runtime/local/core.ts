@@ -7,7 +7,7 @@ import type { Page } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
-import { doctorReport } from '../../engine/insight/doctor.ts'
+import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
 import { createTokenBucket, type TokenBucketOptions } from '../../engine/limits/token-bucket.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
@@ -66,6 +66,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const resources = createResources({ store, clock, random })
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
+  telemetry.read(metrics.damagedObjects, {}, () => ports.quarantine?.keys().length ?? 0)
   const stop = new AbortController()
   const abandon = new AbortController()
   const engine = {
@@ -97,7 +98,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       logger,
       telemetry,
       explain,
-      pages: pagesOf(telemetry, controllers),
+      pages: pagesOf(telemetry, controllers, ports),
       authenticate: options.authenticate,
       version: setpointVersion,
     }),
@@ -128,9 +129,16 @@ function createMeasuredQueue(
 }
 
 /** What is served beside the API. */
-export function pagesOf(telemetry: PrometheusTelemetry, controllers: readonly Controller[]): ReadonlyMap<string, Page> {
+export function pagesOf(
+  telemetry: PrometheusTelemetry,
+  controllers: readonly Controller[],
+  ports?: Pick<LocalPorts, 'quarantine' | 'isHeld'>,
+): ReadonlyMap<string, Page> {
+  const storage = (): Storage | undefined =>
+    ports && { damaged: ports.quarantine?.keys() ?? [], isHeld: ports.isHeld ?? false }
+  const report = (): string => doctorReport(controllers, telemetry.valueOf, storage())
   return new Map([
     ['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }],
-    ['doctor', { type: 'text/plain; charset=utf-8', text: () => doctorReport(controllers, telemetry.valueOf) }],
+    ['doctor', { type: 'text/plain; charset=utf-8', text: report }],
   ])
 }

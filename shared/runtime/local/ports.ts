@@ -1,3 +1,4 @@
+import { createQuarantine, type Quarantine } from '../../adapters/local/sqlite/quarantine.ts'
 import { createSqliteChangeFeed } from '../../adapters/local/sqlite/sqlite-change-feed.ts'
 import { createSqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
 import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
@@ -16,6 +17,10 @@ export interface LocalPorts extends Checkpoints {
   readonly store: ObjectStore
   readonly feed: ChangeFeed
   readonly index: ObjectIndex
+  /** Objects that were found damaged. */
+  readonly quarantine?: Quarantine
+  /** It is a copy of another control plane, and must not act. */
+  readonly isHeld?: boolean
   close(): void
 }
 
@@ -43,8 +48,10 @@ export function openGuardedPorts(file: string, clock: Clock, options: GuardOptio
 
 function portsOn(database: SqliteDatabase, clock: Clock): LocalPorts & { latest(): number } {
   const changeLog = createSqliteChangeLog({ database, clock })
+  const quarantine = createQuarantine()
   return {
-    store: createSqliteStore({ database, changeLog }),
+    store: createSqliteStore({ database, changeLog, quarantine }),
+    quarantine,
     feed: createSqliteChangeFeed({ database, changeLog }),
     index: createSqliteIndex(database),
     relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),

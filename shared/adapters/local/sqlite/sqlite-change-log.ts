@@ -1,9 +1,10 @@
+import { OperatingError } from '../../../model/errors.ts'
 import type { Part, Touched } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { createLogRetention, type RetentionOptions } from './sqlite-log-retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { rowLengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
+import { rowLengthOf, readRow, sumUp, type ObjectRow, type SummedRow } from './sqlite-rows.ts'
 
 /**
  * What changed, in the order of resourceVersions: the store appends one row per write, the feed reads them. A row
@@ -60,8 +61,8 @@ export interface SqliteChangeLogOptions extends RetentionOptions {
 
 export function createSqliteChangeLog({ database, clock, ...retention }: SqliteChangeLogOptions): SqliteChangeLog {
   const insert = database.prepare(`
-    INSERT INTO changes (rv, object_id, kind, at_ms, supersedes, written, type, touched, engine, doc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    INSERT INTO changes (rv, object_id, kind, at_ms, supersedes, written, type, touched, engine, doc, sum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const forgetOld = createLogRetention(database, retention)
   const select = selectStretch(database)
   const readHorizon = database.prepare('SELECT rv FROM horizon')
@@ -83,7 +84,19 @@ export function createSqliteChangeLog({ database, clock, ...retention }: SqliteC
     const { rv, objectId, kindId, type, touched, supersedes, engine, doc } = entry
     const nowMs = clock.nowMs()
     written += rowLengthOf(entry)
-    insert.run(rv, objectId, kindId, nowMs, supersedes ?? null, written, type, touched.join(), engine, doc)
+    insert.run(
+      rv,
+      objectId,
+      kindId,
+      nowMs,
+      supersedes ?? null,
+      written,
+      type,
+      touched.join(),
+      engine,
+      doc,
+      sumUp(entry),
+    )
     forgetOld(nowMs, written)
   }
 
@@ -108,7 +121,7 @@ export function createSqliteChangeLog({ database, clock, ...retention }: SqliteC
   }
 }
 
-interface ChangeRow extends ObjectRow, Pick<Change, 'type'> {
+interface ChangeRow extends SummedRow, Pick<Change, 'type'> {
   readonly rv: number
   /** The parts, with commas. */
   readonly touched: string
@@ -120,7 +133,7 @@ const stretchCharacters = 250_000
 
 /** A stretch ends after so many numbers, or after the state with which it is long enough. */
 function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
-  const ofAll = 'SELECT rv, type, touched, engine, doc FROM changes WHERE rv > ? AND rv <= ?'
+  const ofAll = 'SELECT rv, type, touched, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'
   const all = database.prepare(`${ofAll} ORDER BY rv`)
   const ofKind = database.prepare(`${ofAll} AND kind = ? ORDER BY rv`)
   return ({ after, upTo, kindId }) => {
@@ -129,7 +142,9 @@ function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
     const changes: Change[] = []
     let characters = 0
     for (const row of rows as unknown as Iterable<ChangeRow>) {
-      changes.push(changeOf(row))
+      const stored = readRow(row)
+      if (stored === undefined) return endBefore(row, changes)
+      changes.push({ type: row.type, touched: row.touched.split(',') as readonly Part[], stored })
       characters += rowLengthOf(row)
       if (characters >= stretchCharacters) return { changes, upTo: row.rv }
     }
@@ -137,6 +152,8 @@ function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
   }
 }
 
-function changeOf(row: ChangeRow): Change {
-  return { type: row.type, touched: row.touched.split(',') as readonly Part[], stored: readRow(row) }
+/** A change that cannot be told is none to pass over: who follows looks at what is there now, and goes on behind it. */
+function endBefore({ rv }: ChangeRow, changes: readonly Change[]): ReturnType<SqliteChangeLog['read']> {
+  if (changes.length > 0) return { changes, upTo: rv - 1 }
+  throw new OperatingError('EXPIRED', `the change of resource version ${rv} is damaged: list anew`)
 }

@@ -1,14 +1,17 @@
+import type { ObjectKey } from '../../../model/object-key.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
-import type { ObjectStore } from '../../../ports/object-store.ts'
+import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { SqliteKinds } from './sqlite-kinds.ts'
-import { rowLengthOf, readRow, type ObjectRow } from './sqlite-rows.ts'
+import { rowLengthOf, readRow, type SummedRow } from './sqlite-rows.ts'
 
 interface SqliteListOptions {
   readonly database: SqliteDatabase
   readonly changeLog: SqliteChangeLog
   readonly kinds: SqliteKinds
+  readonly quarantine: Quarantine
 }
 
 interface Place {
@@ -16,10 +19,10 @@ interface Place {
   readonly name: string
 }
 
-type PlacedRow = StateRow & Place
+type PlacedRow = StateRow & Place & { readonly uid: string }
 
 /** A state in the log of changes. */
-interface StateRow extends ObjectRow {
+interface StateRow extends SummedRow {
   readonly rv: number
   readonly supersedes: number | null
 }
@@ -34,7 +37,7 @@ const charactersPerPage = 2_000_000
  * Lists by walking the index of names, in the states of the first look: a state that is newer is traced back in the log
  * of changes. So a watch from the resourceVersion of the list tells of an object what comes behind what the list said.
  */
-export function createSqliteList({ database, changeLog, kinds }: SqliteListOptions): ObjectStore['list'] {
+export function createSqliteList({ database, changeLog, kinds, quarantine }: SqliteListOptions): ObjectStore['list'] {
   const readRows = createReadRows(database)
 
   return async (query) => {
@@ -43,17 +46,38 @@ export function createSqliteList({ database, changeLog, kinds }: SqliteListOptio
     const kindId = kinds.find(query)
     const items: StoredObject[] = []
     if (kindId === undefined) return { items, resourceVersion, more: false }
-    const { limit = Infinity, after = start } = query
+    const { group, kind, limit = Infinity, after = start } = query
+    const damaged: ObjectKey[] = []
+    const pageOf = (page: ListPage): ListPage => {
+      for (const key of damaged) quarantine.note(key)
+      return damaged.length === 0 ? page : { ...page, damaged }
+    }
     const walk: Walk = { kindId, namespace: query.namespace, asOf, after, characters: 0, more: true }
     const isFull = (): boolean =>
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
       const rows = database.readNow(() => readRows(walk, Math.min(limit - items.length, rowsPerTurn)))
-      for (const row of rows) items.push(readRow(row))
-      if (!walk.more || isFull()) return { items, resourceVersion, more: walk.more }
+      for (const { placed, then } of rows) {
+        const stored = readPlaced(placed, then)
+        if (stored !== undefined) items.push(stored)
+        else damaged.push({ group, kind, namespace: placed.namespace, name: placed.name })
+      }
+      if (!walk.more || isFull()) return pageOf({ items, resourceVersion, more: walk.more })
       await nextTurn()
     }
   }
+}
+
+interface ListedRow {
+  readonly placed: PlacedRow
+  /** The state that the list shows. */
+  readonly then: StateRow
+}
+
+/** Undefined if it is damaged. An old state that is damaged is as good as forgotten. */
+function readPlaced(placed: PlacedRow, then: StateRow): StoredObject | undefined {
+  const stored = readRow(then) ?? (then === placed ? undefined : readRow(placed))
+  return stored?.object.metadata.uid === placed.uid ? stored : undefined
 }
 
 /** How far a list is. */
@@ -68,11 +92,11 @@ interface Walk {
 }
 
 /** Reads the next rows, so many at most, as they were then. */
-function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) => readonly ObjectRow[] {
+function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) => readonly ListedRow[] {
   const select = selectRows(database)
   const trace = createTrace(database)
   return (walk, wanted) => {
-    const rows: ObjectRow[] = []
+    const rows: ListedRow[] = []
     const end = walk.characters + charactersPerTurn
     let count = 0
     for (const row of select(walk, wanted + 1)) {
@@ -81,7 +105,7 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
       walk.after = { namespace: row.namespace, name: row.name }
       const then = trace(row, walk.asOf)
       walk.characters += rowLengthOf(row)
-      if (then !== undefined) rows.push(then)
+      if (then !== undefined) rows.push({ placed: row, then })
     }
     walk.more = false
     return rows
@@ -93,8 +117,8 @@ const start: Place = { namespace: '', name: '' }
 
 function selectRows(database: SqliteDatabase): (walk: Walk, count: number) => Iterable<PlacedRow> {
   const columns = `
-    SELECT o.namespace, o.name, c.rv, c.supersedes, c.engine, c.doc
-    FROM objects o CROSS JOIN heads h ON h.id = o.id CROSS JOIN changes c ON c.rv = h.rv WHERE o.kind = ?`
+    SELECT o.namespace, o.name, o.uid, h.rv, c.supersedes, c.engine, coalesce(c.doc, '') AS doc, c.sum
+    FROM objects o CROSS JOIN heads h ON h.id = o.id LEFT JOIN changes c ON c.rv = h.rv WHERE o.kind = ?`
   const everywhere = database.prepare(
     `${columns} AND (o.namespace, o.name) > (?, ?) ORDER BY o.namespace, o.name LIMIT ?`,
   )
@@ -115,7 +139,7 @@ const stepsMax = 1_000
  * What a row was at a resourceVersion; `undefined` if it was not there yet, and the row as it is if that is forgotten.
  */
 function createTrace(database: SqliteDatabase): (row: StateRow, asOf: number) => StateRow | undefined {
-  const select = database.prepare('SELECT rv, supersedes, engine, doc FROM changes WHERE rv = ?')
+  const select = database.prepare('SELECT rv, supersedes, engine, doc, sum FROM changes WHERE rv = ?')
   return (row, asOf) => {
     let then: StateRow | undefined = row
     for (let steps = 0; then !== undefined && then.rv > asOf; steps++) {

@@ -1,22 +1,31 @@
 import type { StatementSync } from 'node:sqlite'
-import { OperatingError } from '../../../model/errors.ts'
+import { DamagedObjectError, OperatingError } from '../../../model/errors.ts'
 import { keyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
+import { describeDamage, type Quarantine } from './quarantine.ts'
 import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { columnsOf, rowLengthOf, readableState, stateColumns, readRow, type ObjectRow } from './sqlite-rows.ts'
+import {
+  columnsOf,
+  rowLengthOf,
+  readableState,
+  stateColumns,
+  readRow,
+  type ObjectRow,
+  type SummedRow,
+} from './sqlite-rows.ts'
 
 /**
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
  * committed. A state that is written carries its new resourceVersion, under which the log of changes keeps it.
  */
-export function createSqliteObjects(database: SqliteDatabase) {
+export function createSqliteObjects(database: SqliteDatabase, quarantine: Quarantine) {
   const select = selectRow(database, 'o.id, o.uid, o.owners, h.rv')
   const selectState = selectRow(
     database,
-    'o.id, o.uid, o.owners, h.rv, c.engine, c.doc',
+    'o.id, o.uid, o.owners, h.rv, c.engine, c.doc, c.sum',
     'JOIN changes c ON c.rv = h.rv',
   )
   const insert = database.prepare(`
@@ -34,8 +43,14 @@ export function createSqliteObjects(database: SqliteDatabase) {
   const read = ({ kindId, key }: RowPlace): NumberedRow | undefined =>
     select.get(kindId, key.namespace, key.name) as unknown as NumberedRow | undefined
 
-  const readState = ({ kindId, key }: RowPlace): (NumberedRow & ObjectRow) | undefined =>
-    selectState.get(kindId, key.namespace, key.name) as unknown as (NumberedRow & ObjectRow) | undefined
+  const readState = ({ kindId, key }: RowPlace): (NumberedRow & SummedRow) | undefined =>
+    selectState.get(kindId, key.namespace, key.name) as unknown as (NumberedRow & SummedRow) | undefined
+
+  /** What is there is not as it was written. */
+  const damaged = ({ key }: RowPlace, { uid, rv }: NumberedRow): DamagedObjectError => {
+    quarantine.note(key)
+    return new DamagedObjectError(describeDamage(key), { uid, resourceVersion: String(rv) })
+  }
 
   const note = (place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject => {
     const { id, uid, rv, owners } = row
@@ -66,8 +81,15 @@ export function createSqliteObjects(database: SqliteDatabase) {
       const remembered = recent.find(place)
       if (remembered !== undefined) return remembered.stored
       const row = readState(place)
-      if (row === undefined) return undefined
-      return note(place, row, readRow(row))
+      if (row === undefined) {
+        // Its state may be gone alone.
+        const left = read(place)
+        if (left !== undefined) throw damaged(place, left)
+        return undefined
+      }
+      const stored = readRow(row)
+      if (stored === undefined || stored.object.metadata.uid !== row.uid) throw damaged(place, row)
+      return note(place, row, stored)
     },
 
     /** Throws ALREADY_EXISTS. */
@@ -110,9 +132,15 @@ export function createSqliteObjects(database: SqliteDatabase) {
     },
 
     /** What a write of this row gave back is committed. */
-    written: note,
+    written: (place: RowPlace, row: WrittenRow, stored: StoredObject): void => {
+      note(place, row, stored)
+      quarantine.release(place.key)
+    },
     /** The row is gone, and that is committed. */
-    removed: recent.forget,
+    removed: (place: RowPlace): void => {
+      recent.forget(place)
+      quarantine.release(place.key)
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { OperatingError } from '../../../model/errors.ts'
+import { crc32 } from 'node:zlib'
 import { isJson } from '../../../model/json.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
 import { bytesMax, checkSize } from '../../../model/size-limit.ts'
@@ -9,6 +9,11 @@ import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 export interface ObjectRow {
   readonly engine: string | null
   readonly doc: string
+}
+
+/** A state as it is read: with what its text summed up to when it was written, if that was noted then. */
+export interface SummedRow extends ObjectRow {
+  readonly sum: number | null
 }
 
 /** What the columns of an object say besides its place and its numbers. */
@@ -44,17 +49,24 @@ export function rowLengthOf({ doc, engine }: ObjectRow): number {
   return doc.length + (engine?.length ?? 0)
 }
 
-/** Throws UNAVAILABLE if the row is damaged. */
-export function readRow({ engine, doc }: ObjectRow): StoredObject {
+/** Finds what came of a disk or a cable, and no forgery: half a microsecond for a kilobyte. */
+export function sumUp({ engine, doc }: ObjectRow): number {
+  return crc32(engine ?? '', crc32(doc))
+}
+
+/** Undefined if the row is damaged. */
+export function readRow(row: SummedRow): StoredObject | undefined {
+  if (row.sum !== null && row.sum !== sumUp(row)) return undefined
   try {
-    return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+    return parseRow(row)
   } catch {
-    // What the parser says would quote it.
-    throw new OperatingError('UNAVAILABLE', damaged)
+    return undefined
   }
 }
 
-const damaged = 'the database is damaged: an object in it cannot be read; put back a copy of the file'
+function parseRow({ engine, doc }: ObjectRow): StoredObject {
+  return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+}
 
 const atRest: EngineState = {}
 
@@ -63,5 +75,5 @@ const atRest: EngineState = {}
  * not.
  */
 export function readableState(stored: StoredObject, row: ObjectRow): StoredObject {
-  return isJson(stored) ? stored : readRow(row)
+  return isJson(stored) ? stored : parseRow(row)
 }

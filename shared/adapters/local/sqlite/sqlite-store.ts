@@ -2,6 +2,7 @@ import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import { type StoredObject, withVersion } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
+import { createQuarantine, type Quarantine } from './quarantine.ts'
 import type { RowPlace } from './recent-rows.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -12,15 +13,21 @@ import { createSqliteObjects, keyNotFound, type WrittenRow } from './sqlite-obje
 export interface SqliteStoreOptions {
   readonly database: SqliteDatabase
   readonly changeLog: SqliteChangeLog
+  /** Where what is found damaged is noted. */
+  readonly quarantine?: Quarantine
 }
 
 /**
  * The ObjectStore on SQLite. Writers of one turn of the event loop share a commit; reads see committed rows only, and
  * a long list lets others in between its pages. What it keeps in memory does not grow with the number of objects.
  */
-export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): ObjectStore {
+export function createSqliteStore({
+  database,
+  changeLog,
+  quarantine = createQuarantine(),
+}: SqliteStoreOptions): ObjectStore {
   const kinds = createSqliteKinds(database)
-  const rows = createSqliteObjects(database)
+  const rows = createSqliteObjects(database, quarantine)
 
   const get: ObjectStore['get'] = (key) =>
     database.read(() => {
@@ -58,7 +65,7 @@ export function createSqliteStore({ database, changeLog }: SqliteStoreOptions): 
 
   return {
     get,
-    list: createSqliteList({ database, changeLog, kinds }),
+    list: createSqliteList({ database, changeLog, kinds, quarantine }),
     create: async (stored) => {
       const key = keyOf(stored.object)
       return write({ kindId: kinds.intern(key), key }, stored, { type: 'added', touched: ['spec'], write: rows.insert })

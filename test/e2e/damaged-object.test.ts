@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openApiClient } from '../support/api-client.ts'
+import { startControlPlane } from '../support/control-plane-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const maps = '/api/v1/namespaces/default/configmaps'
+const map = (name: string, value = 'as it was written') => ({ metadata: { name }, data: { value } })
+
+/** As a disk does it that forgets a bit. */
+function flipIn(file: string, text: string): void {
+  const bytes = readFileSync(file)
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1))
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+  writeFileSync(file, bytes)
+}
+
+it('one flipped bit in one object is told everywhere, costs no other object anything, and goes with the object', async () => {
+  using scratch = temporaryDirectory('flip')
+  const dataDirectory = join(scratch.path, 'data')
+  const first = await startControlPlane({ dataDirectory })
+  using before = openApiClient(first.kubeconfig)
+  for (const body of [map('broken', 'needle'), map('whole')])
+    expect(await before.send(`POST ${maps}`, { body })).toMatchObject({ status: 201 })
+  await first.stop()
+  flipIn(join(dataDirectory, 'setpoint.db'), 'needle')
+
+  await using plane = await startControlPlane({ dataDirectory })
+  using client = openApiClient(plane.kubeconfig)
+  const page = async (name: string) => String((await client.send(`GET /${name}`)).body)
+  const damaged = {
+    status: 500,
+    body: {
+      kind: 'Status',
+      reason: 'InternalError',
+      message: expect.stringMatching(/^\/ConfigMap\/default\/broken is damaged/),
+    },
+  }
+  for (const verb of ['GET', 'DELETE']) expect(await client.send(`${verb} ${maps}/broken`)).toMatchObject(damaged)
+  const listed = await client.send(`GET ${maps}`)
+  expect(listed).toMatchObject({
+    status: 200,
+    body: { items: [map('whole')] },
+  })
+  const { headers } = (await client.stream(maps)).destroy()
+  expect(headers['warning']).toBe('299 - "/ConfigMap/default/broken is damaged and left out: it cannot be read"')
+  expect(await page('metrics')).toContain('\nsetpoint_damaged_objects 1\n')
+  expect(await page('doctor')).toMatch(/^storage\n {2}look .* \/ConfigMap\/default\/broken$/m)
+  expect(await client.send(`POST ${maps}`, { body: map('later') })).toMatchObject({ status: 201 })
+
+  const ignoring = `${maps}/broken?ignoreStoreReadErrorWithClusterBreakingPotential=true`
+  expect(await client.send(`DELETE ${ignoring}`)).toMatchObject({ status: 200, body: { status: 'Success' } })
+  expect(await client.send(`GET ${maps}/broken`)).toMatchObject({ status: 404 })
+  expect(await client.send(`POST ${maps}`, { body: map('broken') })).toMatchObject({ status: 201 })
+  expect(await page('metrics')).toContain('\nsetpoint_damaged_objects 0\n')
+  expect((await client.send(`GET ${maps}`)).body.items).toHaveLength(3)
+  expect(await plane.stop()).toMatchObject({ code: 0 })
+})
