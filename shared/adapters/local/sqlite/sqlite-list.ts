@@ -57,8 +57,8 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
       const rows = database.readNow(() => readRows(walk, Math.min(limit - items.length, rowsPerTurn)))
-      for (const { placed, then } of rows) {
-        const stored = readPlaced(placed, then)
+      for (const { placed, shown } of rows) {
+        const stored = readPlaced(placed, shown)
         if (stored !== undefined) items.push(stored)
         else damaged.push({ group, kind, namespace: placed.namespace, name: placed.name })
       }
@@ -71,12 +71,12 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
 interface ListedRow {
   readonly placed: PlacedRow
   /** The state that the list shows. */
-  readonly then: StateRow
+  readonly shown: StateRow
 }
 
 /** Undefined if it is damaged. An old state that is damaged is as good as forgotten. */
-function readPlaced(placed: PlacedRow, then: StateRow): StoredObject | undefined {
-  const stored = readRow(then) ?? (then === placed ? undefined : readRow(placed))
+function readPlaced(placed: PlacedRow, shown: StateRow): StoredObject | undefined {
+  const stored = readRow(shown) ?? (shown === placed ? undefined : readRow(placed))
   return stored?.object.metadata.uid === placed.uid ? stored : undefined
 }
 
@@ -105,7 +105,7 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
       walk.after = { namespace: row.namespace, name: row.name }
       const then = trace(row, walk.asOf)
       walk.characters += rowLengthOf(row)
-      if (then !== undefined) rows.push({ placed: row, then })
+      if (then !== undefined) rows.push({ placed: row, shown: then })
     }
     walk.more = false
     return rows
