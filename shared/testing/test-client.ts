@@ -2,11 +2,11 @@ import type { Applied, At } from '../reconciler/context.ts'
 import type { Kind } from '../reconciler/kind.ts'
 import { hasCode } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import type { ObjectKey } from '../model/object-key.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import { present } from '../model/present.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
+import type { KindName } from '../ports/object-index.ts'
 import type { Deleted, DeleteOptions, Place } from '../resources/resources.ts'
 import type { LocalCore } from '../runtime/local/core.ts'
 import type { TestProcess } from './test-process.ts'
@@ -40,52 +40,18 @@ export interface TestClient {
 export const manager = { manager: 'test' } as const
 
 export function createTestClient(process: TestProcess): TestClient {
-  const requireServed = async ({ group, kind }: Pick<ObjectKey, 'group' | 'kind'>): Promise<ServedKind> => {
-    const found = await process.core.catalog.byKind(group, kind)
-    if (found === undefined)
-      throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
-    return found
-  }
-
-  /** A request about a kind, to the process that runs now. */
-  const request = <Result>(
-    kind: Pick<ObjectKey, 'group' | 'kind'>,
-    ask: (resources: LocalCore['resources'], kind: ServedKind) => Promise<Result>,
-  ): Promise<Result> =>
-    process.answer(async () => {
-      const { resources } = process.core
-      return ask(resources, await requireServed(kind))
-    })
-
-  const apply = async (kind: Pick<ObjectKey, 'group' | 'kind'>, body: JsonObject): Promise<ApiObject> => {
-    const metadata = isObject(body['metadata']) ? body['metadata'] : {}
-    const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
-    const { stored } = await request(kind, (resources, of) =>
-      resources.patch(of, at, { type: 'apply', body, force: true }, manager),
-    )
-    return present(stored)
-  }
-
-  const page = async (path: string): Promise<string> => {
-    const { body } = await process.core.api({
-      method: 'GET',
-      path,
-      query: new URLSearchParams(),
-      header: () => {},
-      body: async () => new Uint8Array(),
-      signal: new AbortController().signal,
-    })
-    return String(body)
-  }
-
   return {
     apply: async <Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>) =>
-      (await apply(kind, object)) as unknown as Read,
+      (await apply(process, kind, object)) as unknown as Read,
     applyManifest: (manifest) =>
-      apply({ group: parseApiVersion(String(manifest['apiVersion'])).group, kind: String(manifest['kind']) }, manifest),
+      apply(
+        process,
+        { group: parseApiVersion(String(manifest['apiVersion'])).group, kind: String(manifest['kind']) },
+        manifest,
+      ),
     get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
       try {
-        const stored = await request(kind, (resources, of) => resources.get(of, placeOf(at)))
+        const stored = await request(process, kind, (resources, of) => resources.get(of, placeOf(at)))
         return present(stored) as unknown as Read
       } catch (error) {
         if (hasCode(error, 'NOT_FOUND')) return
@@ -93,7 +59,7 @@ export function createTestClient(process: TestProcess): TestClient {
       }
     },
     list: async <Read>(kind: Kind<Read, unknown>, namespace?: string) => {
-      const { items } = await request(kind, (resources, of) =>
+      const { items } = await request(process, kind, (resources, of) =>
         resources.list(of, namespace === undefined ? {} : { namespace }),
       )
       return items.map((item) => present(item) as unknown as Read)
@@ -104,22 +70,62 @@ export function createTestClient(process: TestProcess): TestClient {
       body: JsonObject,
       options: { readonly manager?: string; readonly subresource?: 'status' } = {},
     ) => {
-      const { stored } = await request(kind, (resources, of) =>
+      const { stored } = await request(process, kind, (resources, of) =>
         resources.patch(of, placeOf(at), { type: 'merge', body }, { ...manager, ...options }),
       )
       return present(stored) as unknown as Read
     },
     delete: (kind, at, options) =>
-      request(kind, (resources, of) => resources.delete(of, placeOf(at), { ...manager, ...options })),
+      request(process, kind, (resources, of) => resources.delete(of, placeOf(at), { ...manager, ...options })),
     explain: async (kind, at) => {
-      const { group, version, namespaced, plural } = await requireServed(kind)
+      const { group, version, namespaced, plural } = await requireServed(process, kind)
       const { namespace, name } = placeOf(at)
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-      return page(`${root}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}/${name}/explain`)
+      return readPage(process, `${root}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}/${name}/explain`)
     },
-    page,
+    page: (path) => readPage(process, path),
     api: (asked) => process.core.api(asked),
   }
+}
+
+async function requireServed(process: TestProcess, { group, kind }: KindName): Promise<ServedKind> {
+  const found = await process.core.catalog.byKind(group, kind)
+  if (found === undefined)
+    throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
+  return found
+}
+
+/** A request about a kind, to the process that runs now. */
+function request<Result>(
+  process: TestProcess,
+  kind: KindName,
+  ask: (resources: LocalCore['resources'], kind: ServedKind) => Promise<Result>,
+): Promise<Result> {
+  return process.answer(async () => {
+    const { resources } = process.core
+    return ask(resources, await requireServed(process, kind))
+  })
+}
+
+async function apply(process: TestProcess, kind: KindName, body: JsonObject): Promise<ApiObject> {
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
+  const { stored } = await request(process, kind, (resources, of) =>
+    resources.patch(of, at, { type: 'apply', body, force: true }, manager),
+  )
+  return present(stored)
+}
+
+async function readPage(process: TestProcess, path: string): Promise<string> {
+  const { body } = await process.core.api({
+    method: 'GET',
+    path,
+    query: new URLSearchParams(),
+    header: () => {},
+    body: async () => new Uint8Array(),
+    signal: new AbortController().signal,
+  })
+  return String(body)
 }
 
 function placeOf(at: string | At): Place & { readonly namespace: string } {

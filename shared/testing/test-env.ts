@@ -86,8 +86,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
 
   async function startCore(life: ProcessLife): Promise<LocalCore> {
     const started = await engine.start({
-      ports: observePorts(life),
-      controllers: reconcilers.map((controller) => countRuns(controller, life)),
+      ports: observePorts(engine.ports, { observation, life }),
+      controllers: reconcilers.map((controller) => countRuns(controller, { observation, life })),
       authenticate: () => ({ name: 'test', groups: ['system:masters'] }),
       clock,
       random,
@@ -96,42 +96,8 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       tickMs: options.tickMs ?? 5_000,
       ...(options.retryBudget === undefined ? {} : { retryBudget: options.retryBudget }),
     })
-    for (const { definition } of options.kinds ?? [])
-      if (definition !== undefined)
-        await started.resources.patch(
-          customResourceDefinitionKind,
-          definition.metadata,
-          { type: 'apply', body: definition as unknown as JsonObject, force: true },
-          manager,
-        )
+    await applyDefinitions(started, options.kinds)
     return started
-  }
-
-  function observePorts(life: ProcessLife): LocalPorts {
-    const { ports } = engine
-    return {
-      ...ports,
-      store: observation.observe('store', ports.store, life),
-      index: observation.observe('index', ports.index, life),
-      relayed: observation.observe('relayed', ports.relayed, life),
-      turned: observation.observe('turned', ports.turned, life),
-      introduced: observation.observe('introduced', ports.introduced, life),
-      feed: observation.observe('feed', ports.feed, life, ['follow']),
-    }
-  }
-
-  /** A run counts as busy until it ends or its process does, but while it sleeps. */
-  function countRuns(controller: Controller, life: ProcessLife): Controller {
-    const { reconcile, cleanup } = controller
-    const withIdleSleep = (ctx: Context): Context => ({
-      ...ctx,
-      sleep: (duration) => observation.idle(life, () => ctx.sleep(duration)),
-    })
-    const count =
-      (run: Controller['reconcile']): Controller['reconcile'] =>
-      (object, ctx) =>
-        observation.busy(life, () => run(object, withIdleSleep(ctx)))
-    return { ...controller, reconcile: count(reconcile), ...(cleanup && { cleanup: count(cleanup) }) }
   }
 
   const close = async (): Promise<void> => {
@@ -161,6 +127,48 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+async function applyDefinitions({ resources }: LocalCore, kinds: TestEnvOptions['kinds'] = []): Promise<void> {
+  for (const { definition } of kinds)
+    if (definition !== undefined)
+      await resources.patch(
+        customResourceDefinitionKind,
+        definition.metadata,
+        { type: 'apply', body: definition as unknown as JsonObject, force: true },
+        manager,
+      )
+}
+
+interface Observed {
+  readonly observation: ReturnType<typeof createObservation>
+  readonly life: ProcessLife
+}
+
+function observePorts(ports: LocalPorts, { observation, life }: Observed): LocalPorts {
+  return {
+    ...ports,
+    store: observation.observe('store', ports.store, life),
+    index: observation.observe('index', ports.index, life),
+    relayed: observation.observe('relayed', ports.relayed, life),
+    turned: observation.observe('turned', ports.turned, life),
+    introduced: observation.observe('introduced', ports.introduced, life),
+    feed: observation.observe('feed', ports.feed, life, ['follow']),
+  }
+}
+
+/** A run counts as busy until it ends or its process does, but while it sleeps. */
+function countRuns(controller: Controller, { observation, life }: Observed): Controller {
+  const { reconcile, cleanup } = controller
+  const withIdleSleep = (ctx: Context): Context => ({
+    ...ctx,
+    sleep: (duration) => observation.idle(life, () => ctx.sleep(duration)),
+  })
+  const count =
+    (run: Controller['reconcile']): Controller['reconcile'] =>
+    (object, ctx) =>
+      observation.busy(life, () => run(object, withIdleSleep(ctx)))
+  return { ...controller, reconcile: count(reconcile), ...(cleanup && { cleanup: count(cleanup) }) }
 }
 
 function recorder(lines: LogLine[], fields: JsonObject = {}): Logger {

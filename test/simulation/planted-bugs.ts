@@ -204,8 +204,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'an owner in the foreground waits for no child',
     file: garbageCollector,
-    find: 'else if (await isWaiting(object)) return',
-    replace: 'else if ((await isWaiting(object)) && how === undefined) return',
+    find: 'else if (await this.#isWaiting(object)) return',
+    replace: 'else if ((await this.#isWaiting(object)) && how === undefined) return',
   },
   {
     bug: 'a child that is gone wakes no owner that waits for it',
@@ -294,7 +294,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a process is not ended with a function that goes on in it',
     file: awsReconcile,
-    find: 'if (!(await queue.awaitEnd(others, overrunMs))) mustRetire = true',
+    find: 'if (!(await queue.awaitEnd(others, overrunMs))) this.#mustRetire = true',
     replace: 'await queue.awaitEnd(others, overrunMs)',
   },
   {
@@ -312,8 +312,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the tick does not say how far it got',
     file: 'shared/runtime/aws/resync.ts',
-    find: 'await saved.save(JSON.stringify(Object.fromEntries(after)))',
-    replace: 'await saved.save(JSON.stringify({ ...Object.fromEntries(after), ...before }))',
+    find: 'await this.#saved.save(JSON.stringify(Object.fromEntries(after)))',
+    replace: 'await this.#saved.save(JSON.stringify({ ...Object.fromEntries(after), ...before }))',
   },
   {
     bug: 'a write whose fate is unknown is acknowledged',

@@ -4,7 +4,6 @@ import type {
   ClusterIdentity,
   PostgresProvider,
   ProviderRun,
-  Stage,
   StageResult,
   ProviderWait,
   WantedCluster,
@@ -35,26 +34,50 @@ export interface AwsProviderOptions {
  * against deletion until their object is deleted. An instance of the right name is ours if its tag says so; others are
  * not touched. When its object is deleted, RDS keeps a final snapshot: Cloud Control always asks for one.
  */
-export function awsProvider({ connect, settings }: AwsProviderOptions): PostgresProvider {
-  const instances = resourcesOf<Instance>(typeName, connect)
-  const groups = resourcesOf<ParameterGroup>(groupTypeName, connect)
-  const requestsOf = ({ uid }: ClusterIdentity, run: ProviderRun): RdsRequests => createRdsRequests(connect, uid, run)
-  const nameOf = (cluster: ClusterIdentity): string => identifierOf(cluster, settings())
-  const isOurs = (cluster: ClusterIdentity, found: Tagged): boolean => isOwnedBy(found, ownerTagOf(cluster, settings()))
+export function awsProvider(options: AwsProviderOptions): PostgresProvider {
+  const servers = new RdsServers(options)
+  return {
+    // A look costs a call of an API that allows few, and RDS puts most things back by itself.
+    resync: '10m',
+    stages: [
+      // First, since it looks how the request goes on that is under way.
+      { condition: 'ParametersReady', run: (wanted, run) => servers.applyParameters(wanted, run) },
+      { condition: 'Created', run: (wanted, run) => servers.create(wanted, run) },
+      { condition: 'Configured', run: (wanted, run) => servers.configure(wanted, run) },
+      { condition: 'Running', run: (wanted) => servers.findEndpoint(wanted) },
+    ],
+    remove: (cluster, run) => servers.remove(cluster, run),
+    retain: async (cluster) => `DB instance ${servers.nameOf(cluster)} goes on running, and costing`,
+  }
+}
+
+class RdsServers {
+  readonly #options: AwsProviderOptions
+  readonly #instances: RdsResources<Instance>
+  readonly #groups: RdsResources<ParameterGroup>
+
+  constructor(options: AwsProviderOptions) {
+    this.#options = options
+    this.#instances = resourcesOf<Instance>(typeName, options.connect)
+    this.#groups = resourcesOf<ParameterGroup>(groupTypeName, options.connect)
+  }
+
+  nameOf(cluster: ClusterIdentity): string {
+    return identifierOf(cluster, this.#options.settings())
+  }
 
   /** What there is of that type for the cluster; `undefined` if there is none. Throws for what is another's. */
-  async function findOurs<Found extends Tagged>(
+  async #findOurs<Found extends Tagged>(
     resources: RdsResources<Found>,
     cluster: ClusterIdentity,
   ): Promise<Found | undefined> {
-    const found = await resources.find(nameOf(cluster))
-    if (found === undefined || isOurs(cluster, found)) return found
-    throw notOurs(`${resources.typeName} ${nameOf(cluster)}`)
+    const found = await resources.find(this.nameOf(cluster))
+    if (found === undefined || this.#isOurs(cluster, found)) return found
+    throw notOurs(`${resources.typeName} ${this.nameOf(cluster)}`)
   }
 
-  /** First, since it looks how the request goes on that is under way. */
-  const parametersStage: Stage['run'] = async (wanted, run) => {
-    const requests = requestsOf(wanted, run)
+  async applyParameters(wanted: WantedCluster, run: ProviderRun): Promise<StageResult> {
+    const requests = this.#requestsOf(wanted, run)
     const applied = createAppliedNotes(run)
     const look = await requests.look()
     if (look.state === 'waiting') return { waiting: look.wait }
@@ -65,99 +88,96 @@ export function awsProvider({ connect, settings }: AwsProviderOptions): Postgres
     }
     if (!applied.hasGroup(wanted)) return {}
     if (wanted.machine.aws?.parameterGroup !== undefined) throw twoGroups()
-    const group = await findOurs(groups, wanted)
+    const group = await this.#findOurs(this.#groups, wanted)
     if (group === undefined) {
-      const major = majorOf(await findOurs(instances, wanted), wanted)
-      return { waiting: await groups.create(composeGroup(wanted, major, settings()), requests) }
+      const major = majorOf(await this.#findOurs(this.#instances, wanted), wanted)
+      return { waiting: await this.#groups.create(composeGroup(wanted, major, this.#options.settings()), requests) }
     }
     if (hasParameters(group, wanted.parameters)) return {}
-    const waits = await groups.update(nameOf(wanted), { Parameters: { ...wanted.parameters } }, requests)
+    const waits = await this.#groups.update(this.nameOf(wanted), { Parameters: { ...wanted.parameters } }, requests)
     return { waiting: waits, changes: ['asked RDS to change parameters'] }
   }
 
-  const createStage: Stage['run'] = async (wanted, run) => {
-    if ((await findOurs(instances, wanted)) !== undefined) return {}
-    const desired = composeInstance(withGroup(wanted, run), settings())
+  async create(wanted: WantedCluster, run: ProviderRun): Promise<StageResult> {
+    if ((await this.#findOurs(this.#instances, wanted)) !== undefined) return {}
+    const desired = composeInstance(this.#withGroup(wanted, run), this.#options.settings())
     createAppliedNotes(run).note(wanted)
-    const waits = await instances.create(desired, requestsOf(wanted, run))
-    return { waiting: waits, changes: [`asked RDS for DB instance ${nameOf(wanted)}`] }
+    const waits = await this.#instances.create(desired, this.#requestsOf(wanted, run))
+    return { waiting: waits, changes: [`asked RDS for DB instance ${this.nameOf(wanted)}`] }
   }
 
-  const configureStage: Stage['run'] = async (cluster, run) => {
-    const wanted = withGroup(cluster, run)
-    const instance = await mustFind(wanted)
-    const fixed = unchangeable(instance, wanted, settings())
+  async configure(cluster: WantedCluster, run: ProviderRun): Promise<StageResult> {
+    const wanted = this.#withGroup(cluster, run)
+    const instance = await this.#mustFind(wanted)
+    const fixed = unchangeable(instance, wanted, this.#options.settings())
     if (fixed.length > 0)
       throw new PostgresFailure('terminal', 'NotUpdatable', `RDS does not change ${fixed.join(', ')} of a DB instance`)
     const applied = createAppliedNotes(run)
-    const changes = { ...changesOf(instance, wanted, settings()), ...applied.findMissing(cluster, nameOf(cluster)) }
+    const changes = {
+      ...changesOf(instance, wanted, this.#options.settings()),
+      ...applied.findMissing(cluster, this.nameOf(cluster)),
+    }
     if (Object.keys(changes).length === 0) return {}
     if (!isServing(instance)) return { waiting: notServing(instance) }
-    const waits = await instances.update(
-      nameOf(wanted),
+    const waits = await this.#instances.update(
+      this.nameOf(wanted),
       { ...changes, ApplyImmediately: true },
-      requestsOf(wanted, run),
+      this.#requestsOf(wanted, run),
     )
     // Only now: if the call fails, they are still the old ones.
     applied.note(cluster)
     return { waiting: waits, changes: [`asked RDS to change ${Object.keys(changes).join(', ')}`] }
   }
 
-  function withGroup(wanted: WantedCluster, run: ProviderRun): WantedCluster {
+  #withGroup(wanted: WantedCluster, run: ProviderRun): WantedCluster {
     if (!createAppliedNotes(run).hasGroup(wanted)) return wanted
-    const aws = { ...wanted.machine.aws, parameterGroup: nameOf(wanted) }
+    const aws = { ...wanted.machine.aws, parameterGroup: this.nameOf(wanted) }
     return { ...wanted, machine: { ...wanted.machine, aws } }
   }
 
-  const runStage: Stage['run'] = async (wanted): Promise<StageResult> => {
-    const instance = await mustFind(wanted)
+  async findEndpoint(wanted: WantedCluster): Promise<StageResult> {
+    const instance = await this.#mustFind(wanted)
     const { Endpoint: { Address: host, Port: port } = {}, EngineVersion: version = '' } = instance
     if (!isServing(instance) || host === undefined || port === undefined) return { waiting: notServing(instance) }
     return { endpoint: { host, port: Number(port), version } }
   }
 
   /** It was there a moment ago. */
-  async function mustFind(wanted: WantedCluster): Promise<Instance> {
-    const instance = await findOurs(instances, wanted)
+  async #mustFind(wanted: WantedCluster): Promise<Instance> {
+    const instance = await this.#findOurs(this.#instances, wanted)
     if (instance !== undefined) return instance
     throw new PostgresFailure('retryable', 'InstanceNotFound', 'the DB instance has just gone')
   }
 
-  const remove: PostgresProvider['remove'] = async (cluster, run) => {
-    const requests = requestsOf(cluster, run)
+  async remove(cluster: ClusterIdentity, run: ProviderRun): Promise<ProviderWait | 'gone'> {
+    const requests = this.#requestsOf(cluster, run)
     const look = await requests.look()
     if (look.state === 'waiting') return look.wait
     if (look.state === 'failed' && look.operation !== 'CREATE' && look.code !== 'NotFound') throw again(look)
-    const instance = await instances.find(nameOf(cluster))
-    if (instance !== undefined && isOurs(cluster, instance)) return removeInstance(cluster, instance, requests)
-    if (await requests.mayBeCreated(nameOf(cluster))) return later('Creating', 'an earlier request is under way')
-    const group = await groups.find(nameOf(cluster))
-    return group === undefined || !isOurs(cluster, group) ? 'gone' : groups.remove(nameOf(cluster), requests)
+    const instance = await this.#instances.find(this.nameOf(cluster))
+    if (instance !== undefined && this.#isOurs(cluster, instance))
+      return this.#removeInstance(cluster, instance, requests)
+    if (await requests.mayBeCreated(this.nameOf(cluster))) return later('Creating', 'an earlier request is under way')
+    const group = await this.#groups.find(this.nameOf(cluster))
+    return group === undefined || !this.#isOurs(cluster, group)
+      ? 'gone'
+      : this.#groups.remove(this.nameOf(cluster), requests)
   }
 
-  async function removeInstance(
-    cluster: ClusterIdentity,
-    instance: Instance,
-    requests: RdsRequests,
-  ): Promise<ProviderWait> {
+  async #removeInstance(cluster: ClusterIdentity, instance: Instance, requests: RdsRequests): Promise<ProviderWait> {
     const { DBInstanceStatus: status, DeletionProtection: isProtected } = instance
     if (status === 'deleting') return later('Deleting', 'RDS deletes the DB instance')
     return isProtected === true
-      ? instances.update(nameOf(cluster), { DeletionProtection: false, ApplyImmediately: true }, requests)
-      : instances.remove(nameOf(cluster), requests)
+      ? this.#instances.update(this.nameOf(cluster), { DeletionProtection: false, ApplyImmediately: true }, requests)
+      : this.#instances.remove(this.nameOf(cluster), requests)
   }
 
-  return {
-    // A look costs a call of an API that allows few, and RDS puts most things back by itself.
-    resync: '10m',
-    stages: [
-      { condition: 'ParametersReady', run: parametersStage },
-      { condition: 'Created', run: createStage },
-      { condition: 'Configured', run: configureStage },
-      { condition: 'Running', run: runStage },
-    ],
-    remove,
-    retain: async (cluster) => `DB instance ${nameOf(cluster)} goes on running, and costing`,
+  #requestsOf({ uid }: ClusterIdentity, run: ProviderRun): RdsRequests {
+    return createRdsRequests(this.#options.connect, uid, run)
+  }
+
+  #isOurs(cluster: ClusterIdentity, found: Tagged): boolean {
+    return isOwnedBy(found, ownerTagOf(cluster, this.#options.settings()))
   }
 }
 

@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { isNamed, ownerKeys } from '../turn/owners.ts'
-import type { TurnRunner } from '../state/turn.ts'
+import type { Turn, TurnRunner } from '../state/turn.ts'
 import type { Route, Target } from '../wake/routes.ts'
 import { giveUpError } from '../state/give-up-error.ts'
 
@@ -96,24 +96,37 @@ function waitingOwnersOf(child: ApiObject): readonly ObjectKey[] {
     .flatMap((owner) => ownerKeys(owner, child))
 }
 
-export function createGarbageCollector({ store, index, resources, catalog }: GarbageCollectorOptions): TurnRunner {
-  return async (turn, signal) => {
+export function createGarbageCollector(options: GarbageCollectorOptions): TurnRunner {
+  const collector = new GarbageCollector(options)
+  return (turn, signal) => collector.run(turn, signal)
+}
+
+class GarbageCollector {
+  readonly #options: GarbageCollectorOptions
+
+  constructor(options: GarbageCollectorOptions) {
+    this.#options = options
+  }
+
+  async run(turn: Turn, signal: AbortSignal): Promise<void> {
     const { key } = turn
     const isOfAll = key.group === childrenKind.group
-    if (isOfAll) await lookAtChildren(key.namespace, signal)
-    const owners = isOfAll ? [ownerOfAll(key)] : await look(key, signal)
-    for (const owner of owners) await look(owner, signal)
+    if (isOfAll) await this.#lookAtChildren(key.namespace, signal)
+    const owners = isOfAll ? [ownerOfAll(key)] : await this.#look(key, signal)
+    for (const owner of owners) await this.#look(owner, signal)
     await turn.settle()
   }
 
   /** One that cannot be dealt with holds up no other, but the turn comes again. */
-  async function lookAtChildren(uid: string, signal: AbortSignal): Promise<void> {
-    const children = (await index.childrenOf(uid)).values()
+  async #lookAtChildren(uid: string, signal: AbortSignal): Promise<void> {
+    const children = (await this.#options.index.childrenOf(uid)).values()
     const failures: unknown[] = []
     const work = async (): Promise<void> => {
       for (const child of children) {
         if (signal.aborted) throw giveUpError()
-        await actOnNewest(child, settleAsChild).catch((error: unknown) => failures.push(error))
+        await this.#actOnNewest(child, (object) => this.#settleAsChild(object)).catch((error: unknown) =>
+          failures.push(error),
+        )
       }
     }
     await Promise.all(Array.from({ length: looksAtOnce }, work))
@@ -121,92 +134,91 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   }
 
   /** Gives back the owners that it has kept waiting, and does so no more. */
-  async function look(key: ObjectKey, signal: AbortSignal): Promise<readonly ObjectKey[]> {
-    const released = await actOnNewest(key, async (object) => {
-      await settleAsOwner(object, signal)
-      return settleAsChild(object)
+  async #look(key: ObjectKey, signal: AbortSignal): Promise<readonly ObjectKey[]> {
+    const released = await this.#actOnNewest(key, async (object) => {
+      await this.#settleAsOwner(object, signal)
+      return this.#settleAsChild(object)
     })
     return released ?? []
   }
 
   /** Again if anything came between: what is deleted or released is what was seen. */
-  function actOnNewest<Result>(
-    key: ObjectKey,
-    act: (object: ApiObject) => Promise<Result>,
-  ): Promise<Result | undefined> {
+  #actOnNewest<Result>(key: ObjectKey, act: (object: ApiObject) => Promise<Result>): Promise<Result | undefined> {
     return onNewest(async () => {
-      const stored = await store.get(key)
+      const stored = await this.#options.store.get(key)
       return stored && act(stored.object)
     }, isOvertakenWrite)
   }
 
-  async function settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
+  async #settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
     if (!isOwned(child)) return []
-    const owners = await ownersOf(child)
+    const owners = await this.#ownersOf(child)
     const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
     const waiting = owners.filter((owner) => propagationOf(owner) === 'foregroundDeletion')
     const isKept = owners.length > waiting.length
     const released = isKept && !isDeleting(child) ? waiting : []
-    if (isKept) await letGo(child, [...orphaning, ...released])
-    else if (!isDeleting(child)) await remove(child, waiting.length > 0)
+    if (isKept) await this.#releaseFrom(child, [...orphaning, ...released])
+    else if (!isDeleting(child)) await this.#remove(child, waiting.length > 0)
     return released.map(keyOf)
   }
 
   /** Those that are there. */
-  async function ownersOf(child: ApiObject): Promise<readonly ApiObject[]> {
-    const found = (child.metadata.ownerReferences ?? []).map((reference) => ownerOf(reference, child))
+  async #ownersOf(child: ApiObject): Promise<readonly ApiObject[]> {
+    const found = (child.metadata.ownerReferences ?? []).map((reference) => this.#ownerOf(reference, child))
     return (await Promise.all(found)).flatMap((owner) => owner ?? [])
   }
 
-  async function ownerOf(reference: OwnerReference, child: ApiObject): Promise<ApiObject | undefined> {
+  async #ownerOf(reference: OwnerReference, child: ApiObject): Promise<ApiObject | undefined> {
     for (const key of ownerKeys(reference, child)) {
-      const owner = (await store.get(key))?.object
+      const owner = (await this.#options.store.get(key))?.object
       if (owner?.metadata.uid === reference.uid) return owner
     }
     return undefined
   }
 
-  async function settleAsOwner(object: ApiObject, signal: AbortSignal): Promise<void> {
+  async #settleAsOwner(object: ApiObject, signal: AbortSignal): Promise<void> {
     const how = propagationOf(object)
     if (how === undefined) return
-    if (how === 'orphan') await lookAtChildren(object.metadata.uid, signal)
-    else if (await isWaiting(object)) return
-    await dropFinalizer(object, how)
+    if (how === 'orphan') await this.#lookAtChildren(object.metadata.uid, signal)
+    else if (await this.#isWaiting(object)) return
+    await this.#dropFinalizer(object, how)
   }
 
   /** Whether a child is left that it waits for. The first few say so as a rule, and there may be very many. */
-  async function isWaiting(owner: ApiObject): Promise<boolean> {
+  async #isWaiting(owner: ApiObject): Promise<boolean> {
     const { uid } = owner.metadata
-    const few = await index.childrenOf(uid, fewMax)
-    if (await isOneAwaited(few, owner)) return true
-    return few.length === fewMax && isOneAwaited(await index.childrenOf(uid), owner)
+    const few = await this.#options.index.childrenOf(uid, fewMax)
+    if (await this.#isOneAwaited(few, owner)) return true
+    return few.length === fewMax && this.#isOneAwaited(await this.#options.index.childrenOf(uid), owner)
   }
 
-  async function isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
+  async #isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
     for (let i = 0; i < children.length; i += looksAtOnce) {
-      const some = await Promise.all(children.slice(i, i + looksAtOnce).map((key) => store.get(key)))
+      const some = await Promise.all(children.slice(i, i + looksAtOnce).map((key) => this.#options.store.get(key)))
       if (some.some((child) => child !== undefined && isAwaited(child.object, owner))) return true
     }
     return false
   }
 
-  async function letGo(child: ApiObject, owners: readonly ApiObject[]): Promise<void> {
+  async #releaseFrom(child: ApiObject, owners: readonly ApiObject[]): Promise<void> {
     if (owners.length === 0) return
     const uids = new Set(owners.map(({ metadata }) => metadata.uid))
     const ownerReferences = (child.metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid))
-    await edit(child, { ownerReferences })
+    await this.#edit(child, { ownerReferences })
   }
 
-  async function dropFinalizer(object: ApiObject, name: string): Promise<void> {
-    await edit(object, { finalizers: (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== name) })
+  async #dropFinalizer(object: ApiObject, name: string): Promise<void> {
+    await this.#edit(object, {
+      finalizers: (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== name),
+    })
   }
 
   /** Names the version it read: throws VERSION_CONFLICT if anything came between. */
-  async function edit(object: ApiObject, metadata: Record<string, string[] | OwnerReference[]>): Promise<void> {
-    const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
+  async #edit(object: ApiObject, metadata: Record<string, string[] | OwnerReference[]>): Promise<void> {
+    const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
     const { resourceVersion, name, namespace = '' } = object.metadata
-    await resources.patch(
+    await this.#options.resources.patch(
       kind,
       { name, namespace },
       { type: 'merge', body: { metadata: { ...metadata, resourceVersion } } },
@@ -215,13 +227,14 @@ export function createGarbageCollector({ store, index, resources, catalog }: Gar
   }
 
   /** Names the version, too: it may have got another owner. An owner that waits for it waits for its children, too. */
-  async function remove(object: ApiObject, isForeground: boolean): Promise<void> {
-    const kind = await catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
+  async #remove(object: ApiObject, isForeground: boolean): Promise<void> {
+    const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
     const { uid, resourceVersion, name, namespace = '' } = object.metadata
     const preconditions = { uid, resourceVersion }
-    const propagation = isForeground && (await index.childrenOf(uid, 1)).length > 0 ? 'Foreground' : 'Background'
-    await resources.delete(kind, { name, namespace }, { propagation, preconditions })
+    const propagation =
+      isForeground && (await this.#options.index.childrenOf(uid, 1)).length > 0 ? 'Foreground' : 'Background'
+    await this.#options.resources.delete(kind, { name, namespace }, { propagation, preconditions })
   }
 }
 

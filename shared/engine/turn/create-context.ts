@@ -28,58 +28,61 @@ export interface ContextOptions extends Pick<
 
 /** The context of one run. */
 export function createContext({ controller, object, engine, ...run }: ContextOptions): Context {
-  const { resources, catalog, clock, events, logger } = engine
-  const { signal } = run
-  const write = { manager: controller.name, fieldValidation: 'Strict' } as const
+  const { clock, events, logger } = engine
   const seen = createSeen()
-
-  /** Every verb passes here: a run whose time is over has no say any more. */
-  const requireServed = async (kind: Kind<unknown, unknown>): Promise<ServedKind> => {
-    if (signal.aborted) throw lateCallError(signal.reason, object)
-    const found = await catalog.byKind(kind.group, kind.kind)
-    if (found === undefined)
-      throw new OperatingError(
-        'NOT_FOUND',
-        `no kind ${kind.kind} in group ${kind.group || 'core'} is served; apply its CustomResourceDefinition`,
-      )
-    return found
+  const scope: Scope = {
+    object,
+    engine,
+    seen,
+    signal: run.signal,
+    write: { manager: controller.name, fieldValidation: 'Strict' },
   }
-
-  const place = (at: string | At): Place => ({
-    namespace: object.metadata.namespace ?? '',
-    ...(typeof at === 'string' ? { name: at } : at),
-  })
-
-  /** Where an object is to be, and what it is to be. */
-  const aim = (kind: ServedKind, given: Applied<unknown>, owned: boolean) => {
-    const { name, namespace } = given.metadata
-    const at = place(namespace === undefined ? name : { name, namespace })
-    const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
-    return { at, isChild, body: writable(kind, at, isChild ? withOwner(given, at, object) : given) }
-  }
-
   return {
     ...run,
     log: logger,
     removed: false,
-    outside: {
-      recordCall: (verb, result) => engine.outside?.recordCall(verb, result),
-      recordDrift: async (message) => {
-        engine.outside?.recordDrift()
-        logger.info('drift mended', { outside: message })
-        await events.record(object, { type: 'Normal', reason: 'DriftMended', message, component: controller.name })
-      },
-    },
+    outside: createOutside(controller, scope),
     now: () => clock.nowMs(),
-    sleep: (duration) => clock.sleep(durationMs(duration), signal),
+    sleep: (duration) => clock.sleep(durationMs(duration), run.signal),
     event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
     outcomeOf: seen.outcomeOf,
+    ...createReads(scope),
+    ...createWrites(scope),
+  }
+}
 
+/** What the verbs of one run share. */
+interface Scope {
+  readonly object: ApiObject
+  readonly engine: EngineOptions
+  readonly seen: Seen
+  readonly signal: AbortSignal
+  readonly write: { readonly manager: string; readonly fieldValidation: 'Strict' }
+}
+
+type Seen = ReturnType<typeof createSeen>
+
+function createOutside({ name: component }: Controller, { object, engine }: Scope): Context['outside'] {
+  return {
+    recordCall: (verb, result) => engine.outside?.recordCall(verb, result),
+    recordDrift: async (message) => {
+      engine.outside?.recordDrift()
+      engine.logger.info('drift mended', { outside: message })
+      await engine.events.record(object, { type: 'Normal', reason: 'DriftMended', message, component })
+    },
+  }
+}
+
+function createReads(scope: Scope): Pick<Context, 'get' | 'list' | 'children'> {
+  const { object, engine, seen } = scope
+  const { resources } = engine
+  return {
     get: async <Read>(kind: Kind<Read, unknown>, at: string | At, { cached = false } = {}) => {
-      const type = await requireServed(kind)
-      const key = keyIn(type, place(at))
+      const type = await requireServed(scope, kind)
+      const place = placeFor(object, at)
+      const key = keyIn(type, place)
       if (cached && seen.has(key)) return seen.get(key) as Read | undefined
-      const found = await absentIfNotFound(resources.get(type, place(at)))
+      const found = await absentIfNotFound(resources.get(type, place))
       return seen.read(key, found && copyJson(asRead(kind, found.object))) as Read | undefined
     },
 
@@ -90,7 +93,7 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       const wanted = Object.entries(labels)
       const selector = (one: ApiObject): boolean =>
         wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-      const found = await resources.list(await requireServed(kind), {
+      const found = await resources.list(await requireServed(scope, kind), {
         selector,
         ...(namespace === '' ? {} : { namespace }),
       })
@@ -98,23 +101,29 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       return found.items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
     },
 
+    children: async <Read>(kind: Kind<Read, unknown>) => {
+      const found = await childrenOf(object, await requireServed(scope, kind), engine)
+      return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
+    },
+  }
+}
+
+function createWrites(scope: Scope): Pick<Context, 'apply' | 'create' | 'patch' | 'delete'> {
+  const { object, engine, seen, write } = scope
+  const { resources } = engine
+  return {
     apply: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
-      const type = await requireServed(kind)
-      const { at, body, isChild } = aim(type, given, owned)
+      const type = await requireServed(scope, kind)
+      const { place, body, isChild } = aim(object, type, { given, owned })
       const check = (live: ApiObject): void => refuseAnothersChild(live, object)
       const patch = { type: 'apply', body, force: true } as const
-      return seen.wrote(await resources.patch(type, at, patch, isChild ? { ...write, check } : write)) as Read
+      return seen.wrote(await resources.patch(type, place, patch, isChild ? { ...write, check } : write)) as Read
     },
 
     create: async <Read, Body>(kind: Kind<Read, Body>, given: Applied<Body>, { owned = true } = {}) => {
-      const type = await requireServed(kind)
-      const { at, body } = aim(type, given, owned)
-      return seen.wrote(await resources.create(type, inNamespace(type, body, at), write)) as Read
-    },
-
-    children: async <Read>(kind: Kind<Read, unknown>) => {
-      const found = await childrenOf(object, await requireServed(kind), engine)
-      return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
+      const type = await requireServed(scope, kind)
+      const { place, body } = aim(object, type, { given, owned })
+      return seen.wrote(await resources.create(type, inNamespace(type, body, place), write)) as Read
     },
 
     patch: async <Read>(
@@ -123,18 +132,44 @@ export function createContext({ controller, object, engine, ...run }: ContextOpt
       body: JsonObject,
       path: { readonly subresource?: 'status' } = {},
     ) => {
-      const type = await requireServed(kind)
-      const patch = { type: 'merge', body: writable(type, place(at), body) } as const
-      return seen.wrote(await resources.patch(type, place(at), patch, { ...write, ...path })) as Read
+      const type = await requireServed(scope, kind)
+      const place = placeFor(object, at)
+      const patch = { type: 'merge', body: writable(type, place, body) } as const
+      return seen.wrote(await resources.patch(type, place, patch, { ...write, ...path })) as Read
     },
 
     delete: async (kind, at) => {
-      const type = await requireServed(kind)
-      const deleted = await absentIfNotFound(resources.delete(type, place(at)))
-      if (deleted !== undefined) seen.read(keyIn(type, place(at)), deleted.gone ? undefined : deleted.stored.object)
+      const type = await requireServed(scope, kind)
+      const place = placeFor(object, at)
+      const deleted = await absentIfNotFound(resources.delete(type, place))
+      if (deleted !== undefined) seen.read(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
       return deleted !== undefined
     },
   }
+}
+
+/** Every verb passes here: a run whose time is over has no say any more. */
+async function requireServed(scope: Scope, { group, kind }: Kind<unknown, unknown>): Promise<ServedKind> {
+  const { signal, object, engine } = scope
+  if (signal.aborted) throw lateCallError(signal.reason, object)
+  const found = await engine.catalog.byKind(group, kind)
+  if (found !== undefined) return found
+  throw new OperatingError(
+    'NOT_FOUND',
+    `no kind ${kind} in group ${group || 'core'} is served; apply its CustomResourceDefinition`,
+  )
+}
+
+function placeFor(object: ApiObject, at: string | At): Place {
+  return { namespace: object.metadata.namespace ?? '', ...(typeof at === 'string' ? { name: at } : at) }
+}
+
+/** Where an object is to be, and what it is to be. */
+function aim(object: ApiObject, kind: ServedKind, { given, owned }: { given: Applied<unknown>; owned: boolean }) {
+  const { name, namespace } = given.metadata
+  const place = placeFor(object, namespace === undefined ? name : { name, namespace })
+  const isChild = owned && keyText(keyIn(kind, place)) !== keyText(keyOf(object))
+  return { place, isChild, body: writable(kind, place, isChild ? withOwner(given, place, object) : given) }
 }
 
 /** What a call gets that comes too late. */

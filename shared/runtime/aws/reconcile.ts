@@ -84,54 +84,80 @@ function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefine
 }
 
 export function createReconcileBatch(services: QueueServices): ReconcileBatch {
-  const { store, clock, random, logger, queueOf, retire } = services
-  const loops = new Map(createControlLoops(services).map((loop) => [loop.name, measure(loop, services)]))
+  const batch = new Batches(services)
+  return (deliveries, timeMs) => batch.run(deliveries, timeMs)
+}
 
-  /** A queue may hold wake-ups of fan-outs whose controller this function does not know: it need not. */
-  function runnerOf(name: string): ControlLoop['run'] | undefined {
-    return loops.get(name)?.run ?? (isFanOut(name) ? createFanOut(services.store) : undefined)
+class Batches {
+  readonly #services: QueueServices
+  readonly #loops: ReadonlyMap<string, ControlLoop>
+  /** A run goes on in this process though its time is over. */
+  #mustRetire = false
+
+  constructor(services: QueueServices) {
+    this.#services = services
+    this.#loops = new Map(createControlLoops(services).map((loop) => [loop.name, measure(loop, services)]))
   }
 
-  /** A function goes on in this process though its time is over. */
-  let mustRetire = false
+  async run(all: readonly LoopDelivery[], timeMs: number): Promise<readonly Delivery[]> {
+    const over = new AbortController()
+    const ended = new AbortController()
+    const untilMs = this.#services.clock.nowMs() + Math.max(0, timeMs - reserveMs)
+    void this.#services.clock
+      .sleep(untilMs - this.#services.clock.nowMs(), ended.signal)
+      .then(() => over.abort(outOfTime))
+    const suspects = await this.#suspectsIn(all)
+    const others = all.filter((one) => !suspects.includes(one))
+    const kept =
+      suspects.length === 0
+        ? await this.#runAll(all, over.signal)
+        : [
+            ...(await this.#runAndDelete(others, over.signal)),
+            ...(await this.#runApart(suspects, { signal: over.signal, untilMs })),
+          ]
+    // Without a reason, every abort makes an error with a stack.
+    ended.abort('ended')
+    if (this.#mustRetire) {
+      await this.#deleteDone(all, kept)
+      this.#services.retire()
+    }
+    return kept
+  }
 
-  async function runLoop(
-    name: string,
-    deliveries: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly Delivery[]> {
-    const run = runnerOf(name)
-    if (run === undefined) return unknown(name, deliveries)
+  /** A queue may hold wake-ups of fan-outs whose controller this function does not know: it need not. */
+  #runnerOf(name: string): ControlLoop['run'] | undefined {
+    return this.#loops.get(name)?.run ?? (isFanOut(name) ? createFanOut(this.#services.store) : undefined)
+  }
+
+  async #runLoop(name: string, deliveries: readonly Delivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+    const run = this.#runnerOf(name)
+    if (run === undefined) return this.#keepUnknown(name, deliveries)
+    const { clock, logger, queueOf } = this.#services
     const queue = createBatchQueue({ queue: queueOf({ name }), clock, logger })
     const unended = await processBatch(deliveries, { queue, run, logger, concurrency: deliveries.length }, signal)
-    await Promise.all(unended.map((turn) => turn.hold(awayMs(turn.receiveCount)).catch(logNotHeld)))
+    await Promise.all(unended.map((turn) => turn.hold(this.#awayMs(turn.receiveCount)).catch(this.#logNotHeld)))
     const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
     const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))
-    if (!(await queue.awaitEnd(others, overrunMs))) mustRetire = true
+    if (!(await queue.awaitEnd(others, overrunMs))) this.#mustRetire = true
     queue.close()
     return deliveries.filter((delivery) => !queue.isSettled(delivery))
   }
 
-  function awayMs(receiveCount: number): number {
-    return Math.min(shortWaitMsMax, backoffMs(receiveCount, random.next()))
+  #awayMs(receiveCount: number): number {
+    return Math.min(shortWaitMsMax, backoffMs(receiveCount, this.#services.random.next()))
   }
 
-  function unknown(name: string, deliveries: readonly Delivery[]): readonly Delivery[] {
-    logger.error('messages of a loop that this function does not run', { loop: name, messages: deliveries.length })
+  #keepUnknown(name: string, deliveries: readonly Delivery[]): readonly Delivery[] {
+    this.#services.logger.error('messages of a loop that this function does not run', {
+      loop: name,
+      messages: deliveries.length,
+    })
     return deliveries
   }
 
-  function logNotHeld(error: unknown): void {
-    logger.warn('message not held; it comes again after its visibility timeout', { error: String(error) })
-  }
-
-  function unread(error: unknown): undefined {
-    logger.warn('nobody knows whether a late message was held; it is run apart', { error: String(error) })
-  }
-
-  async function runAll(all: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+  async #runAll(all: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
     const byLoop = [...Map.groupBy(all, ({ loop }) => loop)]
-    const kept = await Promise.all(byLoop.map(([name, some]) => runLoop(name, some.map(deliveryIn), signal)))
+    const kept = await Promise.all(byLoop.map(([name, some]) => this.#runLoop(name, some.map(deliveryIn), signal)))
     return kept.flat()
   }
 
@@ -140,74 +166,66 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
    * may have done that, and would take the others of its batch with it again and again, since their visibility timeouts
    * end together. None, if one key is all there is.
    */
-  async function suspectsIn(all: readonly LoopDelivery[]): Promise<readonly LoopDelivery[]> {
+  async #suspectsIn(all: readonly LoopDelivery[]): Promise<readonly LoopDelivery[]> {
     if (new Set(all.map(groupOf)).size < 2) return []
-    const late = all.filter((one) => isLate(one, clock.nowMs()))
-    const lost = await Promise.all(late.map(async (one) => ((await wasHeld(one)) ? [] : [groupOf(one)])))
+    const late = all.filter((one) => isLate(one, this.#services.clock.nowMs()))
+    const lost = await Promise.all(late.map(async (one) => ((await this.#wasHeld(one)) ? [] : [groupOf(one)])))
     const keys = new Set(lost.flat())
     return all.filter((one) => keys.has(groupOf(one)))
   }
 
   /** Then it is late because the queue is long. */
-  async function wasHeld({ delivery: { wakeUp, receiveCount } }: LoopDelivery): Promise<boolean> {
-    const stored = await store.get(wakeUp.key).catch(unread)
+  async #wasHeld({ delivery: { wakeUp, receiveCount } }: LoopDelivery): Promise<boolean> {
+    const stored = await this.#services.store.get(wakeUp.key).catch(this.#logUnread)
     return (stored?.engine.hold?.receives ?? 0) + 1 >= receiveCount
   }
 
   /**
    * One after the other, by chance: whoever comes ahead of the one that ends the process is done with, in some round.
    */
-  async function runApart(suspects: readonly LoopDelivery[], { signal, untilMs }: Time): Promise<readonly Delivery[]> {
+  async #runApart(suspects: readonly LoopDelivery[], { signal, untilMs }: Time): Promise<readonly Delivery[]> {
     const kept: Delivery[] = []
-    const keys = [...Map.groupBy(suspects, groupOf).values()].map((some) => ({ some, chance: random.next() }))
+    const keys = [...Map.groupBy(suspects, groupOf).values()].map((some) => ({
+      some,
+      chance: this.#services.random.next(),
+    }))
     for (const { some } of keys.sort((a, b) => a.chance - b.chance)) {
       const { loop: name = '' } = some[0] ?? {}
-      const isTimeLeft = untilMs - clock.nowMs() >= (loops.get(name)?.timeoutMs ?? 0)
-      if (isTimeLeft) kept.push(...(await runAndDelete(some, signal)))
-      else kept.push(...(await putOff(name, some.map(deliveryIn))))
+      const isTimeLeft = untilMs - this.#services.clock.nowMs() >= (this.#loops.get(name)?.timeoutMs ?? 0)
+      if (isTimeLeft) kept.push(...(await this.#runAndDelete(some, signal)))
+      else kept.push(...(await this.#putOff(name, some.map(deliveryIn))))
     }
     return kept
   }
 
   /** Deleted at once: were the process to end before the batch does, nobody would learn that they are done with. */
-  async function runAndDelete(some: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
-    const kept = await runAll(some, signal)
-    await deleteDone(some, kept)
+  async #runAndDelete(some: readonly LoopDelivery[], signal: AbortSignal): Promise<readonly Delivery[]> {
+    const kept = await this.#runAll(some, signal)
+    await this.#deleteDone(some, kept)
     return kept
   }
 
-  async function deleteDone(some: readonly LoopDelivery[], kept: readonly Delivery[]): Promise<void> {
+  async #deleteDone(some: readonly LoopDelivery[], kept: readonly Delivery[]): Promise<void> {
     const done = some.filter(({ delivery }) => !kept.includes(delivery))
     for (const [name, all] of Map.groupBy(done, ({ loop }) => loop))
-      await queueOf({ name }).settle(all.map(deliveryIn)).catch(logNotHeld)
+      await this.#services.queueOf({ name }).settle(all.map(deliveryIn)).catch(this.#logNotHeld)
   }
 
-  async function putOff(name: string, deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
-    await queueOf({ name }).hold(deliveries, awayMs(1)).catch(logNotHeld)
+  async #putOff(name: string, deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
+    await this.#services.queueOf({ name }).hold(deliveries, this.#awayMs(1)).catch(this.#logNotHeld)
     return deliveries
   }
 
-  return async (all, timeMs) => {
-    const over = new AbortController()
-    const ended = new AbortController()
-    const untilMs = clock.nowMs() + Math.max(0, timeMs - reserveMs)
-    void clock.sleep(untilMs - clock.nowMs(), ended.signal).then(() => over.abort(outOfTime))
-    const suspects = await suspectsIn(all)
-    const others = all.filter((one) => !suspects.includes(one))
-    const kept =
-      suspects.length === 0
-        ? await runAll(all, over.signal)
-        : [
-            ...(await runAndDelete(others, over.signal)),
-            ...(await runApart(suspects, { signal: over.signal, untilMs })),
-          ]
-    // Without a reason, every abort makes an error with a stack.
-    ended.abort('ended')
-    if (mustRetire) {
-      await deleteDone(all, kept)
-      retire()
-    }
-    return kept
+  readonly #logNotHeld = (error: unknown): void => {
+    this.#services.logger.warn('message not held; it comes again after its visibility timeout', {
+      error: String(error),
+    })
+  }
+
+  readonly #logUnread = (error: unknown): undefined => {
+    this.#services.logger.warn('nobody knows whether a late message was held; it is run apart', {
+      error: String(error),
+    })
   }
 }
 

@@ -3,6 +3,7 @@ import {
   createControlNotes,
   garbageSwept,
   sweptControllersOf,
+  type ControlLoop,
 } from '../../engine/loops/control-loops.ts'
 import { garbageCollectorName } from '../../engine/loops/garbage-collector.ts'
 import { duePerSweep, sweepTimers, sweepWheel, type SweptController } from '../../engine/wake/sweep.ts'
@@ -10,9 +11,11 @@ import {
   createAwsIntroduction,
   completeIntroduction,
   notIntroduced,
+  type AwsIntroduction,
   type Introduced,
   type Room,
 } from '../../engine/wake/aws-introduction.ts'
+import type { Checkpoint } from '../../ports/checkpoint.ts'
 import { pace } from './pacing.ts'
 import type { QueueServices } from './services.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
@@ -51,38 +54,80 @@ interface Swept extends SweptController {
 }
 
 export function createTick(options: TickOptions): Tick {
-  const { clock, index, queueOf, catalog, checkpoint, depthOf, logger } = options
-  const loops = createControlLoops(options)
-  const own = sweptControllersOf(loops)
-  const saved = checkpoint('resync')
-  const introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
-  let installed: Promise<void> | undefined
+  const ticker = new Ticker(options)
+  return () => ticker.run()
+}
 
-  async function listSwept(): Promise<readonly Swept[]> {
+class Ticker {
+  readonly #options: TickOptions
+  readonly #loops: readonly ControlLoop[]
+  readonly #saved: Checkpoint
+  readonly #introduction: AwsIntroduction
+  #installed: Promise<void> | undefined
+
+  constructor(options: TickOptions) {
+    this.#options = options
+    this.#loops = createControlLoops(options)
+    this.#saved = options.checkpoint('resync')
+    this.#introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
+  }
+
+  async run(): Promise<void> {
+    const refused = await this.#install()
+    const nowMs = this.#options.clock.nowMs()
+    const text = await this.#saved.load()
+    // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
+    const first = (controller: Swept): Progress => ({
+      turnedMs: nowMs,
+      ...(text === undefined ? completeIntroduction(controller) : notIntroduced),
+    })
+    const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
+    const after = await Promise.all(
+      (await this.#listSwept()).map(async (controller) => {
+        const name = nameOf(controller)
+        const begun = before[name] ?? first(controller)
+        const ended = this.#sweep(controller, begun, nowMs).catch((error: unknown) => {
+          this.#options.logger.error('a sweep failed; the next tick makes up for it', { error: String(error) })
+          return begun
+        })
+        return [name, await ended] as const
+      }),
+    )
+    // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
+    await this.#saved.save(JSON.stringify(Object.fromEntries(after)))
+    if (refused !== undefined) throw refused
+  }
+
+  async #listSwept(): Promise<readonly Swept[]> {
     return [
-      ...own.map((controller) => ({ ...controller, everyMs: minuteMs })),
-      ...garbageSwept(await catalog.listStored()).map((controller) => ({ ...controller, everyMs: garbageEveryMs })),
+      ...sweptControllersOf(this.#loops).map((controller) => ({ ...controller, everyMs: minuteMs })),
+      ...garbageSwept(await this.#options.catalog.listStored()).map((controller) => ({
+        ...controller,
+        everyMs: garbageEveryMs,
+      })),
     ]
   }
 
-  async function sweep(controller: Swept, begun: Progress, nowMs: number): Promise<Progress> {
+  async #sweep(controller: Swept, begun: Progress, nowMs: number): Promise<Progress> {
+    const { index, queueOf, depthOf } = this.#options
     if ((await depthOf(controller)) >= depthMax) return begun
     const one = { index, queueOf, controllers: [controller] }
     const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs, minuteMs)
-    const room = roomBeside(due, controller, nowMs)
+    const room = this.#roomBeside(due, controller, nowMs)
     if (room.keysMax <= 0) return begun
-    const wheel = await turnWheel(turnOf(begun, controller, nowMs), controller, room)
+    const wheel = await this.#turnWheel(turnOf(begun, controller, nowMs), controller, room)
     const { turnedMs: _, ...introduced } = begun
     const isGarbage = controller.name === garbageCollectorName
     const left = { ...room, keysMax: room.keysMax - wheel.woken }
     return {
       turnedMs: wheel.turnedMs,
-      ...(isGarbage ? introduced : await introduction.advance(controller, introduced, left)),
+      ...(isGarbage ? introduced : await this.#introduction.advance(controller, introduced, left)),
     }
   }
 
   /** As far as there is room, a tick's part at a time. */
-  async function turnWheel(turn: WheelTurn, controller: Swept, room: Room): Promise<Turned> {
+  async #turnWheel(turn: WheelTurn, controller: Swept, room: Room): Promise<Turned> {
+    const { index } = this.#options
     const one = { index, queueOf: room.queueOf, controllers: [controller] }
     let turnedMs = turn.fromMs
     let woken = 0
@@ -98,49 +143,24 @@ export function createTick(options: TickOptions): Tick {
    * What the rate limit of a controller leaves of the next minute. More would stand before users' changes: the line
    * goes by the order of asking.
    */
-  function roomBeside(due: number, { name }: SweptController, nowMs: number): Room {
-    const limit = loops.find((loop) => loop.name === name)?.controllerLimit
+  #roomBeside(due: number, { name }: SweptController, nowMs: number): Room {
+    const { queueOf } = this.#options
+    const limit = this.#loops.find((loop) => loop.name === name)?.controllerLimit
     if (limit === undefined) return { queueOf, keysMax: Infinity }
     const perSecond = due >= duePerSweep ? 0 : limit.perSecond - due / 60
     return { queueOf: pace(queueOf, { perSecond, nowMs }), keysMax: 60 * perSecond }
   }
 
   /** Which error keeps a kind of this version from being there. It keeps no other, and the next tick tries again. */
-  async function install(): Promise<Error | undefined> {
-    installed ??= installBasics(options)
+  async #install(): Promise<Error | undefined> {
+    this.#installed ??= installBasics(this.#options)
     try {
-      await installed
+      await this.#installed
     } catch (error) {
-      installed = undefined
+      this.#installed = undefined
       return error as Error
     }
     return undefined
-  }
-
-  return async () => {
-    const refused = await install()
-    const nowMs = clock.nowMs()
-    const text = await saved.load()
-    // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
-    const first = (controller: Swept): Progress => ({
-      turnedMs: nowMs,
-      ...(text === undefined ? completeIntroduction(controller) : notIntroduced),
-    })
-    const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
-    const after = await Promise.all(
-      (await listSwept()).map(async (controller) => {
-        const name = nameOf(controller)
-        const begun = before[name] ?? first(controller)
-        const ended = sweep(controller, begun, nowMs).catch((error: unknown) => {
-          logger.error('a sweep failed; the next tick makes up for it', { error: String(error) })
-          return begun
-        })
-        return [name, await ended] as const
-      }),
-    )
-    // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
-    await saved.save(JSON.stringify(Object.fromEntries(after)))
-    if (refused !== undefined) throw refused
   }
 }
 

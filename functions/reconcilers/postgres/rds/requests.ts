@@ -59,16 +59,84 @@ type Noted = {
 const noteKey = 'rds'
 const pollSeconds = 30
 
-export function createRdsRequests(connect: Connect, uid: string, { notes, now }: ProviderRun): RdsRequests {
-  const readNote = (): Noted => (notes.get(noteKey) as Noted | undefined) ?? { count: 0 }
-  const note = (next: Noted): Promise<void> => {
+export function createRdsRequests(connect: Connect, uid: string, run: ProviderRun): RdsRequests {
+  return new NotedRequests(connect, uid, run)
+}
+
+class NotedRequests implements RdsRequests {
+  readonly #connect: Connect
+  readonly #uid: string
+  readonly #run: ProviderRun
+
+  constructor(connect: Connect, uid: string, run: ProviderRun) {
+    this.#connect = connect
+    this.#uid = uid
+    this.#run = run
+  }
+
+  async look(): Promise<RequestState> {
+    const { begun } = this.#readNote()
+    if (begun?.requestToken === undefined) return { state: 'none' }
+    const { operation, requestToken } = begun
+    const progress = await this.#progressOf(requestToken)
+    const status = progress?.OperationStatus
+    if (progress !== undefined && (status === undefined || /PENDING|IN_PROGRESS/.test(status)))
+      return { state: 'waiting', wait: this.#waitFor(operation, progress, requestToken) }
+    await this.#noteEnd()
+    if (progress === undefined) return { state: 'none' }
+    if (status === 'SUCCESS') return { state: 'succeeded' }
+    return failedLook(operation, progress)
+  }
+
+  async begin({ operation, TypeName, content }: About, call: CloudCall): Promise<ProviderWait> {
+    const { count } = this.#readNote()
+    const clientToken = `${this.#uid}-${count}-${operation}-${digestOf({ TypeName, content })}`
+    await this.#note({ count, begun: { operation, clientToken } })
+    const { ProgressEvent: progress = {} } = await call(await this.#connect(), clientToken).catch(
+      async (error: unknown): Promise<never> => {
+        const code = codeOfError(error)
+        // The token is used up, by a request of other content.
+        if (code === 'ClientTokenConflict') await this.#noteEnd()
+        throw controlFailure(code, `${operation.toLowerCase()} ${TypeName}`, error as Error)
+      },
+    )
+    const { RequestToken: requestToken = '' } = progress
+    await this.#note({ count, begun: { operation, clientToken, requestToken } })
+    return this.#waitFor(operation, progress, requestToken)
+  }
+
+  async mayBeCreated(identifier: string): Promise<boolean> {
+    if (this.#readNote().begun?.operation !== 'CREATE') return false
+    const filter = {
+      Operations: ['CREATE' as const],
+      OperationStatuses: ['PENDING' as const, 'IN_PROGRESS' as const],
+    }
+    const cloudControl = await this.#connect()
+    const { ResourceRequestStatusSummaries: all = [] } = await cloudControl
+      .listResourceRequests({ ResourceRequestStatusFilter: filter, MaxResults: 100 })
+      .catch((error: unknown): never => {
+        throw controlFailure(codeOfError(error), 'list the requests that are under way', error as Error)
+      })
+    return all.some(({ Identifier }) => (Identifier ?? identifier).toLowerCase() === identifier)
+  }
+
+  #readNote(): Noted {
+    return (this.#run.notes.get(noteKey) as Noted | undefined) ?? { count: 0 }
+  }
+
+  #note(next: Noted): Promise<void> {
+    const { notes } = this.#run
     notes.set(noteKey, next)
     return notes.keep()
   }
 
-  async function progressOf(requestToken: string): Promise<ProgressEvent | undefined> {
+  #noteEnd(): Promise<void> {
+    return this.#note({ count: this.#readNote().count + 1 })
+  }
+
+  async #progressOf(requestToken: string): Promise<ProgressEvent | undefined> {
     try {
-      const cloudControl = await connect()
+      const cloudControl = await this.#connect()
       return (await cloudControl.getResourceRequestStatus({ RequestToken: requestToken })).ProgressEvent
     } catch (error) {
       // It is kept for a week.
@@ -77,70 +145,20 @@ export function createRdsRequests(connect: Connect, uid: string, { notes, now }:
     }
   }
 
-  const noteEnd = (): Promise<void> => note({ count: readNote().count + 1 })
-
-  function waitFor(
-    operation: Operation,
-    { StatusMessage, RetryAfter }: ProgressEvent,
-    requestToken: string,
-  ): ProviderWait {
-    const afterMs = Math.max(pollSeconds * 1_000, (RetryAfter?.getTime() ?? 0) - now())
+  #waitFor(operation: Operation, { StatusMessage, RetryAfter }: ProgressEvent, requestToken: string): ProviderWait {
+    const afterMs = Math.max(pollSeconds * 1_000, (RetryAfter?.getTime() ?? 0) - this.#run.now())
     const after: Duration = `${Math.min(600, Math.ceil(afterMs / 1_000))}s`
     const message = StatusMessage === undefined || StatusMessage === '' ? '' : `: ${StatusMessage}`
     return { reason: reasons[operation], message: `request ${requestToken} of RDS is in progress${message}`, after }
   }
+}
 
-  return {
-    look: async () => {
-      const { begun } = readNote()
-      if (begun?.requestToken === undefined) return { state: 'none' }
-      const { operation, requestToken } = begun
-      const progress = await progressOf(requestToken)
-      const status = progress?.OperationStatus
-      if (progress !== undefined && (status === undefined || /PENDING|IN_PROGRESS/.test(status)))
-        return { state: 'waiting', wait: waitFor(operation, progress, requestToken) }
-      await noteEnd()
-      if (progress === undefined) return { state: 'none' }
-      if (status === 'SUCCESS') return { state: 'succeeded' }
-      const code = progress.ErrorCode ?? (status === 'CANCEL_COMPLETE' ? 'Canceled' : 'Unknown')
-      const error = controlFailure(code, `${operation.toLowerCase()} ${progress.TypeName ?? 'a resource'}`, {
-        message: `${code}: ${progress.StatusMessage ?? ''}`,
-      })
-      return { state: 'failed', operation, code, error }
-    },
-
-    begin: async ({ operation, TypeName, content }, call) => {
-      const { count } = readNote()
-      const clientToken = `${uid}-${count}-${operation}-${digestOf({ TypeName, content })}`
-      await note({ count, begun: { operation, clientToken } })
-      const { ProgressEvent: progress = {} } = await call(await connect(), clientToken).catch(
-        async (error: unknown): Promise<never> => {
-          const code = codeOfError(error)
-          // The token is used up, by a request of other content.
-          if (code === 'ClientTokenConflict') await noteEnd()
-          throw controlFailure(code, `${operation.toLowerCase()} ${TypeName}`, error as Error)
-        },
-      )
-      const { RequestToken: requestToken = '' } = progress
-      await note({ count, begun: { operation, clientToken, requestToken } })
-      return waitFor(operation, progress, requestToken)
-    },
-
-    mayBeCreated: async (identifier) => {
-      if (readNote().begun?.operation !== 'CREATE') return false
-      const filter = {
-        Operations: ['CREATE' as const],
-        OperationStatuses: ['PENDING' as const, 'IN_PROGRESS' as const],
-      }
-      const cloudControl = await connect()
-      const { ResourceRequestStatusSummaries: all = [] } = await cloudControl
-        .listResourceRequests({ ResourceRequestStatusFilter: filter, MaxResults: 100 })
-        .catch((error: unknown): never => {
-          throw controlFailure(codeOfError(error), 'list the requests that are under way', error as Error)
-        })
-      return all.some(({ Identifier }) => (Identifier ?? identifier).toLowerCase() === identifier)
-    },
-  }
+function failedLook(operation: Operation, { ErrorCode, OperationStatus, TypeName, StatusMessage }: ProgressEvent) {
+  const code = ErrorCode ?? (OperationStatus === 'CANCEL_COMPLETE' ? 'Canceled' : 'Unknown')
+  const error = controlFailure(code, `${operation.toLowerCase()} ${TypeName ?? 'a resource'}`, {
+    message: `${code}: ${StatusMessage ?? ''}`,
+  })
+  return { state: 'failed', operation, code, error } as const
 }
 
 const reasons = { CREATE: 'Creating', UPDATE: 'Updating', DELETE: 'Deleting' } as const

@@ -8,7 +8,7 @@ import { isConditionFailure } from './dynamodb-failures.ts'
 import { nextVersion } from './dynamodb-items.ts'
 import { itemKey, type Item, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
-import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions, type DynamodbRequests } from './dynamodb-requests.ts'
 
 /**
  * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>`
@@ -29,48 +29,64 @@ export interface ReferenceEntries {
 }
 
 export function createReferenceEntries(options: DynamodbOptions): ReferenceEntries {
-  const { client, table, clock } = options
-  const requests = createDynamodbRequests(options)
-  const writeAll = createBatchWrite(options)
+  const entries = new Entries(options)
+  return {
+    referrers: (target) => entries.referrersOf(target),
+    targets: async (referrer) => (await entries.read(referrer)).targets.map(parseKeyText),
+    set: (referrer, targets) => entries.set(referrer, targets),
+    drop: (referrer) =>
+      entries.set(referrer, []).catch((error: unknown) => {
+        // The removal is done: entries too many are no reason to say that it failed.
+        if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
+      }),
+  }
+}
 
-  const readRecorded = async (referrer: ObjectKey): Promise<Recorded> => {
+class Entries {
+  readonly #options: DynamodbOptions
+  readonly #requests: DynamodbRequests
+  readonly #writeAll: ReturnType<typeof createBatchWrite>
+
+  constructor(options: DynamodbOptions) {
+    this.#options = options
+    this.#requests = createDynamodbRequests(options)
+    this.#writeAll = createBatchWrite(options)
+  }
+
+  async referrersOf(target: ObjectKey): Promise<readonly ObjectKey[]> {
+    const items = await queryAll(this.#options, `read who refers to ${keyText(target)}`, {
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: partition(keyText(target)) } },
+    })
+    return items.map(({ sk }) => parseKeyText(sk?.S ?? ''))
+  }
+
+  async read(referrer: ObjectKey): Promise<Recorded> {
+    const { client, table } = this.#options
     const get = new GetItemCommand({ TableName: table, Key: ofReferrer(referrer), ConsistentRead: true })
-    const { Item } = await requests.repeat(`read the references of ${keyText(referrer)}`, () => client.send(get))
+    const { Item } = await this.#requests.repeat(`read the references of ${keyText(referrer)}`, () => client.send(get))
     return { version: Number(Item?.['version']?.N ?? 0), targets: targetsIn(Item) }
   }
 
-  /** An empty one stays for an hour: its version keeps what is late away. */
-  const itemOf = (referrer: ObjectKey, { version, targets }: Recorded): Item => ({
-    ...ofReferrer(referrer),
-    version: { N: String(version) },
-    ...(targets.length > 0
-      ? attributeOf(targets)
-      : { expires: { N: String(Math.ceil(clock.nowMs() / 1_000) + emptyKeptS) } }),
-  })
-
-  const record = async (referrer: ObjectKey, before: Recorded, next: Recorded): Promise<void> => {
-    const put = new PutItemCommand({
-      TableName: table,
-      Item: itemOf(referrer, next),
-      ConditionExpression: before.version === 0 ? 'attribute_not_exists(pk)' : '#version = :before',
-      ...(before.version > 0 && {
-        ExpressionAttributeNames: { '#version': 'version' },
-        ExpressionAttributeValues: { ':before': { N: String(before.version) } },
-      }),
-    })
-    const what = `note the references of ${keyText(referrer)}`
-    await requests.repeat(what, async () => {
-      try {
-        await client.send(put)
-      } catch (error) {
-        // An attempt whose answer was lost may have been this one.
-        if (!isConditionFailure(error) || (await readRecorded(referrer)).version !== next.version)
-          throw overtaken(what, error)
-      }
-    })
+  async set(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void> {
+    const wanted = [...new Set(targets.map(keyText))]
+    const before = await this.read(referrer)
+    const added = without(wanted, before.targets)
+    const gone = without(before.targets, wanted)
+    if (added.length + gone.length === 0) return
+    const version = nextVersion(this.#options.clock, before.version)
+    const puts: readonly WriteRequest[] = added.map((target) => ({
+      PutRequest: { Item: { ...entryKey(target, referrer), of: { N: String(version) } } },
+    }))
+    await this.#writeAll(`note who ${keyText(referrer)} refers to`, puts)
+    for (const some of batchesOf(gone, deletesAtOnce))
+      await Promise.all(some.map((target) => this.#forget(referrer, target, before.version)))
+    await this.#record(referrer, before, { version, targets: wanted })
   }
 
-  const forget = async (referrer: ObjectKey, target: string, version: number): Promise<void> => {
+  async #forget(referrer: ObjectKey, target: string, version: number): Promise<void> {
+    const { client, table } = this.#options
     const remove = new DeleteItemCommand({
       TableName: table,
       Key: entryKey(target, referrer),
@@ -78,45 +94,44 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
       ExpressionAttributeNames: { '#of': 'of' },
       ExpressionAttributeValues: { ':of': { N: String(version) } },
     })
-    await requests.repeat(`forget that ${keyText(referrer)} refers to ${target}`, async () => {
+    await this.#requests.repeat(`forget that ${keyText(referrer)} refers to ${target}`, async () => {
       await client.send(remove).catch((error: unknown) => {
         if (!isConditionFailure(error)) throw error
       })
     })
   }
 
-  const set: ReferenceEntries['set'] = async (referrer, targets) => {
-    const wanted = [...new Set(targets.map(keyText))]
-    const before = await readRecorded(referrer)
-    const added = without(wanted, before.targets)
-    const gone = without(before.targets, wanted)
-    if (added.length + gone.length === 0) return
-    const version = nextVersion(clock, before.version)
-    const puts: readonly WriteRequest[] = added.map((target) => ({
-      PutRequest: { Item: { ...entryKey(target, referrer), of: { N: String(version) } } },
-    }))
-    await writeAll(`note who ${keyText(referrer)} refers to`, puts)
-    for (const some of batchesOf(gone, deletesAtOnce))
-      await Promise.all(some.map((target) => forget(referrer, target, before.version)))
-    await record(referrer, before, { version, targets: wanted })
+  async #record(referrer: ObjectKey, before: Recorded, next: Recorded): Promise<void> {
+    const { client, table } = this.#options
+    const put = new PutItemCommand({
+      TableName: table,
+      Item: this.#itemOf(referrer, next),
+      ConditionExpression: before.version === 0 ? 'attribute_not_exists(pk)' : '#version = :before',
+      ...(before.version > 0 && {
+        ExpressionAttributeNames: { '#version': 'version' },
+        ExpressionAttributeValues: { ':before': { N: String(before.version) } },
+      }),
+    })
+    const what = `note the references of ${keyText(referrer)}`
+    await this.#requests.repeat(what, async () => {
+      try {
+        await client.send(put)
+      } catch (error) {
+        // An attempt whose answer was lost may have been this one.
+        if (!isConditionFailure(error) || (await this.read(referrer)).version !== next.version)
+          throw overtaken(what, error)
+      }
+    })
   }
 
-  return {
-    referrers: async (target) => {
-      const items = await queryAll(options, `read who refers to ${keyText(target)}`, {
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: partition(keyText(target)) } },
-      })
-      return items.map(({ sk }) => parseKeyText(sk?.S ?? ''))
-    },
-    targets: async (referrer) => (await readRecorded(referrer)).targets.map(parseKeyText),
-    set,
-    drop: (referrer) =>
-      set(referrer, []).catch((error: unknown) => {
-        // The removal is done: entries too many are no reason to say that it failed.
-        if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
-      }),
+  /** An empty item stays for an hour: its version refuses requests that come late. */
+  #itemOf(referrer: ObjectKey, { version, targets }: Recorded): Item {
+    const expires = Math.ceil(this.#options.clock.nowMs() / 1_000) + emptyKeptS
+    return {
+      ...ofReferrer(referrer),
+      version: { N: String(version) },
+      ...(targets.length > 0 ? attributeOf(targets) : { expires: { N: String(expires) } }),
+    }
   }
 }
 

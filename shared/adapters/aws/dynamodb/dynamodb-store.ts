@@ -9,7 +9,7 @@ import { gravePlace, itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbList } from './dynamodb-list.ts'
 import { createOwnerEntries } from './dynamodb-owners.ts'
 import { createReferenceEntries } from './dynamodb-references.ts'
-import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { createDynamodbRequests, type DynamodbOptions, type DynamodbRequests } from './dynamodb-requests.ts'
 import { updateCommand } from './dynamodb-update.ts'
 import { createObjectItems, isAlive, type Refused, type WrittenItem } from './dynamodb-writes.ts'
 
@@ -19,47 +19,12 @@ import { createObjectItems, isAlive, type Refused, type WrittenItem } from './dy
  * behind it if it may be there too long. How items lie: docs/decisions/0016-dynamodb-layout.md
  */
 export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
-  const { client, table, clock } = options
-  const requests = createDynamodbRequests(options)
+  const { clock } = options
   const items = createObjectItems(options)
   const ownerEntries = createOwnerEntries(options)
   // What is only tidied up keeps nobody waiting.
   const referenceEntries = createReferenceEntries({ ...options, patienceMs: 500 })
-
-  /** Where nothing is, or over the very tombstone that is known. */
-  const createOver = async (given: StoredObject, tombstone: Item | undefined): Promise<WrittenItem | Refused> => {
-    const base = Number(tombstone?.['rv']?.N ?? 0)
-    await ownerEntries.add(given.object, nextVersion(clock, base))
-    const command = (next: StoredObject, token: string): PutItemCommand =>
-      new PutItemCommand({
-        TableName: table,
-        Item: newItem(next, token),
-        ...(tombstone === undefined ? nothingThere : stillThere(tombstone)),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      })
-    return items.write({ verb: 'create', given, base, command })
-  }
-
-  /** Keeps a tombstone for those who watch, though its name is taken again. */
-  const bury = async (tombstone: Item): Promise<void> => {
-    if (Number(tombstone['expires']?.N) * 1_000 <= clock.nowMs()) return
-    // Without what tells the relay of a write: it was told when the object was removed.
-    const { touched: _, ...state } = tombstone
-    const place = gravePlace(tombstone['sk']?.S ?? '', tombstone['uid']?.S ?? '')
-    const put = new PutItemCommand({
-      TableName: table,
-      Item: { ...state, ...itemKey(tombstone['pk']?.S ?? '', place) },
-    })
-    await requests.repeat(`keep the tombstone ${place}`, () => client.send(put))
-  }
-
-  const change = async (verb: 'replace' | 'remove', given: StoredObject, how: Change): Promise<WrittenItem> => {
-    const base = versionOf(given.object)
-    const command = (next: StoredObject, token: string) => updateCommand({ table, next, base, token, ...how })
-    const done = await items.write({ verb, given, base, command })
-    if ('stored' in done) return done
-    throw refusal(given, done.there)
-  }
+  const writes: Writes = { options, items, ownerEntries, requests: createDynamodbRequests(options) }
 
   return {
     get: async (key) => {
@@ -72,11 +37,11 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
     create: async (given) => {
       checkSize(given.object, bytesOf(given), ['spec'])
       for (let tombstone: Item | undefined; ;) {
-        const done = await createOver(given, tombstone)
+        const done = await createOver(writes, given, tombstone)
         if ('stored' in done) return done.stored
         if (isAlive(done.there)) throw alreadyExists(given)
         tombstone = done.there
-        if (tombstone !== undefined) await bury(tombstone)
+        if (tombstone !== undefined) await bury(writes, tombstone)
       }
     },
 
@@ -84,19 +49,70 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
       checkSize(given.object, bytesOf(given), touched)
       const ownersMayDiffer = touches(touched, 'meta')
       if (ownersMayDiffer) await ownerEntries.add(given.object, nextVersion(clock, versionOf(given.object)))
-      const { stored, before } = await change('replace', given, { touched })
+      const { stored, before } = await change(writes, given, { verb: 'replace', touched })
       if (ownersMayDiffer && before !== undefined) await ownerEntries.drop(stored.object, ownersGone(before, stored))
       return stored
     },
 
     remove: async (given) => {
       const expires = Math.ceil((clock.nowMs() + tombstoneMs) / 1_000)
-      const { stored } = await change('remove', given, { touched: ['delete'], expires })
+      const { stored } = await change(writes, given, { verb: 'remove', touched: ['delete'], expires })
       const owners = ownerUidsOf(stored.object)
       await Promise.all([ownerEntries.drop(stored.object, owners), referenceEntries.drop(keyOf(stored.object))])
       return stored
     },
   }
+}
+
+/** What the writes of objects share. */
+interface Writes {
+  readonly options: DynamodbOptions
+  readonly requests: DynamodbRequests
+  readonly items: ReturnType<typeof createObjectItems>
+  readonly ownerEntries: ReturnType<typeof createOwnerEntries>
+}
+
+/** Where nothing is, or over the very tombstone that is known. */
+async function createOver(
+  { options: { table, clock }, items, ownerEntries }: Writes,
+  given: StoredObject,
+  tombstone: Item | undefined,
+): Promise<WrittenItem | Refused> {
+  const base = Number(tombstone?.['rv']?.N ?? 0)
+  await ownerEntries.add(given.object, nextVersion(clock, base))
+  const command = (next: StoredObject, token: string): PutItemCommand =>
+    new PutItemCommand({
+      TableName: table,
+      Item: newItem(next, token),
+      ...(tombstone === undefined ? nothingThere : stillThere(tombstone)),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    })
+  return items.write({ verb: 'create', given, base, command })
+}
+
+/** Keeps a tombstone for those who watch, though its name is taken again. */
+async function bury({ options: { client, table, clock }, requests }: Writes, tombstone: Item): Promise<void> {
+  if (Number(tombstone['expires']?.N) * 1_000 <= clock.nowMs()) return
+  // Without what tells the relay of a write: it was told when the object was removed.
+  const { touched: _, ...state } = tombstone
+  const place = gravePlace(tombstone['sk']?.S ?? '', tombstone['uid']?.S ?? '')
+  const put = new PutItemCommand({
+    TableName: table,
+    Item: { ...state, ...itemKey(tombstone['pk']?.S ?? '', place) },
+  })
+  await requests.repeat(`keep the tombstone ${place}`, () => client.send(put))
+}
+
+async function change(
+  { options: { table }, items }: Writes,
+  given: StoredObject,
+  { verb, ...how }: Change & { readonly verb: 'replace' | 'remove' },
+): Promise<WrittenItem> {
+  const base = versionOf(given.object)
+  const command = (next: StoredObject, token: string) => updateCommand({ table, next, base, token, ...how })
+  const done = await items.write({ verb, given, base, command })
+  if ('stored' in done) return done
+  throw refusal(given, done.there)
 }
 
 /** As long as removals are told, and a minute more. */

@@ -41,24 +41,9 @@ export interface SqsWorkQueueOptions {
  * is for.
  */
 export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
-  const { client, queueUrl: QueueUrl, loop, clock, random, waitSeconds = 20 } = options
+  const { client, queueUrl: QueueUrl, loop, clock, waitSeconds = 20 } = options
 
-  /** Calls for ten entries at a time. An entry is known by its place in its call. */
-  const batches = <Entry>(
-    attempt: string,
-    entries: readonly Entry[],
-    call: (batch: readonly (Entry & { readonly Id: string })[]) => Promise<BatchResult>,
-  ): Promise<void> =>
-    inBatches(entries, {
-      attempt,
-      sizeMax: 10,
-      clock,
-      random,
-      call: async (batch) => {
-        const numbered = batch.map((entry, i) => ({ ...entry, Id: String(i) }))
-        return refusals(batch, await call(numbered).catch(throwFailure(attempt)))
-      },
-    })
+  const batches = createBatchCalls(options)
 
   const hold: WorkQueue['hold'] = (deliveries, ms) => {
     const VisibilityTimeout = Math.min(holdSecondsMax, Math.ceil(ms / 1_000))
@@ -120,6 +105,25 @@ export function createSqsWorkQueue(options: SqsWorkQueueOptions): WorkQueue {
 const holdSecondsMax = 11 * 3_600
 /** Between two looks of a receiver that does not wait at the far side. */
 const pollPauseMs = 50
+
+/** Calls for ten entries at a time. An entry is known by its place in its call. */
+function createBatchCalls({ clock, random }: SqsWorkQueueOptions) {
+  return <Entry>(
+    attempt: string,
+    entries: readonly Entry[],
+    call: (batch: readonly (Entry & { readonly Id: string })[]) => Promise<BatchResult>,
+  ): Promise<void> =>
+    inBatches(entries, {
+      attempt,
+      sizeMax: 10,
+      clock,
+      random,
+      call: async (batch) => {
+        const numbered = batch.map((entry, i) => ({ ...entry, Id: String(i) }))
+        return refusals(batch, await call(numbered).catch(throwFailure(attempt)))
+      },
+    })
+}
 
 function throwFailure(attempt: string): (error: unknown) => never {
   return (error) => {
