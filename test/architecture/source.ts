@@ -51,7 +51,7 @@ export function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
   for (const child of childrenOf(node)) yield* nodesOf(child)
 }
 
-export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
+function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
   return Object.values(node).flat().filter(isNode)
 }
 

@@ -1,7 +1,7 @@
 /**
  * House rules that the linter has no word for. Each finds what breaks it; `tidy.test.ts` holds them against the tree.
  */
-import { childrenOf, type Comment, linesOf, nodesOf, type SourceFile, type SyntaxNode } from './source.ts'
+import { type Comment, linesOf, nodesOf, type SourceFile, type SyntaxNode } from './source.ts'
 
 export interface TidyRule {
   /** A fact about the tree. */
@@ -44,11 +44,9 @@ export const tidyRules = {
     find: (file) => callsOf(file).filter((call) => isBareSkip(call, file)),
   },
   functionLengths: {
-    // A function grows past 70 lines one line at a time: this is where it is noticed. Far longer ones, a table or one
-    // algorithm, are a matter for review.
-    name: 'has no function that just became too long to see at once',
+    name: 'has no function that is too long to see at once, the functions inside it counted',
     broken: { path: 'shared/model/a.ts', text: `export function a() {${'\n'.repeat(71)}}` },
-    find: (file) => (isTest(file) ? [] : functionsOf(file).filter((one) => isJustTooLong(one, file))),
+    find: (file) => (isTest(file) ? [] : functionsOf(file).filter((one) => isTooLong(one, file))),
   },
   portSizes: {
     name: 'keeps ports small enough to have many adapters',
@@ -160,22 +158,19 @@ function isFunction({ type }: SyntaxNode): boolean {
   return /^(Arrow)?Function(Declaration|Expression)$/.test(type)
 }
 
-function isJustTooLong(one: SyntaxNode, file: SourceFile): boolean {
-  const lines = ownLines(one, file)
-  return lines > 70 && lines <= 75
+function isTooLong(one: SyntaxNode, file: SourceFile): boolean {
+  return linesOf(file, one) > 70 && !longOnes.has(file.path)
 }
 
-/**
- * Without those of the functions inside it: a closure that makes ten functions is no longer than what it says itself.
- */
-function ownLines(one: SyntaxNode, file: SourceFile): number {
-  const inner = functionsBelow(one).map((nested) => linesOf(file, nested) - 1)
-  return inner.reduce((sum, lines) => sum - lines, linesOf(file, one))
-}
-
-function functionsBelow(node: SyntaxNode): readonly SyntaxNode[] {
-  return childrenOf(node).flatMap((child) => (isFunction(child) ? [child] : functionsBelow(child)))
-}
+/** Not cut yet. A name goes from this list with its function, and none is added. */
+const longOnes = new Set([
+  'shared/adapters/local/queue/key-groups.ts',
+  'shared/adapters/local/queue/local-work-queue.ts',
+  'shared/adapters/local/sqlite/sqlite-objects.ts',
+  'shared/engine/wake/relay.ts',
+  'shared/resources/conditional-writes.ts',
+  'shared/resources/create-resources.ts',
+])
 
 function interfacesOf(file: SourceFile): readonly SyntaxNode[] {
   return [...nodesOf(file.program)].filter(({ type }) => type === 'TSInterfaceBody')
