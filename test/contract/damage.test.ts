@@ -14,8 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
+import { checkDatabase } from '../../shared/adapters/local/sqlite/guard/check.ts'
 import type { Consent } from '../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
@@ -312,6 +314,50 @@ describe('a start', () => {
       await writer.stop('SIGKILL')
       expect(refusal(used)).toBeUndefined()
     }
+  })
+})
+
+describe('a check', () => {
+  const check = ({ at }: Used) => checkDatabase(at('setpoint.db'), [at('token')])
+  const problems = (used: Used) => check(used).flatMap((checked) => checked.problems)
+
+  it.each(cases)('finds what a start finds where $file $damage, and more', async ({ after, make }) => {
+    const used = await after()
+    await make(used)
+    const before = used.contents()
+    const found = problems(used)
+    expect(changedSince(used, before)).toEqual([])
+    const message = refusal(used)
+    if (message !== undefined) expect(found[0]).toSatisfy((said: string) => message.includes(said))
+  })
+
+  it.each([
+    ['UPDATE changes SET doc = doc || char(32) WHERE rv = 2', /^example\.com\/Widget\/default\/a is damaged$/],
+    ["UPDATE changes SET engine = '{}' WHERE rv = 2", /\/a is damaged$/],
+    ['UPDATE heads SET rv = 3 WHERE rv = 2', /\/a has the state of another object$/],
+    ['UPDATE heads SET rv = 99 WHERE rv = 2', /\/a has no state$/],
+    ["UPDATE objects SET name = 'z' WHERE name = 'a'", /\/z has the state of default\/a$/],
+    ['UPDATE changes SET supersedes = 7 WHERE rv = 4', /^change 4 supersedes 7, which is later$/],
+    ['UPDATE changes SET written = 0 WHERE rv = 4', /^change 4 is out of order$/],
+    ['DELETE FROM objects WHERE rowid = 1', /^head 1 is of no object$/],
+  ])('finds what %s did', async (sql, says) => {
+    const used = await stopped()
+    expect(problems(used)).toEqual([])
+    const raw = new DatabaseSync(used.at('setpoint.db'))
+    raw.exec(sql)
+    raw.close()
+    expect(problems(used)).toContainEqual(expect.stringMatching(says))
+  })
+
+  it('finds damage to a page, and leaves a process that runs alone', async () => {
+    const used = await stopped()
+    const ports = open(used)
+    expect(() => checkDatabase(used.at('setpoint.db'), [])).toThrow(/another process holds it/)
+    ports.close()
+    const bytes = readFileSync(used.at('setpoint.db'))
+    bytes.fill(0x55, 3 * pageBytes, 3 * pageBytes + 16)
+    writeFileSync(used.at('setpoint.db'), bytes)
+    expect(problems(used).length).toBeGreaterThan(0)
   })
 })
 

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openApiClient } from '../support/api-client.ts'
-import { startControlPlane } from '../support/control-plane-process.ts'
+import { localProgram, startControlPlane } from '../support/control-plane-process.ts'
+import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const maps = '/api/v1/namespaces/default/configmaps'
@@ -25,6 +26,13 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
     expect(await before.send(`POST ${maps}`, { body })).toMatchObject({ status: 201 })
   await first.stop()
   flipIn(join(dataDirectory, 'setpoint.db'), 'needle')
+
+  const check = () => runProgram(process.execPath, [localProgram, '--check', '--data-dir', dataDirectory])
+  expect(await check()).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^damaged {2}\d+ states: \/ConfigMap\/default\/broken is damaged$/m),
+    stderr: '',
+  })
 
   await using plane = await startControlPlane({ dataDirectory })
   using client = openApiClient(plane.kubeconfig)
@@ -55,5 +63,10 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
   expect(await client.send(`POST ${maps}`, { body: map('broken') })).toMatchObject({ status: 201 })
   expect(await page('metrics')).toContain('\nsetpoint_damaged_objects 0\n')
   expect((await client.send(`GET ${maps}`)).body.items).toHaveLength(3)
+  expect(await check()).toMatchObject({ code: 1, stderr: expect.stringMatching(/another process holds it/) })
   expect(await plane.stop()).toMatchObject({ code: 0 })
+  // What is deleted stays in the log for an hour.
+  expect((await check()).stdout).toMatch(
+    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\n$/,
+  )
 })

@@ -12,6 +12,7 @@ import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './core.ts'
+import { filesIn } from './files.ts'
 import { openGuardedPorts } from './ports.ts'
 
 export interface LocalControlPlaneOptions {
@@ -64,8 +65,7 @@ export async function startLocalControlPlane({
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const witnesses = ['authority.pem', 'token'].map((name) => join(directory, name))
-  const file = join(directory, 'setpoint.db')
+  const { file, witnesses } = filesIn(directory)
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses }), (one) => one.close())
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger({

@@ -5,6 +5,7 @@ import { createJsonLogger, logLevels } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
+import { checkDataDirectory } from './check.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
@@ -47,6 +48,7 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
     'accept-loss': { type: 'boolean', default: false },
     'as-copy': { type: 'boolean', default: false },
     resume: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   } as const
   try {
@@ -55,9 +57,11 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
       process.stdout.write(`${usage}\n`)
       process.exit(0)
     }
+    const directory = dataDirectoryOf(values['data-dir'])
+    if (values.check) tellOfCheck(directory)
     return {
       port: portOf(values.port),
-      dataDirectory: dataDirectoryOf(values['data-dir']),
+      dataDirectory: directory,
       consent: consentOf(values),
       resume: values.resume,
       logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
@@ -69,9 +73,10 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
   }
 }
 
-const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume]
+const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check]
   --accept-loss  go on with what is there, where a start was refused because something is lost
   --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
+  --check        read everything in the data directory, say what is damaged, and end: with 0 if nothing is
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
   SETPOINT_HTTP (${httpServerNames.join(', ')})`
 
@@ -85,6 +90,12 @@ function portOf(text: string): number {
     'BAD_REQUEST',
     `--port: ${JSON.stringify(text)} is not a port; give a number from 0 (any free one) to 65535`,
   )
+}
+
+function tellOfCheck(directory: string): never {
+  const { report, isWhole } = checkDataDirectory(directory)
+  process.stdout.write(`${report}\n`)
+  process.exit(isWhole ? 0 : 1)
 }
 
 function consentOf(values: { readonly [flag in Consent | 'resume']: boolean }): Consent | undefined {

@@ -72,7 +72,7 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
   }
 }
 
-function findBefore(file: string, known: ReadMark, witnesses: readonly string[]): readonly Finding[] {
+export function findBefore(file: string, known: ReadMark, witnesses: readonly string[]): readonly Finding[] {
   const inFiles = findInFiles(file, known, witnesses)
   const seen = lookInto(file)
   // Who looks at the files of a running process sees things that are not so.
@@ -213,14 +213,22 @@ function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
  */
 function lookInto(file: string): Told | 'in use' | undefined {
   if (!existsSync(file)) return undefined
+  const seen = readOnly(file, (connection) => {
+    const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
+    return names.length === 2 ? ask(connection) : undefined
+  })
+  return seen instanceof Error ? undefined : seen
+}
+
+/** A look that changes no file. The error if it cannot be read. */
+export function readOnly<Result>(file: string, look: (connection: DatabaseSync) => Result): Result | 'in use' | Error {
   const hadIndex = existsSync(`${file}-shm`)
   const connection = new DatabaseSync(locationOf(file), { readOnly: true, open: false })
   try {
     connection.open()
-    const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
-    return names.length === 2 ? ask(connection) : undefined
+    return look(connection)
   } catch (error) {
-    return isBusy(error) ? 'in use' : undefined
+    return isBusy(error) ? 'in use' : (error as Error)
   } finally {
     if (connection.isOpen) connection.close()
     if (!hadIndex) rmSync(`${file}-shm`, { force: true })
