@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { defineReconciler, done, type JsonObject } from '../../shared/index.ts'
+import { defineReconciler, done, type Controller, type JsonObject } from '../../shared/index.ts'
 import type { RateLimit } from '../../shared/reconciler/rate-limit.ts'
 import { customResourceDefinitionKind, namespaceKind } from '../../shared/resources/built-in-kinds.ts'
 import { createResources } from '../../shared/resources/create-resources.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
-import { startPlane } from '../simulation/aws/plane.ts'
+import { startAwsPlane } from '../simulation/aws/plane.ts'
 import type { SimTable } from '../simulation/aws/sim-table.ts'
 import { clearSky, climateOf, type Climate } from '../simulation/climate.ts'
 import { createLife } from '../simulation/life.ts'
@@ -27,6 +27,12 @@ interface Ran {
   readonly atMs: number
 }
 
+/** With one controller, and nothing that users do by themselves. */
+function planeOf(world: World, climate: Climate, controller: Controller): Parameters<typeof startAwsPlane>[0] {
+  const scenario = { seed: 1, climate, resyncMinutes: 0, herd: 0, steps: [] }
+  return { world, scenario, controllers: () => [controller], onWrite: () => {}, report: () => {} }
+}
+
 /**
  * Ships in the simulated AWS, all launched at once, and steered while most of them wait. Until all are on their last
  * heading.
@@ -42,7 +48,7 @@ async function sail(seed: number, { climate, limit, count, troubleMs }: Voyage) 
       return done({ status: { heading } })
     },
   })
-  const plane = startPlane({ world, climate, controllers: () => [reconciler], onWrite: () => {} })
+  const plane = startAwsPlane(planeOf(world, climate, reconciler))
   await installShips(world, plane.table)
   const beganMs = world.nowMs()
   const names = Array.from({ length: count }, (_, i) => `ship-${i}`)
@@ -136,7 +142,7 @@ describe('a hundred objects that are looked at each minute, at two a second', ()
         return done({ status: { heading } })
       },
     })
-    const plane = startPlane({ world, climate: clearSky, controllers: () => [reconciler], onWrite: () => {} })
+    const plane = startAwsPlane(planeOf(world, clearSky, reconciler))
     await installShips(world, plane.table)
     const names = Array.from({ length: 100 }, (_, i) => `ship-${i}`)
     for (const name of names) void plane.request(`POST ${ships}`, { metadata: { name }, spec: { heading: 1 } })

@@ -154,6 +154,18 @@ describe('an object whose row is damaged', () => {
 })
 
 describe('closing', () => {
+  it('commits what waits, though somebody follows a kind that has had no object', async () => {
+    const { store, feed, close } = openSqlite(file)
+    const { signal } = new AbortController()
+    const batches = feed.follow({ after: await feed.latest(), of: widgetKind, signal })[Symbol.asyncIterator]()
+    await batches.next()
+    const waiting = [store.create(storedWidget('a')), store.create(storedWidget('b'))]
+    close()
+    expect(await Promise.all(waiting)).toHaveLength(2)
+    // The file is free.
+    openSqlite(file).close()
+  })
+
   it('commits what waits, and refuses what comes after', async () => {
     const { store, close } = openSqlite(file)
     const waiting = store.create(storedWidget('a'))

@@ -27,6 +27,8 @@ export interface Life {
   isRetired(): boolean
   freeze(): void
   thaw(): void
+  /** Something of it goes on: at once if it runs, when it is thawed if it stands still, and never if it is dead. */
+  goOn(act: () => void): void
   /** Resolves after a time, if the process is alive then and not standing still. */
   pass(ms: number): Promise<void>
   /** Settles when the work ends, or the life does. */
@@ -39,20 +41,25 @@ export interface LifeOptions {
   readonly version: 1 | 2
   readonly skewMs: () => number
   readonly deployment?: number
+  /** Told each time that it is about to go on; may kill it, or make it stand still. */
+  readonly onStep?: () => void
 }
 
-export function createLife({ world, name, version, skewMs, deployment = 0 }: LifeOptions): Life {
+export function createLife({ world, name, version, skewMs, deployment = 0, onStep }: LifeOptions): Life {
   const died = Promise.withResolvers<'dead'>()
   let state: 'running' | 'frozen' | 'zombie' | 'dead' = 'running'
   let thawed: (() => void)[] = []
   let isRetired = false
 
-  /** At once if it runs, when it is thawed if it stands still, and never if it is dead. */
-  const whenItRuns = (goOn: () => void): void => {
-    if (state === 'frozen') thawed.push(() => whenItRuns(goOn))
-    else if (state !== 'dead') goOn()
+  const isFrozen = (): boolean => state === 'frozen'
+  const isDead = (): boolean => state === 'dead'
+
+  const goOn = (act: () => void): void => {
+    if (!isFrozen() && !isDead()) onStep?.()
+    if (isFrozen()) thawed.push(() => goOn(act))
+    else if (!isDead()) act()
   }
-  const pass = (ms: number): Promise<void> => new Promise((resolve) => void world.after(ms, () => whenItRuns(resolve)))
+  const pass = (ms: number): Promise<void> => new Promise((resolve) => void world.after(ms, () => goOn(resolve)))
 
   return {
     name,
@@ -61,12 +68,12 @@ export function createLife({ world, name, version, skewMs, deployment = 0 }: Lif
     deployment,
     clock: {
       nowMs: () => world.nowMs() + skewMs(),
-      sleep: (ms, signal) => new Promise((resolve) => void world.sleep(ms, signal).then(() => whenItRuns(resolve))),
+      sleep: (ms, signal) => new Promise((resolve) => void world.sleep(ms, signal).then(() => goOn(resolve))),
     },
-    isDead: () => state === 'dead',
+    isDead,
     isZombie: () => state === 'zombie',
     kill: (where) => {
-      if (state === 'dead') return
+      if (isDead()) return
       world.note(`${name} dies ${where}`)
       state = 'dead'
       died.resolve('dead')
@@ -83,12 +90,13 @@ export function createLife({ world, name, version, skewMs, deployment = 0 }: Lif
       if (state === 'running') state = 'frozen'
     },
     thaw: () => {
-      if (state !== 'frozen') return
+      if (!isFrozen()) return
       state = 'running'
       const waiting = thawed
       thawed = []
       for (const wake of waiting) wake()
     },
+    goOn,
     pass,
     live: (work) => Promise.race([work, died.promise]),
   }
@@ -102,6 +110,8 @@ export interface Network {
   readonly climate: () => Climate
   /** Nothing goes wrong any more: the answer to a call takes no time of its own. */
   readonly isCalm: () => boolean
+  /** Who stores is the process itself: a full disk refuses a write, and none is made late. */
+  readonly isLocal?: true
 }
 
 export interface CallOptions {
@@ -117,7 +127,7 @@ export interface CallOptions {
  * the way.
  */
 export async function call<Result>(
-  { world, random, climate, isCalm }: Network,
+  { world, random, climate, isCalm, isLocal }: Network,
   life: Life,
   { name, isWrite = false, refusal }: CallOptions,
   work: () => Promise<Result>,
@@ -128,7 +138,9 @@ export async function call<Result>(
   if (crash > 0 && random.next() < crash) return die(`before ${name}`)
   if ((throttle > 0 && random.next() < throttle) || refusal?.() === true) {
     world.fault('throttle')
-    throw new OperatingError('THROTTLED', `${name} was throttled`)
+    throw isLocal === true
+      ? new OperatingError('UNAVAILABLE', `${name}: the disk is full`)
+      : new OperatingError('THROTTLED', `${name} was throttled`)
   }
   const isUnknown = isWrite && unknown > 0 && random.next() < unknown
   const result = isUnknown ? await loseAnswer() : await work()
@@ -143,7 +155,7 @@ export async function call<Result>(
 
   /** Done, not done, or done in a while: the caller cannot tell. */
   async function loseAnswer(): Promise<never> {
-    const fate = random.next()
+    const fate = random.next() * (isLocal === true ? 0.8 : 1)
     world.fault(fate < 0.4 ? 'answer lost' : fate < 0.8 ? 'request lost' : 'request late')
     if (fate < 0.4) await work()
     if (fate >= 0.8) world.after(random.next() * 5_000, () => void work().catch(() => {}))

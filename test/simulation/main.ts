@@ -4,14 +4,13 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'
-import { runTwice, type Tally } from './run-seed.ts'
-import { scenarioOf } from './scenario-of.ts'
+import { runTwice, scenarios, type EngineName, type Tally } from './run-seed.ts'
 import type { Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
 import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
 
 /**
- * `npm run sim -- [--seed N | --seeds A..B | --from A --minutes M | --replay file]`
+ * `npm run sim -- [--engine aws | local] [--seed N | --seeds A..B | --from A --minutes M | --replay file]`
  *
  * Every seed runs twice, and both runs must leave the same trace. The first line says how to repeat what follows; the
  * exit code is 1 if a promise was broken. `--trace` prints what happened (one seed or a file), `--threads` is how many
@@ -20,6 +19,7 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
  */
 const { values } = optionsOf('npm run sim --', {
   options: {
+    engine: { type: 'string', default: 'aws' },
     seed: { type: 'string' },
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
@@ -36,6 +36,8 @@ const { values } = optionsOf('npm run sim --', {
 for (const flag of ['--single-threaded-gc', '--min-semi-space-size=128', '--max-semi-space-size=128'])
   setFlagsFromString(flag)
 
+const engine: EngineName =
+  values.engine === 'aws' || values.engine === 'local' ? values.engine : refuse('--engine is aws or local')
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname })
   .toString()
   .trim()
@@ -60,6 +62,7 @@ async function runMany(from: number, to: number): Promise<boolean> {
     toldMs = Date.now()
   }
   const all = await runPool({
+    engine,
     from,
     to,
     threads: wholeNumber('--threads', values.threads, 1),
@@ -73,7 +76,7 @@ async function runMany(from: number, to: number): Promise<boolean> {
   progress(all)
   summary(all, from, to)
   for (const { seed, violations } of values.shrink ? all.broken.slice(0, 20) : [])
-    await keepShorter(scenarioOf(seed), violations)
+    await keepShorter(scenarios[engine](seed), violations)
   return all.broken.length === 0
 }
 
@@ -83,7 +86,7 @@ function summary(all: Tally, from: number, to: number): void {
   console.log(`faults: ${JSON.stringify(Object.fromEntries(Object.entries(all.faults).sort(([, a], [, b]) => b - a)))}`)
   for (const { seed, violations } of all.broken) tell(seed, violations.slice(0, 1))
   if (from + all.seeds <= to && !values.first && to !== Infinity)
-    console.log(`goes on with: npm run sim -- --seeds ${from + all.seeds}..${to}`)
+    console.log(`goes on with: npm run sim -- --engine ${engine} --seeds ${from + all.seeds}..${to}`)
 }
 
 /** A first signal ends it after the seeds that have begun, with a summary; a second one ends it at once. */
@@ -129,7 +132,7 @@ function rangeOf(seeds: string): readonly [number, number] {
 
 function isWell(): Promise<boolean> {
   if (values.replay !== undefined) return runOne(parseRegression(readFileSync(resolve(values.replay), 'utf8')).scenario)
-  if (values.seed !== undefined) return runOne(scenarioOf(wholeNumber('--seed', values.seed)))
+  if (values.seed !== undefined) return runOne(scenarios[engine](wholeNumber('--seed', values.seed)))
   if (values.minutes !== undefined) return runMany(wholeNumber('--from', values.from), Infinity)
   return runMany(...rangeOf(values.seeds ?? '1..1000'))
 }

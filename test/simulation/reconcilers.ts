@@ -17,19 +17,28 @@ export interface ReconcilersOptions {
   readonly isCalm: () => boolean
 }
 
+/** The kinds that a scenario has objects of, and ConfigMaps. */
+export function kindsIn({ steps, herd }: Pick<Scenario, 'steps' | 'herd'>): readonly KindName[] {
+  const has = (kind: KindName): boolean => steps.some((step) => step.kind === kind)
+  return (['Gadget', 'Link', 'Crate', 'Witness'] as const).filter(
+    (kind) => kind === 'Gadget' || has(kind) || (kind === 'Link' && herd > 0),
+  )
+}
+
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
 export function controllersFor(
-  { steps, herd, resyncMinutes, limits = {}, slowed = {}, once }: Scenario,
+  scenario: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
+  const { resyncMinutes, limits = {}, slowed = {}, once } = scenario
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
-  const has = (kind: string): boolean => steps.some((step) => step.kind === kind)
+  const kinds = kindsIn(scenario)
   const paceOf = (kind: KindName): Pace => paceBy(limits[kind], slowed[kind])
   return [
     gadgetController({ life, outside, watcher, resync, isCalm, once: once === true, pace: paceOf('Gadget') }),
-    ...(has('Link') || herd > 0 ? [linkController({ life, watcher, resync, pace: paceOf('Link') })] : []),
-    ...(has('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
-    ...(has('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
+    ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link') })] : []),
+    ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
+    ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
   ]
 }
 

@@ -1,6 +1,11 @@
+import { localScenarioOf } from './local/scenario.ts'
 import { scenarioOf } from './scenario-of.ts'
 import type { Scenario } from './scenario.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
+
+/** What a seed is on each engine. */
+export const scenarios = { aws: scenarioOf, local: localScenarioOf } as const
+export type EngineName = keyof typeof scenarios
 
 /** A scenario that ran twice. */
 export interface CheckedResult extends SimulationResult {
@@ -53,10 +58,10 @@ export function together(a: Tally, b: Tally): Tally {
 }
 
 /** Runs seeds one after the other; with `isFirstOnly` until one is broken. */
-export async function runSeeds(seeds: Iterable<number>, isFirstOnly = false): Promise<Tally> {
+export async function runSeeds(engine: EngineName, seeds: Iterable<number>, isFirstOnly = false): Promise<Tally> {
   let tally = nothingYet
   for (const seed of seeds) {
-    const { violations, hours, runs, faults } = await runTwice(scenarioOf(seed)).catch(brokeDown)
+    const { violations, hours, runs, faults } = await runTwice(scenarios[engine](seed)).catch(brokeDown)
     const broken = violations.length === 0 ? [] : [{ seed, violations }]
     tally = together(tally, { seeds: 1, hours, runs, faults: Object.fromEntries(faults), broken })
     if (isFirstOnly && broken.length > 0) break

@@ -1,7 +1,8 @@
 import { createSeededRandom, type SeededRandom } from '../../shared/testing/seeded-random.ts'
-import { misfitName } from './first-items.ts'
+import { misfitName } from './placed.ts'
 import { isFenceTried } from './checkers/checker.ts'
-import { plainScenarioOf, type Extras, type KindName, type Scenario, type Slowed, type Step } from './scenario.ts'
+import { kindsIn } from './reconcilers.ts'
+import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
 /**
@@ -39,7 +40,7 @@ function limitsOf(random: SeededRandom, scenario: Scenario): Pick<Extras, 'limit
   const isCrashing = steps.some(({ mood }) => mood === 'crash')
   const share = isFenceTried(scenario) || isCrashing ? 1 / 2 : 1 / 6
   if (random.next() >= share || herd > 0) return {}
-  const kinds = kindsIn(steps).filter((kind) => kind === 'Gadget' || random.next() < 0.5)
+  const kinds = kindsIn({ steps, herd: 0 }).filter((kind) => kind === 'Gadget' || random.next() < 0.5)
   const rates = resyncMinutes > 0 ? resyncRates : isCrashing ? slowRates : allRates
   const limits = kinds.map((kind) => [kind, { perSecond: oneOf(random, rates), burst: 1 + below(random, 4) }])
   return { limits: Object.fromEntries(limits) }
@@ -53,12 +54,12 @@ function slowedOf(random: SeededRandom, { steps, herd }: Scenario): Pick<Extras,
     const runs = { most: 1 + below(random, 3), withinSeconds: oneOf(random, [5, 30, 100]) }
     return { ...(debounceSeconds > 0 && { debounceSeconds }), ...(random.next() < 0.5 && { runs }) }
   }
-  return { slowed: Object.fromEntries(kindsIn(steps).map((kind) => [kind, one()])) }
+  return { slowed: Object.fromEntries(kindsIn({ steps, herd: 0 }).map((kind) => [kind, one()])) }
 }
 
 /** One seed in eight, of a kind whose objects have no finalizer: others are not taken away while there are objects. */
 function absentOf(random: SeededRandom, { steps, herd }: Scenario): Pick<Extras, 'absent'> {
-  const kinds = kindsIn(steps).filter((kind) => kind !== 'Gadget')
+  const kinds = kindsIn({ steps, herd: 0 }).filter((kind) => kind !== 'Gadget')
   if (random.next() >= 1 / 8 || herd > 0 || kinds.length === 0) return {}
   const fromMs = 1_000 + Math.floor(random.next() ** 2 * 120_000)
   // No stack is updated twice in less, and a tick that finds it away is what tells that it has to look at all there is.
@@ -106,8 +107,3 @@ const allRates = [0.05, 0.2, 0.2, 1, 5]
 const slowRates = [0.02, 0.05]
 /** A controller that has not enough for its timers does not resync. */
 const resyncRates = [2, 5]
-
-function kindsIn(steps: readonly Step[]): readonly KindName[] {
-  const kinds = new Set(steps.map(({ kind }) => kind))
-  return (['Gadget', 'Link', 'Crate', 'Witness'] as const).filter((kind) => kind === 'Gadget' || kinds.has(kind))
-}

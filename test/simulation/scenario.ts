@@ -7,6 +7,8 @@ import { below, oneOf } from './world.ts'
 /** All that a simulation is made from. As data, so that a failing one can be made shorter, kept, and run again. */
 export interface Scenario extends Extras {
   readonly seed: number
+  /** It runs on the local engine. Left out: on simulated AWS. */
+  readonly local?: LocalTrouble
   readonly climate: Climate
   /** The kinds' resync period in minutes; 0: never. */
   readonly resyncMinutes: number
@@ -14,6 +16,21 @@ export interface Scenario extends Extras {
   /** So many Links to one ConfigMap are there from the beginning. */
   readonly herd: number
 }
+
+/** What there is on one machine only. */
+export interface LocalTrouble {
+  /** Between two looks for timers. */
+  readonly tickMs: number
+  /** So likely is a crash one of the machine, which loses what was not synced. Otherwise the process is killed. */
+  readonly powerLoss: number
+  /** Clients that keep a cache by list and watch. */
+  readonly informers: number
+  /** The first process ends at this step, in this way. */
+  readonly firstEnd?: { readonly step: number; readonly end: End }
+}
+
+/** How a process ends: killed; with the power of the machine; with the power while it writes. */
+export type End = 'killed' | 'power lost' | 'power lost in a commit'
 
 /** What a scenario may have beside. */
 export interface Extras {

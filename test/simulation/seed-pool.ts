@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { nothingYet, together, type Tally } from './run-seed.ts'
+import { nothingYet, together, type EngineName, type Tally } from './run-seed.ts'
 
 export interface PoolOptions {
+  readonly engine: EngineName
   readonly from: number
   /** The last seed, included. */
   readonly to: number
@@ -17,6 +18,7 @@ export interface PoolOptions {
 
 /** A slice of seeds, as a thread is given it. */
 export interface Slice {
+  readonly engine: EngineName
   readonly from: number
   readonly to: number
   readonly isFirstOnly: boolean
@@ -32,7 +34,7 @@ const sliceMsMax = 300_000
  * down, or does not end, costs its seed only: what was to be run with it is run again, seed by seed.
  */
 export async function runPool(options: PoolOptions): Promise<Tally> {
-  const { from, to, threads, isFirstOnly = false, isOver: isEnough = () => false, onSlice } = options
+  const { engine, from, to, threads, isFirstOnly = false, isOver: isEnough = () => false, onSlice } = options
   let next = from
   let all = nothingYet
   const isOver = (): boolean => next > to || isEnough() || (isFirstOnly && all.broken.length > 0)
@@ -44,7 +46,7 @@ export async function runPool(options: PoolOptions): Promise<Tally> {
   async function serve(): Promise<void> {
     const thread = createThread()
     while (!isOver()) {
-      const slice: Slice = { from: next, to: Math.min(to, next + sliceSize - 1), isFirstOnly }
+      const slice: Slice = { engine, from: next, to: Math.min(to, next + sliceSize - 1), isFirstOnly }
       next = slice.to + 1
       await thread.run(slice).then(note, async () => oneByOne(thread, slice))
     }
@@ -53,7 +55,7 @@ export async function runPool(options: PoolOptions): Promise<Tally> {
 
   async function oneByOne(thread: Thread, { from: first, to: last }: Slice): Promise<void> {
     for (let seed = first; seed <= last; seed++) {
-      const slice = { from: seed, to: seed, isFirstOnly }
+      const slice = { engine, from: seed, to: seed, isFirstOnly }
       note(await thread.run(slice).catch((error: unknown) => brokenDown(seed, error)))
     }
   }

@@ -1,12 +1,13 @@
 import { dueAtMs } from '../../shared/model/engine-state.ts'
-import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
-import { startPlane, type Plane } from './aws/plane.ts'
+import { startAwsPlane } from './aws/plane.ts'
 import { createCheckers } from './checkers/all-checkers.ts'
 import { isFenceTried, isRestless, objectsOf } from './checkers/checker.ts'
 import { clearOutside } from './climate.ts'
-import { basicItems, createMisfit, herdOf } from './first-items.ts'
+import { startLocalPlane } from './local/plane.ts'
+import { startInformers } from './informers.ts'
 import { createOutside } from './outside.ts'
-import { controllersFor } from './reconcilers.ts'
+import type { Plane } from './plane.ts'
+import { controllersFor, kindsIn } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
 import type { Scenario } from './scenario.ts'
 import { createUsers, type Users } from './users.ts'
@@ -50,10 +51,11 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     clear: clearOutside,
     onEffect: (effect) => checkers.effect(effect),
   })
+  const startPlane = scenario.local !== undefined ? startLocalPlane : startAwsPlane
   const plane: Plane = startPlane({
     world,
-    climate,
-    absent: scenario.absent,
+    scenario,
+    report,
     controllers: (life, network) =>
       controllersFor(scenario, {
         life,
@@ -88,12 +90,13 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     calmSinceMs: () => end.calmSinceMs,
     isRunAgain: () => end.isRunAgain === true,
   })
-  for (const stored of await basicItems(scenario)) table.place(stored)
-  if (scenario.misfit) table.place(createMisfit(createSeededRandom(seed).fork('misfit item')))
-  for (const { stored, targets } of herdOf(scenario, createSeededRandom(seed))) {
-    table.place(stored)
-    await table.index.setReferences(targets[0], targets.slice(1))
-  }
+  await plane.begin()
+  const informers = startInformers({
+    world,
+    plane,
+    kinds: [...kindsIn(scenario), 'ConfigMap'],
+    count: scenario.local?.informers ?? 0,
+  })
 
   const work = { isDone: false }
   await trouble()
@@ -102,6 +105,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   outside.calmDown()
   if (isFenceTried(scenario)) await runAgain()
   await calm({ world, plane, unmet, restBegins: () => checkers.restBegins(), report })
+  plane.end()
   return {
     violations: [...violations],
     trace: world.trace,
@@ -127,7 +131,9 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   }
 
   function unmet(): readonly string[] {
-    return work.isDone ? checkers.unmet() : ['promise 8, deletion: somebody waits for what was deleted']
+    return work.isDone
+      ? [...checkers.unmet(), ...informers.wrong()]
+      : ['promise 8, deletion: somebody waits for what was deleted']
   }
 }
 

@@ -18,7 +18,7 @@ const herd = share(10_000)
 
 describe('the control plane on simulated AWS', () => {
   it(`breaks no promise in ${seeds} seeds, and runs the same twice`, async () => {
-    const { broken, seeds: ran } = await runPool({ from: 1, to: seeds, threads })
+    const { broken, seeds: ran } = await runPool({ engine: 'aws', from: 1, to: seeds, threads })
     expect(broken.map(({ seed, violations }) => `npm run sim -- --seed ${seed}: ${violations[0]}`)).toEqual([])
     expect(ran).toBe(seeds)
   }, 300_000)

@@ -2,10 +2,9 @@ import type { JsonObject } from '../../shared/index.ts'
 import { isObject } from '../../shared/model/json.ts'
 import type { HttpHandler, HttpResponse } from '../../shared/ports/http-handler.ts'
 import { createTestEnv } from '../../shared/testing/test-env.ts'
-import { httpRequest } from './aws/http-request.ts'
-import { startPlane } from './aws/plane.ts'
+import { httpRequest } from './http-request.ts'
+import { startAwsPlane } from './aws/plane.ts'
 import { clearOutside, clearSky } from './climate.ts'
-import { basicItems } from './first-items.ts'
 import type { Life } from './life.ts'
 import { createOutside, type OutsideClient } from './outside.ts'
 import { controllersFor } from './reconcilers.ts'
@@ -27,7 +26,7 @@ export async function differencesOf(scenario: Scenario, ofLocal = scenario): Pro
     .map((path) => `promise 12, engines agree: ${path} is ${aws.get(path)} on AWS, locally ${local.get(path)}`)
 }
 
-function plain(scenario: Scenario): Scenario {
+function plain({ misfit: _, ...scenario }: Scenario): Scenario {
   return { ...scenario, climate: clearSky, herd: 0, resyncMinutes: 0, steps: scenario.steps.flatMap(plainStep) }
 }
 
@@ -136,14 +135,15 @@ async function endOnAws(scenario: Scenario): Promise<ReadonlyMap<string, string>
   const world = createWorld(scenario.seed)
   const watcher = createRunWatcher(world, { runBegins: () => {}, runEnds: () => {}, once: () => {} })
   const outside = createOutside({ world, climate: clearOutside, clear: clearOutside, onEffect: () => {} })
-  const plane = startPlane({
+  const plane = startAwsPlane({
     world,
-    climate: clearSky,
+    scenario,
     controllers: (life, network) =>
       controllersFor(scenario, { life, watcher, outside: outside.reach(life, network), isCalm }),
     onWrite: () => {},
+    report: () => {},
   })
-  for (const stored of await basicItems(scenario)) plane.table.place(stored)
+  await plane.begin()
   const inTime = async (asked: Promise<HttpResponse | undefined>): Promise<HttpResponse | undefined> => {
     await world.runUntil(world.nowMs() + 5_000)
     return asked

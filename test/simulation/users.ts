@@ -1,8 +1,8 @@
 import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import { keyText } from '../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
-import type { Plane } from './aws/plane.ts'
 import type { Outside } from './outside.ts'
+import type { Plane } from './plane.ts'
 import type { KindName, Scenario, Step } from './scenario.ts'
 import type { World } from './world.ts'
 

@@ -12,6 +12,8 @@ export interface World extends Clock {
   after(ms: number, act: () => void): () => void
   /** Lets time pass until nobody waits, or this moment is reached. */
   runUntil(ms: number): Promise<void>
+  /** What asks for the next turn of the event loop, while time passes, is given to this instead. */
+  takeTurns(take: (act: () => void) => void): void
   /** A line of the trace; two runs of one seed write the same. */
   note(line: string): void
   readonly trace: readonly string[]
@@ -27,6 +29,7 @@ export function createWorld(seed: number): World {
   const faults = new Map<string, number>()
   const timers = createTimers()
   let nowMs = beginMs
+  let takeTurn: ((act: () => void) => void) | undefined
 
   const after = (ms: number, act: () => void): (() => void) => timers.add(nowMs + Math.max(0, ms), act)
 
@@ -51,6 +54,7 @@ export function createWorld(seed: number): World {
     after,
     runUntil: (ms) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const giveBack = takeTurn === undefined ? undefined : replaceImmediates(takeTurn)
       // Node empties the queue of microtasks before it takes ticks that were asked for in it: the simulated code does
       // no I/O of its own.
       const goOnWhenIdle = (): void => {
@@ -60,20 +64,37 @@ export function createWorld(seed: number): World {
         try {
           const next = timers.take(ms)
           nowMs = Math.max(nowMs, next?.dueMs ?? ms)
-          if (next === undefined) return resolve()
+          if (next === undefined) {
+            giveBack?.()
+            return resolve()
+          }
           next.act()
           queueMicrotask(goOnWhenIdle)
         } catch (error) {
+          giveBack?.()
           reject(error)
         }
       }
       queueMicrotask(goOnWhenIdle)
       return promise
     },
+    takeTurns: (take) => {
+      takeTurn = take
+    },
     note: (line) => void trace.push(`${nowMs - beginMs} ${line}`),
     trace,
     fault: (sort) => void faults.set(sort, (faults.get(sort) ?? 0) + 1),
     faults,
+  }
+}
+
+/** Nobody else's code runs while time passes: the event loop of Node has no turn then. What it answers ends that. */
+function replaceImmediates(take: (act: () => void) => void): () => void {
+  const real = globalThis.setImmediate
+  const replaced = (act: (...args: unknown[]) => void, ...args: unknown[]): void => take(() => act(...args))
+  globalThis.setImmediate = replaced as unknown as typeof setImmediate
+  return () => {
+    globalThis.setImmediate = real
   }
 }
 

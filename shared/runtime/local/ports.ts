@@ -1,6 +1,6 @@
 import { createQuarantine, type Quarantine } from '../../adapters/local/sqlite/quarantine.ts'
 import { createSqliteChangeFeed } from '../../adapters/local/sqlite/sqlite-change-feed.ts'
-import { createSqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
+import { createSqliteChangeLog, type SqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
 import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
 import { openGuardedDatabase, type GuardOptions } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
@@ -29,7 +29,8 @@ export interface LocalPorts extends Checkpoints {
  * file.
  */
 export function openLocalPorts(file: string, clock: Clock): LocalPorts {
-  return portsOn(openSqliteDatabase(file), clock)
+  const database = openSqliteDatabase(file)
+  return assemblePorts(database, createSqliteChangeLog({ database, clock }))
 }
 
 /** The same with a mark beside the file, which tells what was lost of it or whether it is a copy. */
@@ -41,13 +42,14 @@ export interface GuardedPorts extends LocalPorts {
 /** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
 export function openGuardedPorts(file: string, clock: Clock, options: GuardOptions): GuardedPorts {
   const { database, isHeld, follow, close } = openGuardedDatabase(file, options)
-  const ports = portsOn(database, clock)
-  follow(ports.latest)
+  const changeLog = createSqliteChangeLog({ database, clock })
+  const ports = assemblePorts(database, changeLog)
+  follow(changeLog.latest)
   return { ...ports, isHeld, close }
 }
 
-function portsOn(database: SqliteDatabase, clock: Clock): LocalPorts & { latest(): number } {
-  const changeLog = createSqliteChangeLog({ database, clock })
+/** The ports on a database that is open. */
+export function assemblePorts(database: SqliteDatabase, changeLog: SqliteChangeLog): LocalPorts {
   const quarantine = createQuarantine()
   return {
     store: createSqliteStore({ database, changeLog, quarantine }),
@@ -57,7 +59,6 @@ function portsOn(database: SqliteDatabase, clock: Clock): LocalPorts & { latest(
     relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
     turned: createSqliteCheckpoint({ database, name: 'turned' }),
     introduced: createSqliteCheckpoint({ database, name: 'introduced' }),
-    latest: changeLog.latest,
     close: () => database.close(),
   }
 }

@@ -8,8 +8,7 @@ import { OperatingError } from '../../../shared/model/errors.ts'
 import type { ObjectKey } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
-import type { HttpHandler, HttpResponse } from '../../../shared/ports/http-handler.ts'
-import type { Logger } from '../../../shared/ports/logger.ts'
+import type { HttpHandler } from '../../../shared/ports/http-handler.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { Seeing } from '../../../shared/runtime/aws/boundary.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws/reconcile.ts'
@@ -19,39 +18,27 @@ import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
 import { createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { through, type Life, type Network } from '../life.ts'
-import type { Absence } from '../scenario.ts'
+import { placedIn } from '../placed.ts'
+import { simToken, type Plane, type PlaneOptions } from '../plane.ts'
+import type { Absence, Scenario } from '../scenario.ts'
+import { silent } from '../silent.ts'
 import { beginMs, below, type World } from '../world.ts'
-import { httpRequest } from './http-request.ts'
+import { httpRequest } from '../http-request.ts'
+import { basicItems } from './first-items.ts'
 import { createFunctions } from './functions.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
 import { referenceIndex } from './sim-references.ts'
 import { shardOf, type SimShard } from './sim-stream.ts'
-import { createSimTable, type SimTable, type TableWrite } from './sim-table.ts'
+import { createSimTable, type SimTable } from './sim-table.ts'
+
+export interface AwsPlane extends Plane {
+  readonly table: SimTable
+}
 
 /** The control plane as it stands on AWS: every piece of work is an invocation of a function. */
-export interface Plane {
-  readonly table: SimTable
-  /** A request to the HTTP API. `undefined`: no answer came. */
-  request(line: string, body?: unknown, token?: string): Promise<HttpResponse | undefined>
-  /** Messages and records of the stream that are not done with. */
-  backlog(): number
-  /** From now on nothing goes wrong. */
-  calmDown(): void
-}
-
-export interface PlaneOptions {
-  readonly world: World
-  readonly climate: Climate
-  /** The reconcilers as one life runs them. */
-  readonly controllers: (life: Life, network: Network) => readonly Controller[]
-  readonly onWrite: (write: TableWrite) => void
-  readonly absent?: Absence | undefined
-}
-
-const simToken = 'Bearer simulation'
-
-export function startPlane(options: PlaneOptions): Plane {
-  const { world, climate } = options
+export function startAwsPlane(options: PlaneOptions): AwsPlane {
+  const { world, scenario } = options
+  const { climate, absent } = scenario
   let weather = climate
   const now = (): Climate => weather
   const network: Network = {
@@ -61,7 +48,7 @@ export function startPlane(options: PlaneOptions): Plane {
     isCalm: () => weather !== climate,
   }
   const table = createSimTable({ world, climate, onWrite: options.onWrite })
-  const functions = createFunctions({ world, climate: now, deployment: () => deploymentAt(world, options.absent) })
+  const functions = createFunctions({ world, climate: now, deployment: () => deploymentAt(world, scenario.absent) })
   const queues = new Map<string, SimQueue>()
   const dead = new Set<WakeUp>()
   const forgetting = world.random.fork('forgetting')
@@ -198,12 +185,21 @@ export function startPlane(options: PlaneOptions): Plane {
     queue?.purge()
   }
 
-  if (options.absent !== undefined) void takeAway(options.absent)
+  if (absent !== undefined) void takeAway(absent)
   for (const shard of table.stream.shards) void serveShard(shard)
   void serveTicks()
 
+  async function begin(): Promise<void> {
+    for (const stored of await basicItems(scenario)) table.place(stored)
+    for (const { stored, targets } of placedIn(scenario)) {
+      table.place(stored)
+      await table.index.setReferences(targets[0], targets.slice(1))
+    }
+  }
+
   return {
     table,
+    begin,
     request: (line, body, token = simToken) =>
       functions.invoke('api', 29_000, (life) => services(life).api(httpRequest(line, body, token))),
     backlog: () =>
@@ -214,6 +210,7 @@ export function startPlane(options: PlaneOptions): Plane {
       weather = { ...clearSky, queueBatch: climate.queueBatch, streamBatch: climate.streamBatch }
       functions.calmDown()
     },
+    end: () => {},
   }
 }
 
@@ -340,14 +337,17 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     },
     controllers: options
       .controllers(life, network)
-      .filter(({ name, kind }) => (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options))
-      .map((controller) => (options.climate.deploying ? controller : installed(controller))),
+      .filter(
+        ({ name, kind }) =>
+          (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options.scenario),
+      )
+      .map((controller) => (options.scenario.climate.deploying ? controller : installed(controller))),
     kindsMaxAgeMs: 300_000,
     logger: silent,
     telemetry: unheard,
   })
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => {
-    const isGone = isAway(deploymentAt(world, options.absent), name, options)
+    const isGone = isAway(deploymentAt(world, options.scenario.absent), name, options.scenario)
     return see(isGone ? noQueue : queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
   }
   return { ...services, queueOf }
@@ -380,7 +380,7 @@ function deploymentAt(world: World, absent: Absence | undefined): number {
   return sinceMs < absent.fromMs ? 0 : sinceMs < absent.untilMs ? 1 : 2
 }
 
-function isAway(deployment: number, name: string, { absent }: Pick<ServicesOptions, 'absent'>): boolean {
+function isAway(deployment: number, name: string, { absent }: Pick<Scenario, 'absent'>): boolean {
   return deployment === 1 && name.toLowerCase() === absent?.kind.toLowerCase()
 }
 
@@ -390,7 +390,6 @@ async function notThere(): Promise<never> {
 
 const noQueue: WorkQueue = { send: notThere, receive: notThere, settle: notThere, hold: notThere, wake: notThere }
 
-const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => silent }
 const unheard: Seeing['telemetry'] = {
   counter: () => () => {},
   histogram: () => () => {},

@@ -2,15 +2,15 @@ import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
 import { moveEndUs, slotTimesMs } from '../../../shared/model/reservations.ts'
 import { dueAtMs } from '../../../shared/model/engine-state.ts'
-import type { StoredObject, Touched } from '../../../shared/model/stored-object.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { wheelSlot } from '../../../shared/model/wheel.ts'
-import type { Change } from '../../../shared/ports/change-feed.ts'
 import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { KindName, ObjectIndex } from '../../../shared/ports/object-index.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import type { Reserve } from '../../../shared/ports/reservations.ts'
 import type { Climate } from '../climate.ts'
 import type { Life } from '../life.ts'
+import type { SeenTable, TableWrite } from '../plane.ts'
 import { below, type World } from '../world.ts'
 import { createSimReferences, referenceIndex, type SimReferences } from './sim-references.ts'
 import { createSimStream, type SimStream } from './sim-stream.ts'
@@ -19,7 +19,7 @@ import { createSimStream, type SimStream } from './sim-stream.ts'
  * A DynamoDB table: single-item conditional writes, a stream that tells of each write in order per item, and indexes
  * that lag behind by a time of their own. See decision 16.
  */
-export interface SimTable {
+export interface SimTable extends SeenTable {
   /** The store as one writer has it: resourceVersions are numbered by the writer's clock. */
   storeOf(life: Life): ObjectStore
   readonly index: ObjectIndex
@@ -29,21 +29,8 @@ export interface SimTable {
   checkpoint(name: string): Checkpoint
   /** Reservations as one process makes them: what has passed is so by its clock. */
   reserveBy(life: Life): Reserve
-  /** For checkers: the times of all reservations that were made, by line. */
-  readonly reservations: ReadonlyMap<string, readonly number[]>
-  /** For checkers: what is there now. */
-  readonly items: ReadonlyMap<string, StoredObject>
   /** Puts an object there that has been there for long: nobody is told. */
   place(stored: StoredObject): void
-}
-
-/** One write, as checkers see it. */
-export interface TableWrite {
-  readonly type: Change['type']
-  readonly before: StoredObject | undefined
-  readonly after: StoredObject
-  readonly touched: Touched
-  readonly by: Life
 }
 
 export interface SimTableOptions {

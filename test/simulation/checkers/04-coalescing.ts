@@ -1,7 +1,7 @@
 import { controllerOf } from '../../../shared/model/object.ts'
 import { dueAtMs } from '../../../shared/model/engine-state.ts'
 import { touches, type StoredObject } from '../../../shared/model/stored-object.ts'
-import type { TableWrite } from '../aws/sim-table.ts'
+import type { TableWrite } from '../plane.ts'
 import type { KindName } from '../scenario.ts'
 import { textOf } from '../users.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'

@@ -3,7 +3,7 @@ import { isDeleting } from '../../../shared/model/object.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { KindName } from '../scenario.ts'
 import { textOf, type AcceptedWrite } from '../users.ts'
-import { isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './checker.ts'
+import { isLinedUp, isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 5: a user's change never waits behind a backoff, whatever the object waits for. Promise 10: nor behind
@@ -30,7 +30,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     const isGoing = live?.metadata.uid !== uid || isDeleting(live)
     const isPoison = ['crash', 'hang', 'spin'].includes(String(live?.spec?.['mood']))
     // That it runs when its turn has come, promise 6 looks at.
-    const isInLine = engine?.wait?.kind === 'RateLimited' || wasPaused(uid, kind)
+    const isInLine = engine?.wait?.kind === 'RateLimited' || isLinedUp(scenario, kind) || wasPaused(uid, kind)
     if ((begun.get(uid) ?? 0) < generation && !isGoing && !isPoison && !isInLine)
       report(`${promise}: generation ${generation} of ${kind} ${name} has not begun to run`)
   }

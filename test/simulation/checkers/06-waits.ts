@@ -6,6 +6,7 @@ import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { Run } from '../runs.ts'
 import {
   isFenceTried,
+  isLinedUp,
   isPoison,
   isPoisoned,
   isRoomy,
@@ -49,6 +50,7 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
     if (atMs === undefined || atMs === before?.engine.wait?.atMs || !isRoomy(scenario) || isPoisoned(scenario)) return
     world.after(atMs + slackMs(scenario) - world.nowMs(), () => {
       const { engine, object } = table.items.get(keyText(keyOf(after.object))) ?? {}
+      if (isLinedUp(scenario, after.object.kind)) return
       if (engine?.wait?.atMs === atMs && object?.metadata.uid === after.object.metadata.uid)
         report(`promise 6, waits: the timer of ${named(after)} (${engine.wait.kind}) was due and nothing ran`)
     })

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../shared/index.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
-import type { SimTable, TableWrite } from '../aws/sim-table.ts'
 import type { Effect, Outside } from '../outside.ts'
+import type { SeenTable, TableWrite } from '../plane.ts'
 import type { RunListener } from '../runs.ts'
-import type { Scenario } from '../scenario.ts'
+import type { KindName, Scenario } from '../scenario.ts'
 import type { AcceptedWrite, Users } from '../users.ts'
 import type { World } from '../world.ts'
 
@@ -23,7 +23,7 @@ export interface Checker extends RunListener {
 export interface Scene {
   readonly world: World
   readonly scenario: Scenario
-  readonly table: SimTable
+  readonly table: SeenTable
   readonly outside: Outside
   readonly users: Users
   /** When the trouble ended. */
@@ -71,6 +71,11 @@ export function isRoomy(scenario: Scenario): boolean {
   return isClear(scenario) && !isFenceTried(scenario) && hasRoom
 }
 
+/** On one machine who may not run yet stands in the queue, and nothing in the object says so. */
+export function isLinedUp({ local, limits = {} }: Scenario, kind: string): boolean {
+  return local !== undefined && limits[kind as KindName] !== undefined
+}
+
 export function isPoisoned({ steps }: Scenario): boolean {
   return steps.some(({ mood }) => mood === 'crash' || mood === 'hang' || mood === 'spin')
 }
@@ -101,7 +106,7 @@ export function named({ object }: StoredObject): string {
 }
 
 /** All objects of these kinds. */
-export function objectsOf({ items }: SimTable, ...kinds: readonly string[]): readonly StoredObject[] {
+export function objectsOf({ items }: SeenTable, ...kinds: readonly string[]): readonly StoredObject[] {
   return [...items.values()].filter(({ object }) => kinds.includes(object.kind))
 }
 

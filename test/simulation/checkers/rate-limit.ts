@@ -1,4 +1,5 @@
 import type { Rate } from '../../../shared/model/reservations.ts'
+import type { Life } from '../life.ts'
 import type { KindName } from '../scenario.ts'
 import type { Run } from '../runs.ts'
 import type { Checker, Scene } from './checker.ts'
@@ -10,21 +11,23 @@ import type { Checker, Scene } from './checker.ts'
  * just then.
  */
 export function createRateLimit({ world, scenario, table, report }: Scene): Checker {
-  const { limits = {}, climate } = scenario
+  const { limits = {}, climate, local } = scenario
   const { skewMsMax, jumpMinutes } = climate
   const slackMs = lateMsMax + 2 * skewMsMax
   /** A clock may be put back between a run's last look at it and its begin; in the calm all are put right. */
   const earlyMsMax = jumpMinutes > 0 ? 2 * skewMsMax : skewMsMax
-  const rates = new Map<KindName, ReturnType<typeof createExcess>>()
+  const rates = new Map<string, ReturnType<typeof createExcess>>()
   const begunMs = new Map<KindName, number[]>()
 
   const isCounted = ({ kind, phase }: Run): boolean =>
     // Of one name, several that are gone are seen off in one turn.
     limits[kind as KindName] !== undefined && !(kind === 'Witness' && phase === 'cleanup')
 
-  const look = (kind: KindName, limit: Rate): void => {
-    const excess = rates.get(kind) ?? createExcess(limit)
-    rates.set(kind, excess)
+  const look = (kind: KindName, by: Life, limit: Rate): void => {
+    // On one machine a process counts for itself, and a new one begins with the whole burst.
+    const line = local === undefined ? kind : `${kind} ${by.name}`
+    const excess = rates.get(line) ?? createExcess(limit)
+    rates.set(line, excess)
     const most = limit.burst + (limit.perSecond * slackMs) / 1_000
     const runs = excess.after(world.nowMs())
     if (runs > most + 1e-6)
@@ -40,10 +43,11 @@ export function createRateLimit({ world, scenario, table, report }: Scene): Chec
       const atMs = begunMs.get(kind) ?? []
       begunMs.set(kind, atMs)
       atMs.push(run.by.clock.nowMs())
-      look(kind, limits[kind] as Rate)
+      look(kind, run.by, limits[kind] as Rate)
     },
     unmet: () =>
       [...begunMs].flatMap(([kind, atMs]) => {
+        if (local !== undefined) return []
         const reserved = table.reservations.get(kind.toLowerCase()) ?? []
         const without = unreserved(atMs, reserved, earlyMsMax)
         return without === undefined ? [] : [`rate limit: a run of ${kind} began without a reservation, at ${without}`]

@@ -60,8 +60,9 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
     flush,
     close: () => {
       if (!open) return
-      open = false
+      // Those who are told of it look into the file.
       flush()
+      open = false
       connection.close()
     },
   }

@@ -1,7 +1,9 @@
-import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
+import type { HttpRequest } from '../../shared/ports/http-handler.ts'
+
+const neverAborted = new AbortController().signal
 
 /** A request as a gateway hands it on: `PATCH /path?query` and a body. A server-side apply names its field manager. */
-export function httpRequest(line: string, body: unknown, token: string): HttpRequest {
+export function httpRequest(line: string, body: unknown, token: string, signal = neverAborted): HttpRequest {
   const [method = '', target = ''] = line.split(' ')
   const [path = '', query = ''] = target.split('?')
   const bytes = new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body))
@@ -16,8 +18,6 @@ export function httpRequest(line: string, body: unknown, token: string): HttpReq
     query: new URLSearchParams(query),
     header: (name) => headers[name],
     body: async () => bytes,
-    signal: neverAborted,
+    signal,
   }
 }
-
-const neverAborted = new AbortController().signal

@@ -1,0 +1,85 @@
+import { createInformer, Gone, staleness, type Held, type Informer, type InformerEvent } from '../support/informer.ts'
+import type { KindName } from './scenario.ts'
+import type { Plane, SeenTable } from './plane.ts'
+import { pathOf } from './users.ts'
+import { below, type World } from './world.ts'
+
+/** Clients that keep the objects of a kind by list and watch, and are cut off again and again. */
+export interface Informers {
+  /** In what they differ from what there is, and what no client should ever have seen. */
+  wrong(): readonly string[]
+}
+
+export interface InformersOptions {
+  readonly world: World
+  readonly plane: Plane
+  readonly kinds: readonly KindName[]
+  /** Of each kind. */
+  readonly count: number
+}
+
+export function startInformers({ world, plane, kinds, count }: InformersOptions): Informers {
+  const random = world.random.fork('informers')
+  const all = kinds.flatMap((kind) =>
+    Array.from({ length: count }, () => {
+      const informer = createInformer({
+        source: sourceOf(plane, pathOf({ kind, name: '' }).slice(0, -1)),
+        cutAfter: () => 1 + below(random, 8),
+        pause: () => world.sleep(500 + below(random, 5_000)),
+        isExact: true,
+      })
+      world.after(0, () => void informer.run(new AbortController().signal))
+      return { kind, informer }
+    }),
+  )
+  return {
+    wrong: () => all.flatMap(({ kind, informer }) => wrongWith(kind, informer, plane.table)),
+  }
+}
+
+function wrongWith(kind: KindName, informer: Informer, { items }: SeenTable): readonly string[] {
+  const there = [...items.values()].flatMap(({ object }) => (object.kind === kind ? [heldOf(object)] : []))
+  return staleness([informer], there).map((text) => `watch: of ${kind}, ${text}`)
+}
+
+function sourceOf(plane: Plane, path: string): Parameters<typeof createInformer>[0]['source'] {
+  async function* watch(version: string): AsyncGenerator<InformerEvent> {
+    for await (const line of linesOf(plane, `${path}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`)) {
+      const { type, object } = JSON.parse(line) as { readonly type: 'ERROR'; readonly object: Listed }
+      if (type === 'ERROR') throw isGone(object.code) ? new Gone() : new Error('the watch failed')
+      yield { type, object: heldOf(object) }
+    }
+  }
+  return {
+    watch,
+    list: async () => {
+      const reply = await plane.request(`GET ${path}`)
+      if (reply?.status !== 200) throw new Error('the list is refused')
+      const { metadata, items } = JSON.parse(String(reply.body)) as Listed & { readonly items: readonly Listed[] }
+      return { items: items.map(heldOf), version: metadata.resourceVersion }
+    },
+  }
+}
+
+async function* linesOf({ watch }: Plane, path: string): AsyncGenerator<string> {
+  if (watch === undefined) return
+  let text = ''
+  for await (const piece of watch(`GET ${path}`)) {
+    const lines = (text + piece).split('\n')
+    text = lines.pop() ?? ''
+    yield* lines.filter((line) => line.trim() !== '')
+  }
+}
+
+interface Listed {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string }
+  readonly code?: number
+}
+
+function isGone(status: number | undefined): boolean {
+  return status === 410 || status === 504
+}
+
+function heldOf({ metadata: { name, uid, resourceVersion } }: Pick<Listed, 'metadata'>): Held {
+  return { name, uid, version: resourceVersion }
+}

@@ -1,0 +1,49 @@
+import { createSeededRandom, type SeededRandom } from '../../../shared/testing/seeded-random.ts'
+import { clearSky, type Climate } from '../climate.ts'
+import { scenarioOf } from '../scenario-of.ts'
+import type { LocalTrouble, Scenario, Step } from '../scenario.ts'
+import { oneOf } from '../world.ts'
+
+/** The same users, faults outside and limits as on AWS, with the troubles of one machine. */
+export function localScenarioOf(seed: number): Scenario {
+  const scenario = scenarioOf(seed)
+  const random = createSeededRandom(seed).fork('local')
+  return { ...scenario, climate: climateOf(random, scenario), local: localOf(random), steps: scenario.steps.map(tamed) }
+}
+
+/** Who ends its process ends everybody's here. */
+function tamed(step: Step): Step {
+  return step.mood === 'crash' ? { ...step, mood: 'plain' } : step
+}
+
+function localOf(random: SeededRandom): LocalTrouble {
+  return {
+    // With a look every second, as in earnest, two hours of calm are slow.
+    tickMs: oneOf(random, [1_000, 5_000, 30_000, 30_000, 60_000, 60_000]),
+    powerLoss: oneOf(random, [0, 0.5, 1]),
+    informers: oneOf(random, [0, 1, 3]),
+  }
+}
+
+/** What goes wrong in a seed goes wrong here, too, in the way of a machine. */
+function climateOf(random: SeededRandom, { climate }: Scenario): Climate {
+  const { deploying, skewMsMax, jumpMinutes, outside } = climate
+  const isDying = climate.crash > 0 || climate.invokeThrottle > 0
+  return {
+    ...clearSky,
+    latencyMsMax: oneOf(random, [0, 2, 20, 200]),
+    // The disk.
+    throttle: climate.throttle / 2,
+    unknown: climate.unknown,
+    hotPartition: climate.hotPartition,
+    // Whenever the process is to go on.
+    crash: isDying ? 1 / oneOf(random, [300, 1_000, 5_000]) : 0,
+    pause: climate.pause > 0 ? 1 / oneOf(random, [2_000, 20_000]) : 0,
+    pauseMsMax: oneOf(random, [5_000, 60_000, 600_000]),
+    // Nobody corrects the clock of a machine that was never right.
+    skewMsMax: skewMsMax > 0 ? oneOf(random, [skewMsMax, 60_000, 3_600_000]) : 0,
+    jumpMinutes,
+    deploying,
+    outside,
+  }
+}
