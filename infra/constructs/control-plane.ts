@@ -54,6 +54,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly logLevel?: string
   /**
+   * What all controllers together may spend on retries: so many a second, and so many at once. `none`: no limit but the
+   * backoff of each object.
+   * @default { perSecond: 10, burst: 100 }
+   */
+  readonly retryBudget?: { readonly perSecond: number; readonly burst: number } | 'none'
+  /**
    * Traces of X-Ray, from the request to the reconcile.
    * @default true
    */
@@ -221,6 +227,7 @@ export class ControlPlane extends Construct {
       SETPOINT_QUEUES: this.later(() => this.queueUrls()),
       SETPOINT_BUS: this.eventBus.eventBusName,
       SETPOINT_LOG: this.props.logLevel ?? 'info',
+      ...retryBudgetVariable(this.props),
       SETPOINT_METRICS: this.metricNamespace,
     }
   }
@@ -310,3 +317,9 @@ export class ControlPlane extends Construct {
 const controllersMax = 24
 
 const noReconcilers = 'export const reconcilers = []\n'
+
+/** Left out, the functions have their own default. */
+function retryBudgetVariable({ retryBudget: budget }: ControlPlaneProps): Readonly<Record<string, string>> {
+  if (budget === undefined) return {}
+  return { SETPOINT_RETRY_BUDGET: budget === 'none' ? 'none' : `${budget.perSecond}/${budget.burst}` }
+}

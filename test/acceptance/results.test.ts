@@ -1,7 +1,9 @@
+import * as z from 'zod'
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
 import {
   again,
   ConfigMap,
+  defineKind,
   defineReconciler,
   done,
   reference,
@@ -164,6 +166,39 @@ describe('the result of a run', () => {
     for (let second = 2; second < 20; second++) {
       expect(retries.filter((ms) => ms > second * 1_000 && ms <= (second + 1) * 1_000).length).toBeLessThanOrEqual(11)
     }
+  })
+
+  it('A9 the budget is of all controllers together, and who is woken again and again takes no more of it', async () => {
+    const Gizmo = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gizmo', spec: z.object({}) })
+    const atMs: number[] = []
+    const gizmos = defineReconciler(Gizmo, {
+      resync: false,
+      reconcile: async (_, ctx) => {
+        atMs.push(ctx.now())
+        if (atMs.length < 3) throw new Error('no luck')
+        return done()
+      },
+    })
+    env = await createTestEnv({
+      retryBudget: { perSecond: 0.1, burst: 1 },
+      reconcilers: [widgets((runs = []), failing(Infinity), { resync: false }), gizmos],
+    })
+    await create()
+    await env.settle()
+    for (let i = 0; i < 20; i++) {
+      await env.patch(Widget, 'w', { metadata: { labels: { poke: `p${i}` } } })
+      await env.settle()
+    }
+    expect(runs.length).toBeGreaterThan(10)
+    const begunMs = env.nowMs()
+    await env.apply(Gizmo, { metadata: { name: 'g' }, spec: {} })
+    await env.advance('1m')
+    // One retry in ten seconds, for both: the widget's next ones stand between.
+    const retries = atMs.slice(1).map((ms) => Math.round((ms - begunMs) / 1_000))
+    expect(retries).toHaveLength(2)
+    expect(retries[0]).toBeGreaterThanOrEqual(10)
+    expect(retries[0]).toBeLessThanOrEqual(20)
+    expect(retries[1]).toBeLessThanOrEqual(40)
   })
 
   it('A10 after a success the next failure starts from the beginning', async () => {

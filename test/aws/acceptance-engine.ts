@@ -7,7 +7,7 @@ import { createDynamodbReservations } from '../../shared/adapters/aws/dynamodb/d
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb-store.ts'
 import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { createControlLoops, type ControlLoop } from '../../shared/engine/loops/control-loops.ts'
-import { createTokenBucket } from '../../shared/engine/limits/token-bucket.ts'
+import { createSharedRetryBudget } from '../../shared/engine/limits/retry-budget.ts'
 import { wheelSlot } from '../../shared/model/wheel.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { Random } from '../../shared/ports/random.ts'
@@ -139,7 +139,7 @@ async function startAwsCore(options: LocalCoreOptions, reserve: Reserve, state: 
   await giveBack(state)
   const wrapped = new Map([...state.queues].map(([name, queue]) => [name, wrapQueue(queue, name)]))
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
-  const budget = options.retryBudget && { retryBudget: createTokenBucket(options.retryBudget) }
+  const budget = options.retryBudget && { retryBudget: createSharedRetryBudget(options.retryBudget, reserve) }
   const engine: QueueServices = { ...services, queueOf, ...budget }
   const stop = new AbortController()
   const tick = createTick({ ...engine, depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0 })

@@ -162,7 +162,7 @@ describe('in what a run ends', () => {
     })
   })
 
-  it('a failure: one write, one hold; and to tell of it, two reads and a write of its event', async () => {
+  it('a failure: one write, one hold, one reservation of its retry; and to tell of it, two reads and a write of its event', async () => {
     await sail('w')
     ends = failing
     // Behind the third there is the most time to count in.
@@ -173,7 +173,7 @@ describe('in what a run ends', () => {
     await expectRequests(three, {
       ...changed,
       'reconcile GetItem': 3 * (1 + 2),
-      'reconcile UpdateItem': 3 + 2,
+      'reconcile UpdateItem': 3 + 3 + 2,
       'reconcile PutItem': 1,
       'reconcile ChangeMessageVisibilityBatch': 3,
     })

@@ -236,6 +236,19 @@ describe('the relay', () => {
   })
 })
 
+describe('the retry budget', () => {
+  it.each([
+    [{ perSecond: 5, burst: 20 }, '5/20'],
+    ['none', 'none'],
+  ] as const)('that is %j is told to the functions as %s', (retryBudget, told) => {
+    const functions = deployed({ retryBudget }).template()
+    expectProperties(functions, 'AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ SETPOINT_QUEUES: Match.anyValue(), SETPOINT_RETRY_BUDGET: told }) },
+    })
+    expect(JSON.stringify(synthesized)).not.toContain('SETPOINT_RETRY_BUDGET')
+  })
+})
+
 describe('the tick', () => {
   it('comes every minute, and one that fails is not tried again', () => {
     expectProperties(synthesized, 'AWS::Events::Rule', {

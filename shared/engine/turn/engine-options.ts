@@ -9,7 +9,7 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import type { EventRecorder } from '../insight/event-recorder.ts'
 import type { OutsideCounts } from '../insight/run-effects.ts'
-import type { TokenBucket } from '../limits/token-bucket.ts'
+import type { RetryBudget } from '../limits/retry-budget.ts'
 
 /** What every control loop runs on. */
 export interface EngineOptions {
@@ -23,7 +23,7 @@ export interface EngineOptions {
   readonly telemetry: Telemetry
   readonly events: EventRecorder
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
-  readonly retryBudget?: TokenBucket
+  readonly retryBudget?: RetryBudget
   /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
   readonly reserve?: Reserve
   /** Told of what a run does outside of this control plane; given for each run. */

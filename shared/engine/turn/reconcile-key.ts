@@ -11,6 +11,7 @@ import { createAdvice, type Advise } from '../insight/advice.ts'
 import { createRunAdvice, type AdviseOnRun } from '../insight/run-advice.ts'
 import { createRunObserver, type RunObserver } from '../insight/run-observer.ts'
 import { createLimits, type Entry, type Limits } from '../limits/limits.ts'
+import { reserveRetry } from '../limits/retry-budget.ts'
 import { admit, isHeldBy } from '../state/admission.ts'
 import { findSpecFaults } from '../state/as-read.ts'
 import { toBegunState } from '../state/begun-state.ts'
@@ -111,13 +112,16 @@ async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<v
 
 /** Writes how a run ended. If that cannot be written, the object says so instead. */
 async function conclude(loop: Loop, ran: RunResult, basis: TurnBasis & { readonly startMs: number }): Promise<void> {
-  const facts = runFacts(loop, ran, basis)
+  const { engine } = loop
+  const isFailed = ran.verdict.kind === 'failed'
+  const retryDelayMs = isFailed ? await reserveRetry(engine, basis.stored.engine) : undefined
+  const facts = { ...runFacts(loop, ran, basis), retryDelayMs }
   loop.adviseOnRun({ stored: basis.stored, verdict: ran.verdict, ms: facts.nowMs - basis.startMs })
   try {
-    await commit(afterRun(ran, ran.verdict, { ...basis, facts }), loop.engine)
+    await commit(afterRun(ran, ran.verdict, { ...basis, facts }), engine)
   } catch (error) {
     if (!isUnwritable(error)) throw error
-    await commit({ ...afterRun(ran, verdictOf(error), { ...basis, facts }), isStatusVital: false }, loop.engine)
+    await commit({ ...afterRun(ran, verdictOf(error), { ...basis, facts }), isStatusVital: false }, engine)
   }
 }
 
@@ -128,8 +132,7 @@ function runFacts({ controller, engine, limits }: Loop, ran: RunResult, { stored
   const known = { ...facts, nowMs, wakeAtMs: stored.engine.wakeAtMs, reporter, expectations, notes }
   const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
   const ended = { againMs, after: () => nextState(stored, verdict, known).object }
-  const retryDelayMs = verdict.kind === 'failed' ? engine.retryBudget?.reserve(nowMs) : undefined
-  return { ...known, ...limits.countEnded(stored, ended, nowMs), retryDelayMs }
+  return { ...known, ...limits.countEnded(stored, ended, nowMs) }
 }
 
 function factsOf({ controller, engine }: Loop, { object }: StoredObject, kind: ServedKind): TurnBasis['facts'] {

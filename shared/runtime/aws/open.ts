@@ -1,4 +1,5 @@
 import type { Controller } from '../../reconciler/controller.ts'
+import { parseRetryBudget } from '../retry-setting.ts'
 import type { AwsBoundary, Seeing } from './boundary.ts'
 import { openAwsQueues, type AwsQueues } from './queues.ts'
 import { createAwsServices, type QueueServices } from './services.ts'
@@ -17,7 +18,8 @@ export interface FunctionOptions {
  */
 export function openEngineServices({ boundary, seeing, controllers }: FunctionOptions): QueueServices & AwsQueues {
   const ports = openAwsTable(boundary, patienceMs)
-  const services = createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 300_000, ...seeing })
+  const retryBudget = parseRetryBudget(boundary.environment['SETPOINT_RETRY_BUDGET'])
+  const services = createAwsServices({ boundary, ports, controllers, retryBudget, kindsMaxAgeMs: 300_000, ...seeing })
   return { ...services, ...openAwsQueues(boundary, controllers) }
 }
 

@@ -1,6 +1,8 @@
 import type { ControlLoopsOptions } from '../../engine/loops/control-loops.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
+import { createSharedRetryBudget } from '../../engine/limits/retry-budget.ts'
+import type { Rate } from '../../model/reservations.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -35,6 +37,8 @@ export interface AwsServicesOptions {
   readonly telemetry: Telemetry
   readonly ports: TablePorts
   readonly controllers: readonly Controller[]
+  /** What all controllers together may spend on retries. Default: no limit. */
+  readonly retryBudget?: Rate | undefined
   /** How old may be what is known of the kinds that others define. */
   readonly kindsMaxAgeMs: number
 }
@@ -45,7 +49,7 @@ export interface QueueServices extends AwsServices {
 }
 
 export function createAwsServices(options: AwsServicesOptions): AwsServices {
-  const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry } = options
+  const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
   const { clock, random, retire } = boundary
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs })
   const store = withSafetyNet(tellDefinitionWrites(ports.store, catalog.invalidate), {
@@ -55,5 +59,19 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   })
   const resources = createResources({ store, clock, random })
   const events = createEventRecorder({ resources, clock, logger })
-  return { ...ports, store, resources, catalog, clock, random, logger, telemetry, events, controllers, retire }
+  const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
+  return {
+    ...ports,
+    store,
+    resources,
+    catalog,
+    clock,
+    random,
+    logger,
+    telemetry,
+    events,
+    controllers,
+    retire,
+    ...(retryBudget && { retryBudget }),
+  }
 }

@@ -8,6 +8,7 @@ import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
+import type { Rate } from '../../model/reservations.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { makeDataDirectory } from './data-directory.ts'
@@ -23,6 +24,8 @@ export interface LocalControlPlaneOptions {
   readonly logLevel?: LogLevel
   /** Default lean. */
   readonly httpServer?: HttpServerName
+  /** What all controllers together may spend on retries. Default: no limit. */
+  readonly retryBudget?: Rate | undefined
   /**
    * The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be
    * loaded then.
@@ -58,6 +61,7 @@ export async function startLocalControlPlane({
   dataDirectory,
   logLevel = 'info',
   httpServer = 'lean',
+  retryBudget,
   controllers,
   ...guard
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
@@ -89,6 +93,7 @@ export async function startLocalControlPlane({
     clock: systemClock,
     random: systemRandom,
     logger,
+    retryBudget,
   })
   serve(core.api)
   opened.move()

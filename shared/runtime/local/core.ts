@@ -9,7 +9,8 @@ import type { Controller } from '../../reconciler/controller.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
-import { createTokenBucket, type TokenBucketOptions } from '../../engine/limits/token-bucket.ts'
+import { createRetryBudget } from '../../engine/limits/retry-budget.ts'
+import type { Rate } from '../../model/reservations.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
@@ -36,10 +37,8 @@ export interface LocalCoreOptions {
   readonly logger: Logger
   /** Default 1 s. */
   readonly tickMs?: number
-  /**
-   * What all controllers together may spend on retries, for example 10 a second in bursts of 100. Default: no limit.
-   */
-  readonly retryBudget?: TokenBucketOptions
+  /** What all controllers together may spend on retries. Default: no limit. */
+  readonly retryBudget?: Rate | undefined
   /** Around each queue that is made; for tests. */
   readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
 }
@@ -83,7 +82,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     createQueue: (name: string, visibilityMs: number) =>
       wrapQueue(createMeasuredQueue(name, { clock, random, visibilityMs, telemetry }), name),
     tickMs: options.tickMs ?? 1_000,
-    ...(options.retryBudget === undefined ? {} : { retryBudget: createTokenBucket(options.retryBudget) }),
+    ...(options.retryBudget === undefined ? {} : { retryBudget: createRetryBudget(options.retryBudget) }),
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })

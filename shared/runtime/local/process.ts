@@ -5,6 +5,7 @@ import { createJsonLogger, logLevels } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
+import { parseRetryBudget, retryBudgetForm } from '../retry-setting.ts'
 import { checkDataDirectory } from './check.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
@@ -65,6 +66,7 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
       consent: consentOf(values),
       resume: values.resume,
       logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
+      retryBudget: parseRetryBudget(process.env['SETPOINT_RETRY_BUDGET']),
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
     }
   } catch (error) {
@@ -78,6 +80,7 @@ const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accep
   --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
   --check        read everything in the data directory, say what is damaged, and end: with 0 if nothing is
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
+  SETPOINT_RETRY_BUDGET (${retryBudgetForm}; 10/100 if left out),
   SETPOINT_HTTP (${httpServerNames.join(', ')})`
 
 const stopMs = 4_000
