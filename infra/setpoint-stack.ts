@@ -8,7 +8,7 @@ import { DumpArchive } from './constructs/dump-archive.ts'
 import type { TokenIssuer } from './constructs/principals.ts'
 import { allowRds } from './constructs/rds-access.ts'
 import { dashboardUrl } from './dashboards/dashboard.ts'
-import { shippedEntryOf, shippedReconcilers } from './shipped-reconcilers.ts'
+import { findShippedEntry, shippedReconcilers } from './shipped-reconcilers.ts'
 
 export interface SetpointStackProps extends StackProps {
   readonly adminPrincipals: readonly string[]
@@ -53,7 +53,7 @@ export class SetpointStack extends Stack {
       const { function: worker } = new Controller(this, pascalCase(name), {
         controlPlane: this.controlPlane,
         reconciler: name,
-        entry: shippedEntryOf(name),
+        entry: findShippedEntry(name),
         environment: environments[kind] ?? {},
         alarms: props.frugal !== true,
         dashboard: props.frugal !== true,

@@ -15,7 +15,7 @@ import {
   oneReconciler,
   type ReconcilerDescription,
 } from '../../infra/bundling/reconciler-modules.ts'
-import { shippedEntryOf, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
+import { findShippedEntry, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
 import { optionsOf } from '../support/command-line.ts'
 import { median } from './quantiles.ts'
 
@@ -52,7 +52,7 @@ function bundlesOf(): readonly Bundle[] {
 
 /** As `infra` puts it into the function that runs it. */
 function alone(name: string): string {
-  const entry = shippedEntryOf(name)
+  const entry = findShippedEntry(name)
   return oneReconciler(entry, describeReconcilers(entry).find((one) => one.name === name) as ReconcilerDescription)
 }
 
