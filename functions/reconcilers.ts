@@ -5,8 +5,8 @@ import { ownReconcilers } from './reconcilers/own.ts'
 import { awsPostgresReconcilers } from './reconcilers/postgres/aws-reconcilers.ts'
 
 /**
- * The reconcilers of this deployment, one line for each family. `infra` reads the imports above: the function that runs a
- * reconciler gets the module of its family alone. What `npm start` runs is in local.ts.
+ * The reconcilers of this deployment, one line for each family. `infra` reads the imports above: the function that runs
+ * a reconciler gets the module of its family alone. What `npm start` runs is in local.ts.
  */
 export const reconcilers: readonly Controller[] = [
   ...awsPostgresReconcilers,
