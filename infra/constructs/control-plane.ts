@@ -14,7 +14,6 @@ import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dash
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
-import type { Controller } from './controller.ts'
 import { allowObjects } from './object-access.ts'
 import { objectTable, type ObjectTableOptions } from './object-table.ts'
 import {
@@ -76,6 +75,15 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
   readonly alarms?: boolean
 }
 
+/** What a control plane needs to know of a `Controller`, which is a construct of its stack. */
+interface AdoptedController extends Construct {
+  readonly name: string
+  readonly queue: WorkQueue
+  readonly function: ControlFunction
+  readonly alarms: readonly cloudwatch.Alarm[]
+  readonly reconciler: ReconcilerDescription
+}
+
 /**
  * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add
  * a `Controller` for each reconciler, in the same stack.
@@ -104,7 +112,7 @@ export class ControlPlane extends Construct {
 
   private readonly props: ControlPlaneProps
   private readonly principals: Principals
-  private readonly controllers = new Map<string, Controller>()
+  private readonly controllers = new Map<string, AdoptedController>()
   private readonly guard: RemovalGuard
 
   constructor(scope: Construct, id: string, props: ControlPlaneProps) {
@@ -168,7 +176,7 @@ export class ControlPlane extends Construct {
   }
 
   /** For `Controller`: takes it in, and lets the functions of the control plane use its queue. */
-  adopt(controller: Controller): void {
+  adopt(controller: AdoptedController): void {
     const { name, queue } = controller
     if (Stack.of(controller) !== this.stack)
       throw new Error(

@@ -83,12 +83,12 @@ export class Controller extends Construct {
     this.queue.feed(this.function, feedingOf(this.reconciler))
     controlPlane.adopt(this)
 
-    const toShown = this.toShown()
-    this.alarms = props.alarms === false ? [] : createAlarms(this, controlPlane.alarmTopic, controllerWatches(toShown))
+    const shown = this.toShown()
+    this.alarms = props.alarms === false ? [] : createAlarms(this, controlPlane.alarmTopic, controllerWatches(shown))
     this.dashboard =
       props.dashboard === false
         ? undefined
-        : dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(toShown))
+        : dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(shown))
   }
 
   /** Seconds from the moment a change was accepted to the moment it was observed. */

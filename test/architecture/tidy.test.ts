@@ -1,6 +1,7 @@
 /** Holds the house rules of tidy.ts against the tree, and each against an example that breaks it. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { circlesIn } from './circles.ts'
 import { placeOf, root, sourceFile, sourceFiles } from './source.ts'
 import { sharedNames, tidyRules } from './tidy.ts'
 
@@ -25,6 +26,29 @@ describe('an exported name', () => {
   ])('of $paths: $because', ({ paths, found }) => {
     const texts = ['export interface A {}', 'export const A = 1, B = 2']
     expect(sharedNames(paths.map((path, i) => sourceFile(path, texts[i] ?? '')))).toHaveLength(found)
+  })
+})
+
+describe('a circle of imports', () => {
+  it('is nowhere in the tree', () => {
+    expect(circlesIn(sourceFiles())).toEqual([])
+  })
+
+  it.each([
+    { back: "import type { A } from '../a.ts'", found: [['shared/a.ts', 'shared/b/b.ts']], because: 'types count' },
+    {
+      back: "export const b = () => import('../a.ts')",
+      found: [['shared/a.ts', 'shared/b/b.ts']],
+      because: 'late counts',
+    },
+    { back: "import { c } from './c.ts'", found: [], because: 'it only goes one way' },
+  ])('of $back: $because', ({ back, found }) => {
+    const files = [
+      sourceFile('shared/a.ts', "import { b } from './b/b.ts'"),
+      sourceFile('shared/b/b.ts', back),
+      sourceFile('shared/b/c.ts', 'export const c = 1'),
+    ]
+    expect(circlesIn(files)).toEqual(found)
   })
 })
 

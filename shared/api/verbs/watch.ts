@@ -18,7 +18,8 @@ import {
 import { watchOptions, type WatchStart } from '../watch/options.ts'
 import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
-import { bookmarkMs, dueMs, pieces, type Stream } from '../watch/stream.ts'
+import type { Stream } from '../watch/stream-state.ts'
+import { bookmarkMs, dueMs, pieces } from '../watch/stream.ts'
 
 /**
  * `GET` of a collection with `watch`: what happens to it, line by line, until the client leaves or its time is over.

@@ -1,22 +1,10 @@
 import { keyOf, keyText } from '../../model/object-key.ts'
-import type { Change, ChangeBatch } from '../../ports/change-feed.ts'
+import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { inPortions } from './in-portions.ts'
 import { inVersion } from './live-changes.ts'
-import type { Stream } from './stream.ts'
+import type { Asked, Past, Stream } from './stream-state.ts'
 import { pastChangesText } from './texts.ts'
-
-/** A walk through the log that is to end where the live changes begin. */
-export interface Past {
-  readonly changes: AsyncIterator<ChangeBatch>
-  /** The batch that has been asked for, and where the live changes stood then. */
-  asked: Asked | undefined
-}
-
-interface Asked {
-  readonly liveAt: string
-  readonly result: Promise<IteratorResult<ChangeBatch>>
-}
 
 /** A refusal that comes by then is the status of the response; a watch of a quiet kind begins so much later. */
 const soonMs = 5

@@ -4,7 +4,7 @@ import type { Change } from '../../ports/change-feed.ts'
 import { eventLine } from './event-lines.ts'
 import type { Segment } from './live-changes.ts'
 import type { EventType } from './membership.ts'
-import type { Stream } from './stream.ts'
+import type { Stream } from './stream-state.ts'
 
 /** What a watch says of objects and changes, and what of it all watchers of the same view share. */
 

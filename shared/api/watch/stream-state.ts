@@ -1,0 +1,59 @@
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { ChangeBatch } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { View } from '../view.ts'
+import type { LiveChanges, Watcher } from './live-changes.ts'
+import type { Membership } from './membership.ts'
+
+/** One watch: what it was asked for, and how far it is. */
+export interface Stream extends Watcher {
+  readonly kind: ServedKind
+  readonly view: View
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly live: LiveChanges
+  readonly membership: Membership
+  /** Watchers of the same name are told the same of each change; `undefined` if no other watcher is sure to be. */
+  readonly sharedAs: string | undefined
+  readonly bookmarks: boolean
+  /** Whether a bookmark says where the initial objects end. */
+  readonly marksInitialEnd: boolean
+  readonly endsAtMs: number
+  /** The changes after a resourceVersion, for this watcher alone. */
+  readonly follow: (after: string) => AsyncIterator<ChangeBatch>
+  /** Told of failures that are not the client's. */
+  readonly onFailure: (error: unknown) => void
+  /** Called when the watch is over, perhaps more than once. */
+  readonly onEnd: () => void
+
+  /** Hands out the pages of the objects that are told first; `undefined` when they have been told. */
+  initial: (() => Promise<readonly StoredObject[] | undefined>) | undefined
+  /** What it reads by itself; `undefined` while it is live. */
+  past: Past | undefined
+  /** Everything up to here has been told. */
+  position: string
+  /** What the log told though the live changes may tell it too: the version of each object. */
+  readonly overlap: Map<string, bigint>
+  /** Whether the client has been told of an object. */
+  hasSent: boolean
+  /** What is to be sent. */
+  rest: string | Uint8Array | undefined
+  bookmarkAtMs: number
+  isCut: boolean
+  failure: Error | undefined
+  /** Ends the wait for something to tell. */
+  resume: (() => void) | undefined
+}
+
+/** A walk through the log that is to end where the live changes begin. */
+export interface Past {
+  readonly changes: AsyncIterator<ChangeBatch>
+  /** The batch that has been asked for, and where the live changes stood then. */
+  asked: Asked | undefined
+}
+
+export interface Asked {
+  readonly liveAt: string
+  readonly result: Promise<IteratorResult<ChangeBatch>>
+}

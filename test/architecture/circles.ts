@@ -1,0 +1,34 @@
+/** Circles among the files: who imports whom, in every form, types included. */
+import { posix } from 'node:path'
+import { importsOf, type SourceFile } from './source.ts'
+
+/** The files that import themselves by way of others, each circle as its files in order of path. */
+export function circlesIn(files: readonly SourceFile[]): readonly (readonly string[])[] {
+  const graph = new Map(files.map((file) => [file.path, targetsOf(file)]))
+  const reachable = new Map([...graph.keys()].map((path) => [path, reach(path, graph)]))
+  const circles = new Map<string, readonly string[]>()
+  for (const [path, reached] of reachable) {
+    if (!reached.has(path)) continue
+    const circle = [...reached].filter((other) => reachable.get(other)?.has(path)).toSorted()
+    circles.set(circle.join(), circle)
+  }
+  return [...circles.values()]
+}
+
+function targetsOf(file: SourceFile): readonly string[] {
+  return importsOf(file).flatMap((specifier) =>
+    specifier?.startsWith('.') ? [posix.join(posix.dirname(file.path), specifier)] : [],
+  )
+}
+
+/** All files that a file imports, and those that they import. */
+function reach(start: string, graph: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const reached = new Set<string>()
+  const open = [...(graph.get(start) ?? [])]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (reached.has(path)) continue
+    reached.add(path)
+    open.push(...(graph.get(path) ?? []))
+  }
+  return reached
+}
