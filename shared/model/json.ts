@@ -27,11 +27,23 @@ export function copyJson<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyJson) as Value
   const copy: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     const field = (value as Record<string, unknown>)[name]
     if (field !== undefined) copy[name] = copyJson(field)
   }
   return copy as Value
+}
+
+/** A copy of a JSON value that shares nothing with it and is frozen. Fields that are `undefined` are left out. */
+export function copyFrozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return Object.freeze(value.map(copyFrozen)) as Value
+  const copy: Record<string, unknown> = {}
+  for (const name in value) {
+    const field = (value as Record<string, unknown>)[name]
+    if (field !== undefined) copy[name] = copyFrozen(field)
+  }
+  return Object.freeze(copy) as Value
 }
 
 /**

@@ -111,7 +111,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'one message of several is settled',
     file: turn,
-    find: 'settle: () => queue.settle([kept, ...rest]),',
+    find: 'settle: () => queue.settle(rest.length === 0 ? [kept] : [kept, ...rest]),',
     replace: 'settle: () => queue.settle([kept]),',
   },
   {
@@ -179,9 +179,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a run is given what its process knew of the object a moment ago',
     file: reconcileKey,
-    find: '  const begun = await begin(loop, stored)\n',
+    find: '  const begun = toBegunState(stored, controller)\n',
     replace:
-      '  const known = ((globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap())\n  const mine = known.get(engine.store) ?? new Map<string, StoredObject>()\n  known.set(engine.store, mine)\n  const old = mine.get(stored.object.metadata.uid)\n  mine.set(stored.object.metadata.uid, stored)\n  if (old?.object.metadata.generation === stored.object.metadata.generation && isHeldBy(controller.finalizer, old.object) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return over(run(loop, { ...basis, stored: old }, signal))\n  const begun = await begin(loop, stored)\n',
+      '  const known = ((globalThis as { known?: WeakMap<object, Map<string, StoredObject>> }).known ??= new WeakMap())\n  const mine = known.get(engine.store) ?? new Map<string, StoredObject>()\n  known.set(engine.store, mine)\n  const old = mine.get(stored.object.metadata.uid)\n  mine.set(stored.object.metadata.uid, stored)\n  if (old?.object.metadata.generation === stored.object.metadata.generation && isHeldBy(controller.finalizer, old.object) && old.object.status?.observedGeneration !== stored.object.status?.observedGeneration) return isOver(run(loop, { ...basis, stored: old }, signal))\n  const begun = toBegunState(stored, controller)\n',
   },
   {
     bug: 'a timer runs its object ahead of its time',

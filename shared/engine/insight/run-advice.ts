@@ -40,8 +40,10 @@ export function createRunAdvice(controller: Controller, advise: Advise): AdviseO
   }
 
   const adviseOnRequeues = (stored: StoredObject, verdict: Verdict): void => {
+    const asksSoon = verdict.kind === 'again' && verdict.afterMs < shortMs
+    if (!asksSoon && requeues.size === 0) return
     const key = keyText(keyOf(stored.object))
-    const inARow = verdict.kind === 'again' && verdict.afterMs < shortMs ? (requeues.get(key) ?? 0) + 1 : 0
+    const inARow = asksSoon ? (requeues.get(key) ?? 0) + 1 : 0
     // The one that asked last stands last; those that are gone make room.
     requeues.delete(key)
     if (inARow === 0) return

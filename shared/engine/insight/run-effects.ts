@@ -11,8 +11,8 @@ export interface RunEffects {
   readonly written: { [outcome in WriteEffect]: number }
   /** What was missing or changed by somebody else, and was mended: children, and things outside. */
   drift: number
-  /** Calls of somebody else's API. */
-  readonly outside: Map<OutsideCall, number>
+  /** Calls of somebody else's API. Left out while there is none. */
+  outside?: Map<OutsideCall, number>
 }
 
 export type OutsideCall = `${OutsideVerb} ${'success' | 'error'}`
@@ -28,7 +28,8 @@ export function outsideCounts(effects: RunEffects): OutsideCounts {
   return {
     recordCall: (verb, result) => {
       const call: OutsideCall = `${verb} ${result}`
-      effects.outside.set(call, (effects.outside.get(call) ?? 0) + 1)
+      const outside = (effects.outside ??= new Map<OutsideCall, number>())
+      outside.set(call, (outside.get(call) ?? 0) + 1)
     },
     recordDrift: () => {
       effects.drift++
@@ -39,7 +40,7 @@ export function outsideCounts(effects: RunEffects): OutsideCounts {
 export type WriteEffect = Written['outcome'] | 'deleted'
 
 export function noEffects(): RunEffects {
-  return { reads: 0, written: { created: 0, updated: 0, unchanged: 0, deleted: 0 }, drift: 0, outside: new Map() }
+  return { reads: 0, written: { created: 0, updated: 0, unchanged: 0, deleted: 0 }, drift: 0 }
 }
 
 export interface EffectsOptions {

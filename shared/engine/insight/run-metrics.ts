@@ -65,7 +65,7 @@ export function createRunMetrics(name: string, telemetry: Telemetry): (run: RunR
     for (const outcome in written)
       if (written[outcome as WriteEffect] > 0) writes[outcome as WriteEffect](written[outcome as WriteEffect])
     if (drift > 0) drifted(drift)
-    for (const [call, times] of run.effects.outside) outside.get(call)?.(times)
+    for (const [call, times] of run.effects.outside ?? []) outside.get(call)?.(times)
     if (run.wasSteady) steadyRuns[steadyResult(run)]()
     if (run.convergedMs !== undefined) converged(run.convergedMs / 1_000)
     if (run.isRepair) repaired()

@@ -14,7 +14,7 @@ import { isRepeatedError } from '../state/repeated-errors.ts'
 import type { Turn } from '../state/turn.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
 import { noEffects, noteEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
-import { createRunLogger } from './run-logger.ts'
+import { RunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
 import { createUnconverged } from './unconverged.ts'
 
@@ -32,50 +32,92 @@ export interface RunObserverOptions {
   readonly resources: Resources
 }
 
+/** One run as it is observed. What it uses in place of the engine's own is made when the run asks for it. */
 export interface ObservedRun {
-  /** What this run is to use in place of the engine's own. */
-  readonly engine: { readonly logger: Logger; readonly resources: Resources; readonly outside: OutsideCounts }
+  readonly logger: Logger
+  readonly resources: Resources
+  readonly outside: OutsideCounts
   /** The run is over, and what it changed is written. */
   end(verdict: Verdict): void
 }
 
 export function createRunObserver(controller: Controller, engine: RunObserverOptions): RunObserver {
-  const { clock, random } = engine
-  const count = createRunMetrics(controller.name, engine.telemetry)
-  const unconverged = observeUnconverged(controller, engine)
+  const observer: Observer = {
+    controller,
+    engine,
+    count: createRunMetrics(controller.name, engine.telemetry),
+    unconverged: observeUnconverged(controller, engine),
+  }
+  return (stored, turn) => new Observation(observer, stored, turn)
+}
 
-  return (stored, turn) => {
-    const startMs = clock.nowMs()
-    const effects = noEffects()
-    const logger = createRunLogger(engine.logger, () => identity(controller, stored, random.uuid()))
-    const wasConverged = isConverged(stored)
-    const noting = { effects, manager: controller.name, wasConverged, logger }
-    unconverged.began(stored, startMs)
-    return {
-      engine: {
-        logger,
-        resources: noteEffects(engine.resources, noting),
-        outside: outsideCounts(effects),
-      },
-      end: (verdict) => {
-        const nowMs = clock.nowMs()
-        const ms = Math.max(0, nowMs - startMs)
-        const { change } = stored.engine
-        const isObserved = change !== undefined && settles(stored.object, verdict)
-        if (isObserved) unconverged.noteObserved(stored)
-        else if (verdict.kind === 'retryAfter') unconverged.waits(stored, nowMs + verdict.afterMs)
-        count({
-          verdict,
-          ms,
-          effects,
-          wasSteady: wasConverged && isUnprompted(turn),
-          convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
-          isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
-          isRepeated: isRepeatedError(stored, verdict),
-        })
-        log(logger, { turn, verdict, ms, effects })
-      },
-    }
+/** What observes all runs of a controller. */
+interface Observer {
+  readonly controller: Controller
+  readonly engine: RunObserverOptions
+  readonly count: ReturnType<typeof createRunMetrics>
+  readonly unconverged: ReturnType<typeof observeUnconverged>
+}
+
+class Observation implements ObservedRun {
+  readonly #observer: Observer
+  readonly #stored: StoredObject
+  readonly #turn: Turn
+  readonly #startMs: number
+  readonly #effects = noEffects()
+  #logger: Logger | undefined
+  #resources: Resources | undefined
+
+  constructor(observer: Observer, stored: StoredObject, turn: Turn) {
+    this.#observer = observer
+    this.#stored = stored
+    this.#turn = turn
+    this.#startMs = observer.engine.clock.nowMs()
+    observer.unconverged.began(stored, this.#startMs)
+  }
+
+  get logger(): Logger {
+    const { engine, controller } = this.#observer
+    return (this.#logger ??= new RunLogger(engine.logger, () =>
+      identity(controller, this.#stored, engine.random.uuid()),
+    ))
+  }
+
+  get resources(): Resources {
+    const { engine, controller } = this.#observer
+    return (this.#resources ??= noteEffects(engine.resources, {
+      effects: this.#effects,
+      manager: controller.name,
+      wasConverged: isConverged(this.#stored),
+      logger: this.logger,
+    }))
+  }
+
+  get outside(): OutsideCounts {
+    return outsideCounts(this.#effects)
+  }
+
+  end(verdict: Verdict): void {
+    const stored = this.#stored
+    const turn = this.#turn
+    const effects = this.#effects
+    const { engine, unconverged, count } = this.#observer
+    const nowMs = engine.clock.nowMs()
+    const ms = Math.max(0, nowMs - this.#startMs)
+    const { change } = stored.engine
+    const isObserved = change !== undefined && settles(stored.object, verdict)
+    if (isObserved) unconverged.noteObserved(stored)
+    else if (verdict.kind === 'retryAfter') unconverged.waits(stored, nowMs + verdict.afterMs)
+    count({
+      verdict,
+      ms,
+      effects,
+      wasSteady: isUnprompted(turn) && isConverged(stored),
+      convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
+      isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
+      isRepeated: isRepeatedError(stored, verdict),
+    })
+    log(this.logger, { turn, verdict, ms, effects })
   }
 }
 

@@ -1,6 +1,5 @@
 import { conditionOf, conditionsOf } from '../../model/conditions.ts'
 import { findChangedFields } from '../../model/changed-fields.ts'
-import { keyOf, keyText } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Wait } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
@@ -12,9 +11,9 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
  * the loop is open: only one run every 30 s is let through, to see whether it is over. It is once 30 s have passed in
  * which nothing but that probe wanted to run. A new generation always runs, unless the controller made it itself.
  *
- * Runs are counted in memory, and only for objects that ran within the last minutes: nothing grows with the objects
- * there are. That the loop is open is written in the object, by its wait: a process that has just begun, or another
- * one, goes on with probes.
+ * Runs are counted in memory, for objects that ran within the last minutes, and for no more than 40,000 of them:
+ * nothing grows with the objects there are. That the loop is open is written in the object, by its wait: a process that
+ * has just begun, or another one, goes on with probes.
  */
 export interface HotLoops {
   /** Undefined: run. Else: not before then, for this reason. */
@@ -40,15 +39,13 @@ export interface Blocked {
 
 const limits = { burst: 100, perSecond: 1 }
 const probeMs = 30_000
-/** By then the bucket is full again. */
-const forgetMs = 120_000
-const forgetEveryMs = 1_000
 /** From here on it is noted what each run changes. */
 const suspicious = 50
 
 interface Loop {
   readonly bucket: TokenBucket
-  readonly changes: Map<string, number>
+  /** How many runs changed a field, by its path. Made for a loop that is suspicious. */
+  changes: Map<string, number> | undefined
   generation: number
   lastRunMs: number
   isOpen: boolean
@@ -59,33 +56,10 @@ interface Loop {
 
 /** `controller`: whose changes of its own objects count as loops. */
 export function createHotLoops(controller: string): HotLoops {
-  /** In the order of the last runs. */
-  const loops = new Map<string, Loop>()
-  let forgotAtMs = -Infinity
-
-  /** Not at every run: to find the first of a Map takes long when many before it have gone. */
-  const forget = (nowMs: number): void => {
-    // The clock was put back: nothing has run in the time to come.
-    if (nowMs < forgotAtMs) for (const loop of loops.values()) loop.lastRunMs = Math.min(loop.lastRunMs, nowMs)
-    forgotAtMs = nowMs
-    for (const [key, { lastRunMs }] of loops) {
-      if (nowMs - lastRunMs < forgetMs) break
-      loops.delete(key)
-    }
-  }
-
-  const loopOf = (object: ApiObject, nowMs: number): Loop => {
-    const key = keyText(keyOf(object))
-    if (Math.abs(nowMs - forgotAtMs) >= forgetEveryMs) forget(nowMs)
-    const loop = loops.get(key) ?? begin(object, nowMs)
-    loops.delete(key)
-    loops.set(key, loop)
-    return loop
-  }
-
+  const loops = new RecentLoops()
   return {
     findBlock: ({ object, engine }, wakeUps, nowMs) => {
-      const loop = loopOf(object, nowMs)
+      const loop = loops.loopOf(object, nowMs)
       if (engine.wait?.kind === 'HotLoop' && !loop.isOpen) open(loop, engine.wait, nowMs)
       loop.wokenBy = engine.wait?.kind === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
       const isNew = object.metadata.generation !== loop.generation
@@ -98,26 +72,65 @@ export function createHotLoops(controller: string): HotLoops {
     },
 
     ran: (before, { againMs = Infinity, after }, nowMs) => {
-      const loop = loops.get(keyText(keyOf(before)))
+      const loop = loops.known(before)
       if (loop === undefined) return
       loop.lastRunMs = nowMs
       loop.isWanted = againMs < probeMs
-      if (loop.bucket.tokens(nowMs) > suspicious) return loop.changes.clear()
-      for (const field of findChangedFields({ status: statusOf(before) }, { status: statusOf(after()) }, 5))
-        loop.changes.set(field, (loop.changes.get(field) ?? 0) + 1)
+      if (loop.bucket.tokens(nowMs) > suspicious) loop.changes = undefined
+      else countChanges((loop.changes ??= new Map()), before, after())
     },
 
     probeAtMs: (object) => {
-      const loop = loops.get(keyText(keyOf(object)))
+      const loop = loops.known(object)
       return loop?.isOpen === true ? loop.lastRunMs + probeMs : undefined
     },
   }
 }
 
+/** After this time the bucket is full again. */
+const forgetMs = 120_000
+const generationMax = 20_000
+
+/** Loops of objects that ran lately, in two generations: the older one is forgotten when the younger one is full. */
+class RecentLoops {
+  #younger = new Map<string, Loop>()
+  #older = new Map<string, Loop>()
+  #turnedAtMs = 0
+
+  /** The loop of an object that is about to run. */
+  loopOf(object: ApiObject, nowMs: number): Loop {
+    if (this.#younger.size >= generationMax || Math.abs(nowMs - this.#turnedAtMs) >= forgetMs) this.#turn(nowMs)
+    const { uid } = object.metadata
+    let loop = this.#younger.get(uid)
+    if (loop === undefined) {
+      loop = this.#older.get(uid) ?? begin(object, nowMs)
+      this.#younger.set(uid, loop)
+    }
+    // The clock was put back: nothing has run in the time to come.
+    if (loop.lastRunMs > nowMs) loop.lastRunMs = nowMs
+    return loop
+  }
+
+  known({ metadata: { uid } }: ApiObject): Loop | undefined {
+    return this.#younger.get(uid) ?? this.#older.get(uid)
+  }
+
+  #turn(nowMs: number): void {
+    this.#older = this.#younger
+    this.#younger = new Map()
+    this.#turnedAtMs = nowMs
+  }
+}
+
+function countChanges(changes: Map<string, number>, before: ApiObject, after: ApiObject): void {
+  for (const field of findChangedFields({ status: statusOf(before) }, { status: statusOf(after) }, 5))
+    changes.set(field, (changes.get(field) ?? 0) + 1)
+}
+
 function begin({ metadata: { generation } }: ApiObject, nowMs: number): Loop {
   return {
     bucket: createTokenBucket(limits),
-    changes: new Map(),
+    changes: undefined,
     generation,
     lastRunMs: nowMs,
     isOpen: false,
@@ -148,7 +161,7 @@ function findTold(object: ApiObject): Pick<Blocked, 'reason' | 'message'> | unde
 
 function close(loop: Loop): undefined {
   loop.isOpen = false
-  loop.changes.clear()
+  loop.changes = undefined
 }
 
 /** A condition is the engine's, and its message may well differ. */
@@ -158,7 +171,7 @@ function statusOf({ status = {}, ...object }: ApiObject): NonNullable<ApiObject[
 }
 
 function explainLoop({ changes, wokenBy }: Loop): Pick<Blocked, 'reason' | 'message'> {
-  const [field] = [...changes].sort((a, b) => b[1] - a[1])[0] ?? []
+  const [field] = [...(changes ?? [])].sort((a, b) => b[1] - a[1])[0] ?? []
   const what = 'it ran 100 times at once and would go on'
   return field === undefined
     ? { reason: 'RunsWithoutEnd', message: `${what}; woken by: ${wokenBy}` }

@@ -23,7 +23,15 @@ export interface Limits {
 
 /** One turn's way through the limits. */
 export interface Entry {
-  /** Why the run is put off; undefined: it may begin. */
+  /** Why the object's own limits put the run off; undefined: they let it begin. */
+  postpone(stored: StoredObject, turn: Turn): Postponement | undefined
+  /** The controller's limit, where many processes share it. */
+  readonly shared: SharedEntry | undefined
+}
+
+/** One turn's way through the limit that processes share. Whoever entered leaves. */
+export interface SharedEntry {
+  /** Why the run is put off; undefined: its reservation is near. */
   postpone(stored: StoredObject, turn: Turn): Promise<Postponement | undefined>
   /** Waits for the reservation. Whether it took time: what was read before is old then. */
   wait(stored: StoredObject, signal: AbortSignal): Promise<boolean>
@@ -56,17 +64,11 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
     return { kind: 'HotLoop', untilMs, hotLoop: { status: 'True', reason, message } }
   }
 
-  const alone: Entry = {
-    postpone: async (stored, turn) => ownLimit(stored, turn, false),
-    wait: async () => false,
-    isLate: () => false,
-    leave: () => {},
-  }
+  const alone: Entry = { postpone: (stored, turn) => ownLimit(stored, turn, false), shared: undefined }
 
-  function inPace(pass: LinePlace): Entry {
-    return {
-      postpone: async (stored, turn) =>
-        ownLimit(stored, turn, pass.hasReservation(stored)) ?? reservationAhead(pass, stored, turn, options),
+  function enterPace(pass: LinePlace): Entry {
+    const shared: SharedEntry = {
+      postpone: (stored, turn) => reservationAhead(pass, stored, turn, options),
       wait: async (stored, signal) => {
         const waitMs = (await pass.runAtMs(stored)) - clock.nowMs()
         if (waitMs <= 0) return false
@@ -77,10 +79,11 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
       isLate: pass.isLate,
       leave: pass.leave,
     }
+    return { postpone: (stored, turn) => ownLimit(stored, turn, pass.hasReservation(stored)), shared }
   }
 
   return {
-    enter: () => (pace === undefined ? alone : inPace(pace.enter())),
+    enter: () => (pace === undefined ? alone : enterPace(pace.enter())),
     countEnded: (stored, run, nowMs) => {
       hotLoops.ran(stored.object, run, nowMs)
       return {

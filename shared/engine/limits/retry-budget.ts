@@ -14,7 +14,8 @@ export type RetryBudget = (nowMs: number) => number | Promise<number>
 
 /** Of one process, which runs all controllers. */
 export function createRetryBudget(rate: Rate): RetryBudget {
-  return createTokenBucket(rate).reserve
+  const bucket = createTokenBucket(rate)
+  return (nowMs) => bucket.reserve(nowMs)
 }
 
 /** Of many processes: a line of reservations. Where it cannot be asked just now, the backoff has to do. */

@@ -16,33 +16,51 @@ export interface TokenBucket {
   tokens(nowMs: number): number
 }
 
-export function createTokenBucket({ burst, perSecond }: TokenBucketOptions): TokenBucket {
-  const perMs = perSecond / 1_000
-  let level = burst
-  let atMs = -Infinity
+export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
+  return new Bucket(options)
+}
 
-  const fill = (nowMs: number): number => {
-    // A clock that was put back fills it from there on.
-    if (nowMs > atMs) level = Math.min(burst, level + (atMs === -Infinity ? 0 : (nowMs - atMs) * perMs))
-    atMs = nowMs
-    return level
+/** Rounding in the tokens' disfavour: a wait that was told is always long enough. */
+const epsilon = 1e-9
+
+/** There is one for each object that runs. */
+class Bucket implements TokenBucket {
+  readonly #burst: number
+  readonly #perMs: number
+  #level: number
+  #atMs = -Infinity
+
+  constructor({ burst, perSecond }: TokenBucketOptions) {
+    this.#burst = burst
+    this.#perMs = perSecond / 1_000
+    this.#level = burst
   }
-  const waitMs = (nowMs: number): number => Math.max(0, Math.ceil((1 - fill(nowMs)) / perMs))
-  /** Rounding in the tokens' disfavour: a wait that was told is always long enough. */
-  const epsilon = 1e-9
 
-  return {
-    take: (nowMs) => {
-      if (fill(nowMs) < 1 - epsilon) return false
-      level--
-      return true
-    },
-    reserve: (nowMs) => {
-      const wait = waitMs(nowMs)
-      level--
-      return wait
-    },
-    waitMs,
-    tokens: (nowMs) => Math.floor(fill(nowMs) + epsilon),
+  take(nowMs: number): boolean {
+    if (this.#fill(nowMs) < 1 - epsilon) return false
+    this.#level--
+    return true
+  }
+
+  reserve(nowMs: number): number {
+    const wait = this.waitMs(nowMs)
+    this.#level--
+    return wait
+  }
+
+  waitMs(nowMs: number): number {
+    return Math.max(0, Math.ceil((1 - this.#fill(nowMs)) / this.#perMs))
+  }
+
+  tokens(nowMs: number): number {
+    return Math.floor(this.#fill(nowMs) + epsilon)
+  }
+
+  #fill(nowMs: number): number {
+    // A clock that was put back fills it from there on.
+    const passedMs = this.#atMs === -Infinity ? 0 : nowMs - this.#atMs
+    if (passedMs > 0) this.#level = Math.min(this.#burst, this.#level + passedMs * this.#perMs)
+    this.#atMs = nowMs
+    return this.#level
   }
 }

@@ -5,6 +5,7 @@ import { applyDefaults } from '../../model/schema/defaulting.ts'
 import type { FieldErrorReason } from '../../model/schema/field-error.ts'
 import { question } from '../../model/schema/fit/fit.ts'
 import { objectFits } from '../../model/schema/fit/fits.ts'
+import { findSettledParts } from '../../model/schema/settled.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
 import { validate } from '../../model/schema/validate.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -15,8 +16,10 @@ import type { Kind } from '../../reconciler/kind.ts'
  * older than these. It is stored with them by its next write.
  */
 export function asRead(kind: Kind<unknown, unknown>, object: ApiObject, served?: ServedKind): ApiObject {
-  const schema = schemaOf(kind, served)?.properties?.['spec']
+  const whole = schemaOf(kind, served)
+  const schema = whole?.properties?.['spec']
   if (schema === undefined || !isObject(object['spec'])) return object
+  if (whole !== undefined && findSettledParts(whole, object)['spec'] !== undefined) return object
   const spec = applyDefaults(schema, object['spec'])
   return spec === object['spec'] ? object : { ...object, spec }
 }
@@ -34,7 +37,8 @@ export function findSpecFaults(
   const schema = schemaOf(kind, served)
   if (schema === undefined) return undefined
   const desired = withoutStatus(schema)
-  if (objectFits(desired, object, question.complete | question.valid)) return undefined
+  if (objectFits(desired, object, question.complete | question.valid, findSettledParts(schema, object)))
+    return undefined
   try {
     const faults = validate(desired, applyDefaults(desired, object))
     return faults.length === 0 ? undefined : faultsText(faults)

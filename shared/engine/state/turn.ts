@@ -29,9 +29,14 @@ export const shortWaitMsMax = 60_000
 
 /** The turns in a batch, one per key, in order of first arrival. */
 export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue): readonly Turn[] {
-  return [...Map.groupBy(deliveries, ({ wakeUp }) => keyText(wakeUp.key)).values()].map((together) =>
-    turnOf(together, queue),
-  )
+  const byKey = new Map<string, Delivery[]>()
+  for (const delivery of deliveries) {
+    const key = keyText(delivery.wakeUp.key)
+    const together = byKey.get(key)
+    if (together === undefined) byKey.set(key, [delivery])
+    else together.push(delivery)
+  }
+  return Array.from(byKey.values(), (together) => turnOf(together, queue))
 }
 
 function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
@@ -40,7 +45,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
   return {
     key: kept.wakeUp.key,
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
-    receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
+    receiveCount: deliveries.reduce((most, { receiveCount }) => Math.max(most, receiveCount), 0),
     handle: kept.handle,
     isNearReceiveLimit: kept.receiveCount >= (queue.receivesMax ?? Infinity),
     // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
@@ -52,7 +57,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
       if (others.length > 0) await queue.settle(others)
     },
     isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
-    settle: () => queue.settle([kept, ...rest]),
+    settle: () => queue.settle(rest.length === 0 ? [kept] : [kept, ...rest]),
   }
 }
 

@@ -24,7 +24,7 @@ export interface Ending {
   readonly isStatusVital: boolean
   readonly release: Release
   /** What people are told once it is written. */
-  readonly event?: RecordedEvent
+  readonly event?: RecordedEvent | undefined
   /** The end of a function that still runs though its time is over. Until then no other turn of the key begins. */
   readonly overrun?: Promise<unknown> | undefined
 }
@@ -73,12 +73,18 @@ function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown, { 
   logger.error('turn not ended; it comes again after its visibility timeout', about)
 }
 
-async function release(
-  { turn, release: how }: Ending,
+function release(ending: Ending, written: StoredObject | undefined, ports: CommitPorts): Promise<void> {
+  return ending.release.kind === 'hold'
+    ? holdMessage(ending.turn, ending.release, written, ports)
+    : ending.turn.settle()
+}
+
+async function holdMessage(
+  turn: Turn,
+  how: Extract<Release, { readonly kind: 'hold' }>,
   written: StoredObject | undefined,
   { clock }: CommitPorts,
 ): Promise<void> {
-  if (how.kind !== 'hold') return turn.settle()
   const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
   // Nothing could end the hold: the turn comes again at once.
   if (!isRecorded) return turn.hold(0)
@@ -87,9 +93,14 @@ async function release(
 }
 
 async function writeAndReport(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
-  const written = await writeFitting(ending, ports)
+  const written = isAsWanted(ending) ? ending.live : await writeFitting(ending, ports)
   if (ending.event !== undefined) await ports.events.record(ending.begun.object, ending.event)
   return written
+}
+
+/** Nothing is to be written, as after most runs. */
+function isAsWanted({ begun, live = begun, next, showsStatus, release: { kind } }: Ending): boolean {
+  return kind !== 'hold' && writeOf(live, next(live, showsStatus)).kind === 'none'
 }
 
 /** An object that is full has no room for conditions. The engine's own fields say why it waits. */

@@ -89,9 +89,8 @@ export function afterCleanup(live: StoredObject, basis: TurnBasis): Ending {
 export function afterRun(
   { live, overrun }: Pick<RunResult, 'live' | 'overrun'>,
   verdict: Verdict,
-  basis: TurnBasis & { readonly facts: RunFacts },
+  { basis: { stored, turn, controller }, facts }: { readonly basis: TurnBasis; readonly facts: RunFacts },
 ): Ending {
-  const { facts, stored, turn, controller } = basis
   const next = rememberLast((newest: StoredObject, showsStatus: boolean) =>
     nextState(newest, verdict, showsStatus === facts.showsStatus ? facts : { ...facts, showsStatus }),
   )
@@ -106,7 +105,7 @@ export function afterRun(
     showsStatus: facts.showsStatus,
     isStatusVital: true,
     release: releaseAfterRun(engine, { nowMs: facts.nowMs, turn, isOverrun }),
-    ...(event && { event }),
+    event,
     overrun,
   }
 }

@@ -8,7 +8,6 @@ import type { Telemetry } from '../../ports/telemetry.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import type { EventRecorder } from '../insight/event-recorder.ts'
-import type { OutsideCounts } from '../insight/run-effects.ts'
 import type { RetryBudget } from '../limits/retry-budget.ts'
 
 /** What every control loop runs on. */
@@ -26,6 +25,4 @@ export interface EngineOptions {
   readonly retryBudget?: RetryBudget
   /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
   readonly reserve?: Reserve
-  /** Told of what a run does outside of this control plane; given for each run. */
-  readonly outside?: OutsideCounts
 }

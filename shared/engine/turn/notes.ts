@@ -1,30 +1,42 @@
-import type { Notes } from '../../reconciler/notes.ts'
+import type { Json } from '../../model/json.ts'
 import { withMemory, type Memory } from '../../model/engine-state.ts'
+import type { Notes } from '../../reconciler/notes.ts'
 import type { RunMemory } from './run-memory.ts'
+import type { RunTime } from './run-times.ts'
 
 const lengthMax = 4_096
 
-export interface RunNotes extends Notes {
-  all(): NonNullable<Memory['notes']>
-}
-
 /** The notes of one run. */
-export function createNotes({ live, remember }: RunMemory, signal: AbortSignal): RunNotes {
-  let noted = live().engine.memory?.notes ?? {}
-  return {
-    get: (key) => noted[key],
-    set: (key, value) => {
-      const { [key]: _, ...others } = noted
-      const next = value === undefined ? others : { ...others, [key]: value }
-      if (JSON.stringify(next).length > lengthMax)
-        throw new TypeError(`notes: an object keeps ${lengthMax} characters at most; note what identifies a thing`)
-      noted = next
-    },
-    keep: async () => {
-      signal.throwIfAborted()
-      const kept = noted
-      await remember((engine) => withMemory(engine, { ...engine.memory, notes: kept }))
-    },
-    all: () => noted,
+export class RunNotes implements Notes {
+  readonly #memory: RunMemory
+  readonly #time: RunTime
+  #noted: NonNullable<Memory['notes']>
+
+  constructor(memory: RunMemory, time: RunTime) {
+    this.#memory = memory
+    this.#time = time
+    this.#noted = memory.live().engine.memory?.notes ?? {}
+  }
+
+  get(key: string): Json | undefined {
+    return this.#noted[key]
+  }
+
+  set(key: string, value: Json | undefined): void {
+    const { [key]: _, ...others } = this.#noted
+    const next = value === undefined ? others : { ...others, [key]: value }
+    if (JSON.stringify(next).length > lengthMax)
+      throw new TypeError(`notes: an object keeps ${lengthMax} characters at most; note what identifies a thing`)
+    this.#noted = next
+  }
+
+  async keep(): Promise<void> {
+    this.#time.throwIfOver()
+    const kept = this.#noted
+    await this.#memory.remember((engine) => withMemory(engine, { ...engine.memory, notes: kept }))
+  }
+
+  all(): NonNullable<Memory['notes']> {
+    return this.#noted
   }
 }

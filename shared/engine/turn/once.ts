@@ -4,12 +4,13 @@ import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { withMemory, type OnceRecord } from '../../model/engine-state.ts'
 import type { Effect, Once, OnceOptions } from '../../reconciler/once.ts'
 import type { RunMemory } from './run-memory.ts'
+import type { RunTime } from './run-times.ts'
 
 const keysMax = 32
 const resultLengthMax = 4_096
 
 /** Effects recorded with the object: before they begin, and with their result when they have ended. */
-export function createOnce({ live, remember }: RunMemory, signal: AbortSignal): Once {
+export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
   const note = (key: string, record: OnceRecord): Promise<void> =>
     remember((engine) => withMemory(engine, { ...engine.memory, once: { ...engine.memory?.once, [key]: record } }))
 
@@ -18,7 +19,7 @@ export function createOnce({ live, remember }: RunMemory, signal: AbortSignal): 
     effect: (effect: Effect) => Promise<Result>,
     { of = null }: OnceOptions = {},
   ): Promise<Result> => {
-    signal.throwIfAborted()
+    time.throwIfOver()
     const { object, engine } = live()
     const about = digest(canonicalJson(of))
     const known = engine.memory?.once?.[key]

@@ -21,13 +21,15 @@ import type { Turn, TurnRunner } from '../state/turn.ts'
 import { commit } from './commit.ts'
 import { afterCleanup, afterPostponement, afterRun, withoutRun, type TurnBasis } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
-import { runWithDeadline, type RunResult } from './run.ts'
+import { runInTime, type RunResult } from './run.ts'
+import { RunTimes } from './run-times.ts'
 
 /** A control loop as its turns use it. */
 interface Loop {
   readonly controller: Controller
   readonly engine: EngineOptions
   readonly limits: Limits
+  readonly times: RunTimes
   readonly observe: RunObserver
   readonly advise: Advise
   readonly adviseOnRun: AdviseOnRun
@@ -43,6 +45,7 @@ export function createReconcileKey(controller: Controller, engine: EngineOptions
     controller,
     engine,
     limits: createLimits(controller, engine),
+    times: new RunTimes(controller.timeoutMs, engine.clock),
     observe: createRunObserver(controller, engine),
     advise,
     adviseOnRun: createRunAdvice(controller, advise),
@@ -58,7 +61,7 @@ async function reconcileKey(loop: Loop, turn: Turn, signal: AbortSignal): Promis
     for (let looks = 1; !(await take(loop, turn, { entry, signal })); looks++)
       if (looks === looksMax) throw neverStill()
   } finally {
-    entry.leave()
+    entry.shared?.leave()
   }
 }
 
@@ -74,24 +77,26 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const stored = await engine.store.get(turn.key)
   const faults = stored && findSpecFaults(controller.kind, stored.object, kind)
   const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })
-  if (admission.kind === 'retry') return over(turn.hold(admission.afterMs))
-  if (admission.kind === 'drop' || stored === undefined || kind === undefined) return over(turn.settle())
+  if (admission.kind === 'retry') return isOver(turn.hold(admission.afterMs))
+  if (admission.kind === 'drop' || stored === undefined || kind === undefined) return isOver(turn.settle())
   const basis = { turn, stored, kind, controller, facts: factsOf(loop, stored, kind) }
-  if (admission.kind !== 'run') return over(commit(withoutRun(admission, basis), engine))
-  const postponement = await entry.postpone(stored, turn)
+  if (admission.kind !== 'run') return isOver(commit(withoutRun(admission, basis), engine))
+  const { shared } = entry
+  const postponement = entry.postpone(stored, turn) ?? (shared && (await shared.postpone(stored, turn)))
   if (postponement?.kind === 'HotLoop') loop.advise('HotLoop', keyText(turn.key))
-  if (postponement !== undefined) return over(commit(afterPostponement(postponement, basis), engine))
-  if (await entry.wait(stored, signal)) return false
-  const begun = await begin(loop, stored)
-  return begun !== undefined && !entry.isLate() && over(run(loop, { ...basis, stored: begun }, signal))
+  if (postponement !== undefined) return isOver(commit(afterPostponement(postponement, basis), engine))
+  if (shared !== undefined && (await shared.wait(stored, signal))) return false
+  const begun = toBegunState(stored, controller)
+  const written = begun === stored ? stored : await writeBegun(engine, begun)
+  if (written === undefined || shared?.isLate() === true) return false
+  await run(loop, written === stored ? basis : { ...basis, stored: written }, signal)
+  return true
 }
 
 /** The object as its run begins with it. Undefined if it changed just now. */
-async function begin({ controller, engine }: Loop, stored: StoredObject): Promise<StoredObject | undefined> {
-  const begun = toBegunState(stored, controller)
-  if (begun === stored) return stored
+async function writeBegun({ store }: EngineOptions, begun: StoredObject): Promise<StoredObject | undefined> {
   try {
-    return await engine.store.replace(begun, ['engine'])
+    return await store.replace(begun, ['engine'])
   } catch (error) {
     if (isOvertakenWrite(error)) return undefined
     throw error
@@ -99,40 +104,64 @@ async function begin({ controller, engine }: Loop, stored: StoredObject): Promis
 }
 
 async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<void> {
-  const { controller, engine } = loop
+  const { controller, engine, times } = loop
   const { stored, turn, kind } = basis
   const seen = loop.observe(stored, turn)
   const startMs = engine.clock.nowMs()
   const phase = isDeleting(stored.object) && isHeldBy(controller.finalizer, stored.object) ? 'cleanup' : 'reconcile'
-  const ran = await runWithDeadline({ controller, kind, stored, engine: { ...engine, ...seen.engine }, signal, phase })
+  const time = times.begin(signal)
+  const ran = await runInTime({ controller, kind, stored, engine, seen, time, phase }).finally(() => times.end(time))
   const isCleanedUp = phase === 'cleanup' && ran.verdict.kind === 'done'
-  await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, ran, { ...basis, startMs }))
+  await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, { ran, basis, startMs }))
   seen.end(ran.verdict)
 }
 
+interface Ended {
+  readonly ran: RunResult
+  readonly basis: TurnBasis
+  readonly startMs: number
+}
+
 /** Writes how a run ended. If that cannot be written, the object says so instead. */
-async function conclude(loop: Loop, ran: RunResult, basis: TurnBasis & { readonly startMs: number }): Promise<void> {
+async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<void> {
   const { engine } = loop
   const isFailed = ran.verdict.kind === 'failed'
   const retryDelayMs = isFailed ? await reserveRetry(engine, basis.stored.engine) : undefined
-  const facts = { ...runFacts(loop, ran, basis), retryDelayMs }
-  loop.adviseOnRun({ stored: basis.stored, verdict: ran.verdict, ms: facts.nowMs - basis.startMs })
+  const facts = runFacts(loop, { ran, basis, retryDelayMs })
+  loop.adviseOnRun({ stored: basis.stored, verdict: ran.verdict, ms: facts.nowMs - startMs })
   try {
-    await commit(afterRun(ran, ran.verdict, { ...basis, facts }), engine)
+    await commit(afterRun(ran, ran.verdict, { basis, facts }), engine)
   } catch (error) {
     if (!isUnwritable(error)) throw error
-    await commit({ ...afterRun(ran, verdictOf(error), { ...basis, facts }), isStatusVital: false }, engine)
+    await commit({ ...afterRun(ran, verdictOf(error), { basis, facts }), isStatusVital: false }, engine)
   }
 }
 
-function runFacts({ controller, engine, limits }: Loop, ran: RunResult, { stored, kind, facts }: TurnBasis): RunFacts {
+function runFacts(
+  { controller, engine, limits }: Loop,
+  { ran, basis, retryDelayMs }: Pick<Ended, 'ran' | 'basis'> & Pick<RunFacts, 'retryDelayMs'>,
+): RunFacts {
+  const { stored, kind, facts } = basis
   const { verdict, expectations, notes } = ran
   const nowMs = engine.clock.nowMs()
-  const reporter = { manager: controller.name, schema: kind.schema }
-  const known = { ...facts, nowMs, wakeAtMs: stored.engine.wakeAtMs, reporter, expectations, notes }
+  const known = {
+    nowMs,
+    chance: facts.chance,
+    generation: facts.generation,
+    showsStatus: facts.showsStatus,
+    wakeAtMs: stored.engine.wakeAtMs,
+    reporter: { manager: controller.name, schema: kind.schema },
+    expectations,
+    notes,
+    retryDelayMs,
+  }
   const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined
-  const ended = { againMs, after: () => nextState(stored, verdict, known).object }
-  return { ...known, ...limits.countEnded(stored, ended, nowMs) }
+  const { window, probeAtMs } = limits.countEnded(
+    stored,
+    { againMs, after: () => nextState(stored, verdict, known).object },
+    nowMs,
+  )
+  return window === undefined && probeAtMs === undefined ? known : { ...known, window, probeAtMs }
 }
 
 function factsOf({ controller, engine }: Loop, { object }: StoredObject, kind: ServedKind): TurnBasis['facts'] {
@@ -144,7 +173,7 @@ function factsOf({ controller, engine }: Loop, { object }: StoredObject, kind: S
   }
 }
 
-async function over(end: Promise<void>): Promise<true> {
+async function isOver(end: Promise<void>): Promise<true> {
   await end
   return true
 }

@@ -1,24 +1,20 @@
-import { hasCode, OperatingError } from '../../model/errors.ts'
+import { hasCode } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
-import { copyJson, deepFreeze, isObject, type JsonObject } from '../../model/json.ts'
+import { copyFrozen, copyJson, isObject, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
-import { asRead } from '../state/as-read.ts'
-import { attemptsOf, type Deadlines, type Memory } from '../../model/engine-state.ts'
-import { giveUpError } from '../state/give-up-error.ts'
-import { trackCalls, type ContextCalls } from './context-calls.ts'
+import type { Deadlines, Memory } from '../../model/engine-state.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { createContext } from './create-context.ts'
-import { createNotes } from './notes.ts'
-import { createOnce } from './once.ts'
 import { done, reportOf, type Outcome, type Report } from '../../reconciler/outcome.ts'
+import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
+import type { ObservedRun } from '../insight/run-observer.ts'
+import { giveUpError } from '../state/give-up-error.ts'
+import { asRead } from '../state/as-read.ts'
+import { RunContext } from './run-context.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createRunMemory } from './run-memory.ts'
-import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
-
-/** A reason made once: without one, every abort would make an error with a stack. */
-const ended = new OperatingError('DEADLINE_EXCEEDED', 'the run is over')
+import type { RunTime } from './run-times.ts'
 
 export interface RunOptions {
   readonly controller: Controller
@@ -26,8 +22,8 @@ export interface RunOptions {
   readonly kind: ServedKind
   readonly stored: StoredObject
   readonly engine: EngineOptions
-  /** Aborts when the process stops. */
-  readonly signal: AbortSignal
+  readonly seen: ObservedRun
+  readonly time: RunTime
   readonly phase: 'reconcile' | 'cleanup'
 }
 
@@ -44,62 +40,45 @@ export interface RunResult {
 }
 
 /**
- * Runs the user's function once, for no longer than the controller's timeout. A function that goes on after that is not
- * waited for; its context refuses every verb from then on, so that what it does late cannot be written. A signal that
- * says DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given
- * up: that is no failure of the object's.
+ * Runs the user's function once, for no longer than its time. A function that goes on after that is not waited for; its
+ * context refuses every verb from then on, so that what it does late cannot be written. A signal that says
+ * DEADLINE_EXCEEDED ends the run's time ahead of that. When the process stops for another reason, the run is given up:
+ * that is no failure of the object's.
  */
-export async function runWithDeadline({
-  controller,
+export async function runInTime({
   kind,
+  controller,
   stored,
   engine,
-  signal,
+  seen,
+  time,
   phase,
 }: RunOptions): Promise<RunResult> {
-  const over = new AbortController()
-  // AbortSignal.any would leave a weak reference at `signal` for every run, until garbage is collected.
-  const giveUp = (): void => over.abort(signal.reason)
-  signal.addEventListener('abort', giveUp)
-  if (signal.aborted) giveUp()
   // Whoever changed the object in place would change what is written at the end.
-  const object = deepFreeze(copyJson(asRead(controller.kind, stored.object, kind)))
+  const object = copyFrozen(asRead(controller.kind, stored.object, kind))
   const memory = createRunMemory(engine.store, stored)
-  const notes = createNotes(memory, over.signal)
-  const context = createContext({
-    controller,
-    object,
-    engine,
-    signal: over.signal,
-    deadlineMs: engine.clock.nowMs() + controller.timeoutMs,
-    attempt: attemptsOf(stored.engine, object.metadata.generation),
-    once: createOnce(memory, over.signal),
-    expectations: new Map(Object.entries(stored.engine.memory?.expectations ?? {})),
-    notes,
-  })
+  const context = new RunContext({ controller, object, stored, engine, seen, time, memory })
   const run = phase === 'cleanup' ? cleanupRunOf(controller) : controller.reconcile
-  const running = verdictOn(run, object, trackCalls(context))
-  try {
-    const verdict = await Promise.race([running, engine.clock.sleep(controller.timeoutMs, over.signal)])
-    if (signal.aborted && !hasSucceeded(verdict) && !isOutOfTime(signal)) throw giveUpError()
-    const expectations = Object.fromEntries(context.expectations)
-    const known = { live: memory.live(), expectations, notes: notes.all() }
-    if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
-    return { verdict: tooLong(controller), ...known, overrun: running }
-  } finally {
-    signal.removeEventListener('abort', giveUp)
-    over.abort(ended)
-  }
+  const running = verdictOn(run, object, context)
+  const verdict = await firstOf(running, time)
+  if (time.stop.aborted && !hasSucceeded(verdict) && !isOutOfTime(time.stop)) throw giveUpError()
+  const known = { live: memory.live(), expectations: context.expected(), notes: context.notes.all() }
+  if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
+  return { verdict: tooLong(controller), ...known, overrun: running }
 }
 
-async function verdictOn(
-  run: Controller['reconcile'],
-  object: ApiObject,
-  { context, findForgotten }: ContextCalls,
-): Promise<Verdict> {
+/** The verdict; undefined if the time was over first. */
+function firstOf(running: Promise<Verdict>, time: RunTime): Promise<Verdict | void> {
+  return new Promise<Verdict | void>((resolve, reject) => {
+    running.then(resolve, reject)
+    time.onOver(() => resolve())
+  })
+}
+
+async function verdictOn(run: Controller['reconcile'], object: ApiObject, context: RunContext): Promise<Verdict> {
   try {
     const outcome: unknown = await run(object, context)
-    const verb = findForgotten()
+    const verb = context.findForgotten()
     if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
     if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
     return storable(outcome, outcome)

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../json.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { question } from './fit/fit.ts'
 import { objectFits } from './fit/fits.ts'
 import type { StructuralSchema } from './structural-schema.ts'
@@ -29,14 +30,31 @@ type Parts = WeakMap<object, string>
 
 const parts = new WeakMap<StructuralSchema, Parts>()
 
+/** By the text of the schema: a schema that was read from the store says the same as the one that was written. */
+const partsByText = new Map<string, Parts>()
+const textsMax = 1_000
+
 function partsOf(schema: StructuralSchema): Parts {
   let known = parts.get(schema)
-  if (known === undefined) parts.set(schema, (known = new WeakMap()))
+  if (known === undefined) parts.set(schema, (known = findPartsByText(schema)))
   return known
 }
 
+function findPartsByText(schema: StructuralSchema): Parts {
+  const text = canonicalJson(schema)
+  const known = partsByText.get(text) ?? new WeakMap()
+  if (partsByText.size >= textsMax) partsByText.clear()
+  partsByText.set(text, known)
+  return known
+}
+
+/** The parts of an object that are known to be settled, without looking at them. */
+export function findSettledParts(schema: StructuralSchema, object: JsonObject): JsonObject {
+  return findKnownParts(partsOf(schema), object)
+}
+
 /** Of each field, what is known to be settled: its value, or the one it replaces. */
-function findKnownParts(known: Parts, object: JsonObject, old: JsonObject | undefined): JsonObject {
+function findKnownParts(known: Parts, object: JsonObject, old?: JsonObject): JsonObject {
   const past: JsonObject = {}
   for (const field in object) {
     const part = object[field]

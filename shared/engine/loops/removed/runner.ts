@@ -7,6 +7,7 @@ import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
+import { replaceInContext } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
 import { asRead, findSpecFaults } from '../../state/as-read.ts'
@@ -61,13 +62,13 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 function createRemovedController(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
   const { definition: __, ...primary } = controller.kind
-  const lastContext = (ctx: Context, object: ApiObject): Context => ({
-    ...ctx,
-    removed: true,
-    event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
-    apply: (kind, given, options) =>
-      options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
-  })
+  const lastContext = (ctx: Context, object: ApiObject): Context =>
+    replaceInContext(ctx, {
+      removed: true,
+      event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
+      apply: (kind, given, options) =>
+        options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
+    })
   /** Who was seen off is not run again, whatever becomes of the others: all of them may take longer than one run. */
   const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
     const { removed } = record as RemovedRecord

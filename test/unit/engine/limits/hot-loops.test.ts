@@ -28,3 +28,26 @@ describe('a loop that is open when the clock is put back', () => {
     expect(runsAt(loops, 30_000)).toBe(true)
   })
 })
+
+function other(i: number): StoredObject {
+  const { object } = stored
+  return { ...stored, object: { ...object, metadata: { ...object.metadata, uid: `other-${i}` } } }
+}
+
+describe('the memory of runs', () => {
+  it('holds 40,000 objects at most, however many run', () => {
+    const loops = createHotLoops('widgets')
+    for (let i = 0; i < 100; i++) expect(runsAt(loops, 0)).toBe(true)
+    for (let i = 0; i < 40_000; i++) loops.findBlock(other(i), [], 0)
+    expect(runsAt(loops, 0)).toBe(true)
+  })
+
+  it('keeps those that run, whatever else runs between', () => {
+    const loops = createHotLoops('widgets')
+    for (let i = 0; i < 100; i++) {
+      expect(runsAt(loops, 0)).toBe(true)
+      for (let j = 0; j < 1_000; j++) loops.findBlock(other(i * 1_000 + j), [], 0)
+    }
+    expect(runsAt(loops, 0)).toBe(false)
+  })
+})

@@ -1,0 +1,130 @@
+import { durationMs } from '../../model/duration.ts'
+import { attemptsOf, type Deadlines } from '../../model/engine-state.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { Context, Outside, OutsideVerb } from '../../reconciler/context.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { RecordedEvent } from '../insight/event-recorder.ts'
+import type { ObservedRun } from '../insight/run-observer.ts'
+import { ContextCalls } from './context-calls.ts'
+import type { EngineOptions } from './engine-options.ts'
+import { RunNotes } from './notes.ts'
+import { createOnce } from './once.ts'
+import type { RunMemory } from './run-memory.ts'
+import type { RunTime } from './run-times.ts'
+import { RunVerbs } from './run-verbs.ts'
+
+export interface ContextOptions {
+  readonly controller: Controller
+  /** The object that is reconciled, as its author gets it. */
+  readonly object: ApiObject
+  readonly stored: StoredObject
+  readonly engine: EngineOptions
+  readonly seen: ObservedRun
+  readonly time: RunTime
+  readonly memory: RunMemory
+}
+
+/**
+ * The context of one run, and what the run leaves in it. Made for every run, so that it is small: what most runs do not
+ * ask for is made when somebody asks. Verbs are fields, so that an author may take them out of the context.
+ */
+export class RunContext implements Context {
+  readonly #run: ContextOptions
+  readonly #calls = new ContextCalls()
+  readonly #verbs: RunVerbs
+  #expectations: Map<string, number> | undefined
+  readonly deadlineMs: number
+  readonly attempt: number
+  readonly removed = false
+  readonly notes: RunNotes
+  readonly outside: Outside
+  readonly log: Logger
+
+  constructor(run: ContextOptions) {
+    const { controller, object, stored, engine, seen, time, memory } = run
+    this.#run = run
+    this.#verbs = new RunVerbs({ manager: controller.name, object, engine, seen, time })
+    this.deadlineMs = time.deadlineMs
+    this.attempt = attemptsOf(stored.engine, object.metadata.generation)
+    this.notes = new RunNotes(memory, time)
+    this.outside = new RunOutside(run)
+    this.log = seen.logger
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.time.signal
+  }
+
+  get expectations(): Map<string, number> {
+    return (this.#expectations ??= new Map(Object.entries(this.#run.stored.engine.memory?.expectations ?? {})))
+  }
+
+  /** The name of a call that the run has not waited for. */
+  findForgotten(): string | undefined {
+    return this.#calls.findForgotten()
+  }
+
+  /** What is expected now. */
+  expected(): Deadlines {
+    if (this.#expectations === undefined) return this.#run.stored.engine.memory?.expectations ?? {}
+    return Object.fromEntries(this.#expectations)
+  }
+
+  readonly now: Context['now'] = () => this.#run.engine.clock.nowMs()
+  readonly sleep: Context['sleep'] = (duration) => this.#run.engine.clock.sleep(durationMs(duration), this.signal)
+  readonly event: Context['event'] = (type, reason, message) => record(this.#run, { type, reason, message })
+  readonly once: Context['once'] = (key, effect, options) =>
+    createOnce(this.#run.memory, this.#run.time)(key, effect, options)
+
+  readonly outcomeOf: Context['outcomeOf'] = (object) => this.#verbs.outcomeOf(object)
+  readonly get: Context['get'] = (kind, at, options) => this.#calls.track('get', this.#verbs.get(kind, at, options))
+  readonly list: Context['list'] = (kind, options) => this.#calls.track('list', this.#verbs.list(kind, options))
+  readonly children: Context['children'] = (kind) => this.#calls.track('children', this.#verbs.children(kind))
+  readonly apply: Context['apply'] = (kind, applied, options) =>
+    this.#calls.track('apply', this.#verbs.apply(kind, applied, options))
+
+  readonly create: Context['create'] = (kind, applied, options) =>
+    this.#calls.track('create', this.#verbs.create(kind, applied, options))
+
+  readonly patch: Context['patch'] = (kind, at, body, options) =>
+    this.#calls.track('patch', this.#verbs.patch(kind, at, body, options))
+
+  readonly delete: Context['delete'] = (kind, at) => this.#calls.track('delete', this.#verbs.delete(kind, at))
+}
+
+/**
+ * A context with some of it replaced. A spread alone would leave out what is made only when somebody asks for it.
+ */
+export function replaceInContext(context: Context, replaced: Partial<Context>): Context {
+  const { signal, expectations } = context
+  return { ...context, signal, expectations, ...replaced }
+}
+
+function record(
+  { controller, object, engine }: ContextOptions,
+  event: Omit<RecordedEvent, 'component'>,
+): Promise<void> {
+  return engine.events.record(object, { ...event, component: controller.name })
+}
+
+/** What a run tells of its doings outside. */
+class RunOutside implements Outside {
+  readonly #run: ContextOptions
+
+  constructor(run: ContextOptions) {
+    this.#run = run
+  }
+
+  recordCall(verb: OutsideVerb, result: 'success' | 'error'): void {
+    this.#run.seen.outside.recordCall(verb, result)
+  }
+
+  async recordDrift(message: string): Promise<void> {
+    const { seen } = this.#run
+    seen.outside.recordDrift()
+    seen.logger.info('drift mended', { outside: message })
+    await record(this.#run, { type: 'Normal', reason: 'DriftMended', message })
+  }
+}

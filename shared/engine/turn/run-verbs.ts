@@ -1,0 +1,204 @@
+import { hasCode, OperatingError } from '../../model/errors.ts'
+import { foreignPart } from '../../model/foreign-part.ts'
+import { copyJson, isObject, type JsonObject } from '../../model/json.ts'
+import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { Applied, At, Context, WriteOutcome } from '../../reconciler/context.ts'
+import type { Kind } from '../../reconciler/kind.ts'
+import { keyIn } from '../../resources/conditional-writes.ts'
+import { refuseIncomplete } from '../../resources/damaged.ts'
+import type { Place, Resources, Written } from '../../resources/resources.ts'
+import type { ObservedRun } from '../insight/run-observer.ts'
+import { asRead } from '../state/as-read.ts'
+import { childrenOf } from './children.ts'
+import type { EngineOptions } from './engine-options.ts'
+import { refuseAnothersChild, withOwner } from './owners.ts'
+import type { RunTime } from './run-times.ts'
+
+export interface VerbsOptions {
+  /** The controller's name: who writes. */
+  readonly manager: string
+  /** The object that is reconciled. */
+  readonly object: ApiObject
+  readonly engine: Pick<EngineOptions, 'catalog' | 'index' | 'store'>
+  readonly seen: Pick<ObservedRun, 'resources'>
+  readonly time: RunTime
+}
+
+/** The verbs of one run, and what it has read and written by them. */
+export class RunVerbs {
+  readonly #options: VerbsOptions
+  #objects: Map<string, ApiObject | undefined> | undefined
+  #outcomes: WeakMap<object, WriteOutcome> | undefined
+
+  constructor(options: VerbsOptions) {
+    this.#options = options
+  }
+
+  outcomeOf(object: object): WriteOutcome | undefined {
+    return this.#outcomes?.get(object)
+  }
+
+  async get<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    { cached = false }: { readonly cached?: boolean } = {},
+  ): Promise<Read | undefined> {
+    const type = await this.#requireServed(kind)
+    const place = this.#place(at)
+    const key = keyIn(type, place)
+    const text = keyText(key)
+    if (cached && this.#objects?.has(text) === true) return this.#objects.get(text) as Read | undefined
+    const found = await absentIfNotFound(this.#resources.get(type, place))
+    return this.#note(key, found && copyJson(asRead(kind, found.object))) as Read | undefined
+  }
+
+  async list<Read>(
+    kind: Kind<Read, unknown>,
+    { namespace = this.#options.object.metadata.namespace ?? '', labels = {} }: NonNullable<ListOptions> = {},
+  ): Promise<readonly Read[]> {
+    const wanted = Object.entries(labels)
+    const selector = (one: ApiObject): boolean =>
+      wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
+    const found = await this.#resources.list(await this.#requireServed(kind), {
+      selector,
+      ...(namespace === '' ? {} : { namespace }),
+    })
+    refuseIncomplete(found)
+    return found.items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
+  }
+
+  async children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]> {
+    const { object, engine } = this.#options
+    const found = await childrenOf(object, await this.#requireServed(kind), engine)
+    return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
+  }
+
+  async apply<Read, Body>(
+    kind: Kind<Read, Body>,
+    applied: Applied<Body>,
+    { owned = true }: { readonly owned?: boolean } = {},
+  ): Promise<Read> {
+    const type = await this.#requireServed(kind)
+    const { at, body, isChild } = this.#placeBody(type, applied, owned)
+    const check = (live: ApiObject): void => refuseAnothersChild(live, this.#options.object)
+    const patch = { type: 'apply', body, force: true } as const
+    const write = isChild ? { ...this.#write, check } : this.#write
+    return this.#noteWrite(await this.#resources.patch(type, at, patch, write)) as Read
+  }
+
+  async create<Read, Body>(
+    kind: Kind<Read, Body>,
+    applied: Applied<Body>,
+    { owned = true }: { readonly owned?: boolean } = {},
+  ): Promise<Read> {
+    const type = await this.#requireServed(kind)
+    const { at, body } = this.#placeBody(type, applied, owned)
+    return this.#noteWrite(await this.#resources.create(type, inNamespace(type, body, at), this.#write)) as Read
+  }
+
+  async patch<Read>(
+    kind: Kind<Read, unknown>,
+    at: string | At,
+    body: JsonObject,
+    path: { readonly subresource?: 'status' } = {},
+  ): Promise<Read> {
+    const type = await this.#requireServed(kind)
+    const place = this.#place(at)
+    const patch = { type: 'merge', body: writable(type, place, body) } as const
+    return this.#noteWrite(await this.#resources.patch(type, place, patch, { ...this.#write, ...path })) as Read
+  }
+
+  async delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean> {
+    const type = await this.#requireServed(kind)
+    const place = this.#place(at)
+    const deleted = await absentIfNotFound(this.#resources.delete(type, place))
+    if (deleted !== undefined) this.#note(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
+    return deleted !== undefined
+  }
+
+  get #resources(): Resources {
+    return this.#options.seen.resources
+  }
+
+  get #write(): { readonly manager: string; readonly fieldValidation: 'Strict' } {
+    return { manager: this.#options.manager, fieldValidation: 'Strict' }
+  }
+
+  /** Every verb passes here: a run whose time is over has no say any more. */
+  async #requireServed(kind: Kind<unknown, unknown>): Promise<ServedKind> {
+    const { time, object, engine } = this.#options
+    if (time.isOver) throw lateCallError(time.reason, object)
+    const found = await engine.catalog.byKind(kind.group, kind.kind)
+    if (found !== undefined) return found
+    const group = kind.group || 'core'
+    throw new OperatingError(
+      'NOT_FOUND',
+      `no kind ${kind.kind} in group ${group} is served; apply its CustomResourceDefinition`,
+    )
+  }
+
+  #place(at: string | At): Place {
+    const namespace = this.#options.object.metadata.namespace ?? ''
+    return typeof at === 'string' ? { namespace, name: at } : { namespace, ...at }
+  }
+
+  /** Where an object is to be, and what it is to be. */
+  #placeBody(kind: ServedKind, applied: Applied<unknown>, owned: boolean) {
+    const { object } = this.#options
+    const { name, namespace } = applied.metadata
+    const at = this.#place(namespace === undefined ? name : { name, namespace })
+    const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
+    return { at, isChild, body: writable(kind, at, isChild ? withOwner(applied, at, object) : applied) }
+  }
+
+  #note(key: ObjectKey, object: ApiObject | undefined): unknown {
+    this.#objects ??= new Map()
+    this.#objects.set(keyText(key), object)
+    return object
+  }
+
+  #noteWrite({ stored, outcome }: Written): unknown {
+    const object = copyJson(stored.object)
+    this.#outcomes ??= new WeakMap()
+    this.#outcomes.set(object, outcome)
+    return this.#note(keyOf(object), object)
+  }
+}
+
+type ListOptions = Parameters<Context['list']>[1]
+
+/** What a call gets that comes too late. */
+function lateCallError(reason: unknown, { kind, metadata: { namespace, name } }: ApiObject): unknown {
+  if (!hasCode(reason, 'DEADLINE_EXCEEDED')) return reason
+  const whose = `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+  return new OperatingError(
+    'DEADLINE_EXCEEDED',
+    `the run of ${whose} is over, and this call of its context comes too late: an await is missing, or the run took too long`,
+  )
+}
+
+/**
+ * What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there.
+ */
+function writable({ kind }: ServedKind, { name }: Place, body: JsonObject): JsonObject {
+  const foreign = foreignPart(body, '')
+  // The author may go on changing it.
+  if (foreign === undefined) return copyJson(body)
+  throw new TypeError(`${kind} ${name} cannot be written: ${foreign}`)
+}
+
+function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  return namespaced ? { ...body, metadata: { ...metadata, namespace } } : body
+}
+
+async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}
