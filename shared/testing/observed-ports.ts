@@ -16,6 +16,8 @@ export interface Observation {
   readonly faults: Faults
   /** Calls that have begun and not ended, those of a crashed process left out. */
   countRunning(): number
+  /** Those of them that a fault holds up for a time. */
+  countDelayed(): number
   /** Runs work that counts as running until it ends. */
   busy<Result>(process: ProcessLife, work: () => Promise<Result>): Promise<Result>
   /** Within `busy`: waits for virtual time, and does not count as running meanwhile. */
@@ -58,6 +60,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
   const calls: PortCall[] = []
   const running = new Map<ProcessLife, number>()
   const { faults, meet } = planFaults()
+  let delayed = 0
 
   async function through<Result>(
     call: string,
@@ -70,7 +73,10 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     const fault = meet(call, args)
     if (fault?.kind === 'crash') life.onCrash()
     if (fault?.kind === 'error') throw fault.error
-    if (fault?.kind === 'delay') await sleep(fault.ms)
+    if (fault?.kind === 'delay') {
+      delayed++
+      await sleep(fault.ms).finally(() => delayed--)
+    }
     if (life.crashed) return never()
     // States are values that stores share: frozen, a change in place fails where it is made.
     const result = fault?.kind === 'lost' ? (undefined as Result) : deepFreeze(await work())
@@ -105,6 +111,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
   return {
     calls,
     faults,
+    countDelayed: () => delayed,
     countRunning: () => [...running].reduce((sum, [life, count]) => sum + (life.crashed ? 0 : count), 0),
     busy: (life, work) => runCounted(1, life, work),
     idle: (life, wait) => runCounted(-1, life, wait),

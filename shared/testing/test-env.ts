@@ -32,7 +32,7 @@ export interface TestEnvOptions {
   readonly tickMs?: number
   /**
    * Whether something outside of the control plane is under way, such as an HTTP request of a reconciler: nothing is
-   * settled then.
+   * settled then. Needed only for what takes longer than a second: so long a run is waited for that calls nothing.
    */
   readonly isBusy?: () => boolean
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
@@ -81,6 +81,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
   const time = createTestTime(clock, {
     calls: () => observation.calls.length,
     countRunning: observation.countRunning,
+    countDelayed: observation.countDelayed,
     isBusy: () => options.isBusy?.() === true || !engine.isQuiet(),
     awaitRestart: process.awaitRestart,
   })

@@ -21,6 +21,8 @@ export interface Activity {
   calls(): number
   /** Calls and runs that have not ended. */
   countRunning(): number
+  /** Calls of them that wait for virtual time. */
+  countDelayed(): number
   /** Something is on its way that no call tells of. */
   isBusy(): boolean
   /** Resolves once the process runs. */
@@ -28,6 +30,9 @@ export interface Activity {
 }
 
 export function createTestTime(clock: VirtualClock, activity: Activity): TestTime {
+  /** So many that run were waited for in vain: only virtual time can end them. */
+  let stuck = 0
+
   const settle = async (): Promise<void> => {
     let quietTurns = 0
     let movedMs = performance.now()
@@ -37,10 +42,16 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
       const now = activity.calls()
       const isMoving = now !== seen || activity.isBusy()
       if (isMoving) movedMs = performance.now()
-      const isQuiet = !isMoving && (activity.countRunning() === 0 || performance.now() - movedMs > patienceMs)
+      const running = activity.countRunning()
+      stuck = Math.min(stuck, running)
+      // A call that is held up, and perhaps the run that made it.
+      const waiting = stuck + 2 * activity.countDelayed()
+      const patienceMs = running > waiting ? realPatienceMs : stuckPatienceMs
+      const isQuiet = !isMoving && (running === 0 || performance.now() - movedMs > patienceMs)
       quietTurns = isQuiet ? quietTurns + 1 : 0
       seen = now
     }
+    stuck = activity.countRunning()
   }
 
   const advanceTo = async (untilMs: number): Promise<void> => {
@@ -76,6 +87,8 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
 /** As many turns of the event loop as a commit and what follows from it take, and some. */
 const quietTurnsEnough = 4
 /**
- * How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time.
+ * How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time:
+ * what has just begun, which may call a server or a program, and what was waited for already.
  */
-const patienceMs = 25
+const realPatienceMs = 1_000
+const stuckPatienceMs = 25

@@ -1,4 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { execFile } from 'node:child_process'
+import { pbkdf2 } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigMap, defineReconciler, done, type Controller } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
@@ -24,6 +31,49 @@ function copying(sleepMs = 0): Controller {
 }
 
 const copy = async (): Promise<string | undefined> => (await env.get(ConfigMap, 'c-copy'))?.data?.['value']
+
+describe('settle', () => {
+  const real: readonly { readonly what: string; readonly wait: () => Promise<unknown> }[] = [
+    { what: 'a real timer of 60 ms', wait: () => pause(60) },
+    { what: 'a real timer of 300 ms', wait: () => pause(300) },
+    { what: 'one timer after the other', wait: async () => void (await pause(80), await pause(80), await pause(80)) },
+    { what: 'the answer of a server', wait: async () => (await fetch(slowServer.url)).text() },
+    { what: 'a child process', wait: () => promisify(execFile)('sleep', ['0.2']) },
+    { what: 'a key that is derived', wait: () => promisify(pbkdf2)('a', 'b', 200_000, 64, 'sha512') },
+  ]
+  const slowServer = { url: '' }
+  const server = createServer((_, response) => void pause(150).then(() => response.end('slow')))
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    slowServer.url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`
+  })
+  afterAll(() => server.close())
+
+  it.each(real)('waits for a run that awaits $what', async ({ wait }) => {
+    const reconciler = defineReconciler(ConfigMap, {
+      name: 'slow',
+      reconcile: async ({ metadata: { name } }, ctx) => {
+        if (name !== 'c') return done()
+        await wait()
+        await ctx.apply(ConfigMap, { metadata: { name: 'c-copy' }, data: { value: 'waited' } })
+        return done()
+      },
+    })
+    env = await createTestEnv({ reconcilers: [reconciler] })
+    await env.apply(ConfigMap, config())
+    await env.settle()
+    expect(await copy()).toBe('waited')
+  })
+
+  it('does not wait for a run that nothing but virtual time can end', async () => {
+    const hanging = defineReconciler(ConfigMap, { name: 'hang', reconcile: () => new Promise(() => {}) })
+    env = await createTestEnv({ reconcilers: [hanging] })
+    await env.apply(ConfigMap, config())
+    const beganMs = performance.now()
+    for (let i = 0; i < 10; i++) await env.settle()
+    expect(performance.now() - beganMs).toBeLessThan(5_000)
+  })
+})
 
 describe('faults', () => {
   it('an error is thrown instead of the call', async () => {
