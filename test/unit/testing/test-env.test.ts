@@ -36,7 +36,13 @@ describe('settle', () => {
   const real: readonly { readonly what: string; readonly wait: () => Promise<unknown> }[] = [
     { what: 'a real timer of 60 ms', wait: () => pause(60) },
     { what: 'a real timer of 300 ms', wait: () => pause(300) },
-    { what: 'one timer after the other', wait: async () => void (await pause(80), await pause(80), await pause(80)) },
+    {
+      what: 'one timer after the other',
+      wait: () =>
+        pause(80)
+          .then(() => pause(80))
+          .then(() => pause(80)),
+    },
     { what: 'the answer of a server', wait: async () => (await fetch(slowServer.url)).text() },
     { what: 'a child process', wait: () => promisify(execFile)('sleep', ['0.2']) },
     { what: 'a key that is derived', wait: () => promisify(pbkdf2)('a', 'b', 200_000, 64, 'sha512') },
