@@ -44,6 +44,21 @@ describe('the queue in this process', () => {
     deliveries.map(({ wakeUp: { key } }) => key.name)
   const receiveNames = async (max = 10): Promise<readonly string[]> => namesOf(await receive(max))
 
+  it('hands out nothing that is taken after the process stood still, and then after as long as before', async () => {
+    await queue.send([wakeUp('a')])
+    expect(await receiveNames()).toEqual(['a'])
+    await clock.advance(1_000)
+    const next = queue.receive(10, new AbortController().signal)
+    // As after SIGSTOP: no timer has run meanwhile.
+    clock.moveTo(clock.nowMs() + 10 * visibilityMs)
+    let names: readonly string[] = []
+    void next.then((deliveries) => (names = namesOf(deliveries)))
+    await clock.advance(visibilityMs / 2)
+    expect(names).toEqual([])
+    await clock.advance(visibilityMs / 2)
+    expect(names).toEqual(['a'])
+  })
+
   it('lets the event loop turn while it hands out a long line, though nobody who takes from it ever waits', async () => {
     await queue.send(Array.from({ length: 1_000 }, (_, i) => wakeUp(`k${i}`)))
     const { signal } = new AbortController()
@@ -316,11 +331,13 @@ describe('the queue in this process', () => {
 
   it('has one timer for all keys, and none when nobody receives', async () => {
     await queue.send(Array.from({ length: 100 }, (_, i) => wakeUp(`k${i}`)))
-    for (let i = 0; i < 10; i++) await queue.hold(await receive(), 1_000 + i)
+    for (let i = 0; i < 10; i++) await queue.hold(await receive(), 60_000 + i)
+    // While keys are taken, and not held, the time is looked at now and then.
+    await clock.advance(5_000)
     expect(clock.nextDueMs()).toBeUndefined()
     const patience = new AbortController()
     const received = queue.receive(1, patience.signal)
-    expect(clock.nextDueMs()).toBe(clock.nowMs() + 1_000)
+    expect(clock.nextDueMs()).toBe(clock.nowMs() + 55_000)
     patience.abort()
     expect(await received).toEqual([])
     expect(clock.nextDueMs()).toBeUndefined()

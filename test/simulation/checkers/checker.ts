@@ -45,7 +45,9 @@ export function isExcused({ scenario, isRunAgain }: Scene): boolean {
 }
 
 /** Nothing goes wrong in this seed that would excuse a delay or a second run. */
-export function isClear({ climate }: Scenario): boolean {
+export function isClear({ climate, local, absent }: Scenario): boolean {
+  // One process is all there is, and ends with each deployment.
+  if (local !== undefined && (climate.deploying || absent !== undefined)) return false
   const { throttle, unknown, crash, pause, hotPartition, skewMsMax, streamRepeats, redeliver, invokeThrottle } = climate
   const { fail, lostAnswer, unsure, lie, rateLimit, lagMs } = climate.outside
   const faults = [

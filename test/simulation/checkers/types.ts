@@ -3,6 +3,7 @@ import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import {
   fitsType,
+  isLinedUp,
   isPoisoned,
   isRoomy,
   named,
@@ -34,7 +35,7 @@ export function createTypes({ world, scenario, table, report }: Scene): Checker 
       if (before?.object.metadata.annotations === after.object.metadata.annotations) return
       world.after(promptMs(scenario), () => {
         const live = table.items.get(keyText(keyOf(after.object)))
-        if (live?.engine.wait?.kind === 'RateLimited') return
+        if (live?.engine.wait?.kind === 'RateLimited' || isLinedUp(scenario, after.object.kind)) return
         if (live !== undefined && !fitsType(specOf(live)) && !says(live))
           report(`types: ${named(live)} does not fit and does not say so`)
       })

@@ -20,8 +20,13 @@ export interface KeyGroups {
   wake(handle: string, nowMs: number): void
   /** Anything but timers has come since the receipt. */
   isWanted(handle: string, nowMs: number): boolean
-  /** The machine's clock was moved by so much: those who have taken a key have it as long as before. */
+  /**
+   * The machine's clock was moved by so much, or the process stood still for so long: those who have taken a key have
+   * it as long as before.
+   */
   clockJumped(byMs: number): void
+  /** Whether somebody has a key that is not held. Looks at all receipts. */
+  isAnyTaken(): boolean
   /** Keys that are ready. */
   depth(): number
   /** Since when the key that is ready longest has been so; Infinity if none is. Looks at all keys. */
@@ -184,6 +189,7 @@ export function createKeyGroups({ handlePrefix, visibilityMs, onHandOut = () => 
     wake,
     isWanted,
     clockJumped,
+    isAnyTaken: () => [...receipts.values()].some(({ isHeld }) => !isHeld),
     depth: () => lanes.size,
     oldestReadyAtMs,
     nextDeadlineMs: deadlines.earliestMs,

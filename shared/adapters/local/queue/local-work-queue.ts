@@ -28,7 +28,8 @@ export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>>
  * is a background one if any is ready, so that lane moves on whatever the other does. Nothing is durable: the engine
  * refills the queue from the store.
  *
- * Time passes when somebody receives: a waiting receiver has one timer, for the earliest deadline of all keys.
+ * Time passes when somebody receives: a waiting receiver has one timer, for the earliest deadline of all keys. While a
+ * key is taken, a beat tells whether the process stands still.
  */
 export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQueue {
   const { clock, random } = options
@@ -41,14 +42,35 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
   const aheadMs = (): number => (clock.steadyMs === undefined ? 0 : clock.nowMs() - clock.steadyMs())
   let knownAheadMs = aheadMs()
 
-  /** A machine that slept, or whose clock was put right, must not end a turn whose run goes on. */
+  /** By then this process looks at the time again, if it does not stand still. */
+  let beatDueMs = Infinity
+
+  /**
+   * A machine that slept, or whose clock was put right, must not end a turn whose run goes on; nor must a process that
+   * stood still, whose runs stood still with it.
+   */
   const now = (): number => {
     const jumpedMs = aheadMs() - knownAheadMs
     if (Math.abs(jumpedMs) > driftMsMax) {
       knownAheadMs += jumpedMs
+      beatDueMs += jumpedMs
       groups.clockJumped(jumpedMs)
     }
-    return clock.nowMs()
+    const nowMs = clock.nowMs()
+    if (nowMs - beatDueMs > driftMsMax) {
+      groups.clockJumped(nowMs - beatDueMs)
+      beatDueMs = nowMs + beatMs
+    }
+    return nowMs
+  }
+
+  const beat = async (): Promise<void> => {
+    while (groups.isAnyTaken()) {
+      beatDueMs = now() + beatMs
+      await clock.sleep(beatMs)
+      now()
+    }
+    beatDueMs = Infinity
   }
 
   /** Calls the waiting receivers if there is something for them, or if their timer has become too late. */
@@ -87,6 +109,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     while (!signal.aborted) {
       const deliveries = groups.take(max, now(), backgroundMax)
       handedOut += deliveries.length
+      if (deliveries.length > 0 && beatDueMs === Infinity) void beat()
       if (deliveries.length > 0) return deliveries
       await nextEvent(signal)
     }
@@ -123,6 +146,8 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
 
 /** Less is no jump. */
 const driftMsMax = 1_000
+/** While a key is taken, the time is looked at so often. */
+const beatMs = 5_000
 /** Deliveries between two turns of the event loop. */
 const handedOutMax = 32
 
