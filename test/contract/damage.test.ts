@@ -49,7 +49,12 @@ interface Start {
 }
 
 function open({ at }: Used, start: Start = {}): GuardedPorts {
-  return openGuardedPorts(at('setpoint.db'), systemClock, { ...start, witnesses: [at('token')], markMs: 5 })
+  return openGuardedPorts(at('setpoint.db'), systemClock, {
+    ...start,
+    witnesses: [at('token')],
+    secrets: { keyFile: at('secrets.key') },
+    markMs: 5,
+  })
 }
 
 function directory(): Used {
@@ -318,7 +323,8 @@ describe('a start', () => {
 })
 
 describe('a check', () => {
-  const check = ({ at }: Used) => checkDatabase(at('setpoint.db'), [at('token')])
+  const check = ({ at }: Used) =>
+    checkDatabase(at('setpoint.db'), { witnesses: [at('token')], secrets: { keyFile: at('secrets.key') } })
   const problems = (used: Used) => check(used).flatMap((checked) => checked.problems)
 
   it.each(cases)('finds what a start finds where $file $damage, and more', async ({ after, make }) => {
@@ -352,7 +358,7 @@ describe('a check', () => {
   it('finds damage to a page, and leaves a process that runs alone', async () => {
     const used = await stopped()
     const ports = open(used)
-    expect(() => checkDatabase(used.at('setpoint.db'), [])).toThrow(/another process holds it/)
+    expect(() => checkDatabase(used.at('setpoint.db'), {})).toThrow(/another process holds it/)
     ports.close()
     const bytes = readFileSync(used.at('setpoint.db'))
     bytes.fill(0x55, 3 * pageBytes, 3 * pageBytes + 16)

@@ -64,7 +64,15 @@ describe('the process behind npm start', () => {
     await using plane = await startControlPlane({ dataDirectory: fresh('secret') })
     const modeOf = (name: string): string => (statSync(join(plane.dataDirectory, name)).mode & 0o777).toString(8)
     expect(modeOf('.')).toBe('711')
-    for (const name of ['kubeconfig', 'token', 'authority.pem', 'server.pem', 'setpoint.db', 'setpoint.mark'])
+    for (const name of [
+      'kubeconfig',
+      'token',
+      'authority.pem',
+      'server.pem',
+      'setpoint.db',
+      'setpoint.mark',
+      'secrets.key',
+    ])
       expect([name, modeOf(name)]).toEqual([name, '600'])
   })
 

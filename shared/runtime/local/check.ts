@@ -3,8 +3,8 @@ import { filesIn } from './files.ts'
 
 /** What `npm start -- --check` says, and whether all is well. Throws UNAVAILABLE while a process has the directory. */
 export function checkDataDirectory(directory: string): { readonly report: string; readonly isWhole: boolean } {
-  const { file, witnesses } = filesIn(directory)
-  const checked = checkDatabase(file, witnesses)
+  const { file, witnesses, keyFile } = filesIn(directory)
+  const checked = checkDatabase(file, { witnesses, secrets: { keyFile } })
   return {
     report: checked.flatMap(linesOf).join('\n'),
     isWhole: checked.every(({ problems }) => problems.length === 0),

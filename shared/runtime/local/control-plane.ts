@@ -35,6 +35,8 @@ export interface LocalControlPlaneOptions {
   readonly consent?: Consent | undefined
   /** Lets a copy act from now on. */
   readonly resume?: boolean
+  /** Encrypts all Secrets anew, with another key. */
+  readonly rotateKey?: boolean
 }
 
 /** The control plane in one process: the API, the engine and the reconcilers over one SQLite file. */
@@ -63,14 +65,18 @@ export async function startLocalControlPlane({
   httpServer = 'lean',
   retryBudget,
   controllers,
+  rotateKey = false,
   ...guard
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const { file, witnesses } = filesIn(directory)
-  const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses }), (one) => one.close())
+  const { file, witnesses, keyFile } = filesIn(directory)
+  const secrets = { keyFile, rotateKey }
+  const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
+    one.close(),
+  )
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
   const logger = createJsonLogger({
     write: (line) => process.stderr.write(line),

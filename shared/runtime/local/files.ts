@@ -3,11 +3,16 @@ import { join, resolve } from 'node:path'
 /** The files of a data directory that tell of each other. */
 export interface DataFiles {
   readonly file: string
+  readonly keyFile: string
   /** Made after the database: where one is, there was a database. */
   readonly witnesses: readonly string[]
 }
 
 export function filesIn(directory: string): DataFiles {
   const path = resolve(directory)
-  return { file: join(path, 'setpoint.db'), witnesses: ['authority.pem', 'token'].map((name) => join(path, name)) }
+  return {
+    file: join(path, 'setpoint.db'),
+    keyFile: join(path, 'secrets.key'),
+    witnesses: ['authority.pem', 'token'].map((name) => join(path, name)),
+  }
 }

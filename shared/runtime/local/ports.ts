@@ -3,9 +3,11 @@ import { createSqliteChangeFeed } from '../../adapters/local/sqlite/sqlite-chang
 import { createSqliteChangeLog, type SqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
 import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
 import { openGuardedDatabase, type GuardOptions } from '../../adapters/local/sqlite/guard/guarded-database.ts'
+import { openFeed, sealStore } from '../../adapters/local/secrets/sealed-ports.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteIndex } from '../../adapters/local/sqlite/sqlite-index.ts'
 import { createSqliteStore } from '../../adapters/local/sqlite/sqlite-store.ts'
+import type { ObjectKey } from '../../model/object-key.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
@@ -41,11 +43,14 @@ export interface GuardedPorts extends LocalPorts {
 
 /** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
 export function openGuardedPorts(file: string, clock: Clock, options: GuardOptions): GuardedPorts {
-  const { database, isHeld, follow, close } = openGuardedDatabase(file, options)
+  const { database, isHeld, sealing, follow, close } = openGuardedDatabase(file, options)
   const changeLog = createSqliteChangeLog({ database, clock })
   const ports = assemblePorts(database, changeLog)
   follow(changeLog.latest)
-  return { ...ports, isHeld, close }
+  if (sealing === undefined) return { ...ports, isHeld, close }
+  const { store, feed, quarantine } = ports
+  const sealed = { sealing, onUnreadable: (key: ObjectKey) => quarantine?.note(key) }
+  return { ...ports, store: sealStore(store, sealed), feed: openFeed(feed, sealing), isHeld, close }
 }
 
 /** The ports on a database that is open. */

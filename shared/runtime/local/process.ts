@@ -50,6 +50,7 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
     'as-copy': { type: 'boolean', default: false },
     resume: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
+    'rotate-key': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   } as const
   try {
@@ -65,6 +66,7 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
       dataDirectory: directory,
       consent: consentOf(values),
       resume: values.resume,
+      rotateKey: values['rotate-key'],
       logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
       retryBudget: parseRetryBudget(process.env['SETPOINT_RETRY_BUDGET']),
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
@@ -75,9 +77,10 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
   }
 }
 
-const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check]
+const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check] [--rotate-key]
   --accept-loss  go on with what is there, where a start was refused because something is lost
   --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
+  --rotate-key   encrypt all Secrets anew, with another key, and forget the one of before
   --check        read everything in the data directory, say what is damaged, and end: with 0 if nothing is
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
   SETPOINT_RETRY_BUDGET (${retryBudgetForm}; 10/100 if left out),

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../../model/errors.ts'
+import { readKeyRing } from '../../secrets/key-ring.ts'
+import type { SecretsOptions } from '../../secrets/prepare-secrets.ts'
+import { createSealing, isSealed } from '../../secrets/sealing.ts'
 import { readRow, type SummedRow } from '../sqlite-rows.ts'
-import { findBefore, readOnly } from './guarded-database.ts'
+import { findBefore, readOnly, type GuardOptions } from './guarded-database.ts'
 import { nameMarkFile } from './findings.ts'
 import { readMark } from './mark-file.ts'
 
@@ -16,13 +19,16 @@ export interface Checked {
  * Reads everything of a database that no process has open, and changes nothing: the files beside it, each page, each
  * state, and how they refer to each other. Throws UNAVAILABLE if a process has it.
  */
-export function checkDatabase(file: string, witnesses: readonly string[]): readonly Checked[] {
+export function checkDatabase(file: string, { witnesses = [], secrets }: GuardOptions): readonly Checked[] {
   if (!existsSync(file) && !witnesses.some((one) => existsSync(one)))
     throw new OperatingError('UNAVAILABLE', `cannot check ${file}: there is none`)
-  const findings = findBefore(file, readMark(nameMarkFile(file)), witnesses)
+  const findings = findBefore(file, readMark(nameMarkFile(file)), { witnesses, secrets })
   const around = { what: 'files and mark', problems: findings.map(({ says }) => says) }
   if (!existsSync(file)) return [around]
-  const inside = readOnly(file, (connection) => checks.map((check) => check(connection)))
+  const inside = readOnly(file, (connection) => [
+    ...checks.map((check) => check(connection)),
+    ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)]),
+  ])
   if (inside === 'in use')
     throw new OperatingError('UNAVAILABLE', `cannot check ${file}: another process holds it: stop that process first`)
   return [around, ...(inside instanceof Error ? [{ what: 'database', problems: [inside.message] }] : inside)]
@@ -92,6 +98,25 @@ const references: readonly Reference[] = [
     says: (row) => `change ${String(row['rv'])} is out of order`,
   },
 ]
+
+/** Whether each can be decrypted, and is encrypted at all. */
+function checkSecrets(connection: DatabaseSync, { keyFile }: SecretsOptions): Checked {
+  const rows = connection
+    .prepare(
+      `SELECT c.rv, c.doc, c.engine, NULL AS sum, ${named} ${of}
+    JOIN changes c ON c.rv = h.rv WHERE k.api_group = '' AND k.kind = 'Secret'`,
+    )
+    .all() as unknown as readonly CheckedRow[]
+  const keys = readKeyRing(keyFile)
+  const sealing = typeof keys === 'string' ? undefined : createSealing(keys)
+  const problems = rows.flatMap((row) => {
+    const object = readRow(row)?.object
+    if (object === undefined) return []
+    if (sealing?.open(object) === undefined) return [`${nameOf(row)} cannot be decrypted`]
+    return isSealed(object) ? [] : [`${nameOf(row)} is not encrypted; a start encrypts it`]
+  })
+  return { what: `${rows.length} Secrets`, problems }
+}
 
 type CheckedRow = SummedRow & Row & { readonly rv: number; readonly uid: string | null; readonly isPresent: number }
 

@@ -1,5 +1,6 @@
 import { statSync, type BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
+import { readKeyRing } from '../../secrets/key-ring.ts'
 import type { Mark, ReadMark } from './mark-file.ts'
 import { readLogState } from './write-ahead-log.ts'
 
@@ -21,6 +22,8 @@ export interface Identity {
   readonly starts: number
   /** A copy of another, which must not act. */
   readonly isHeld: boolean
+  /** With which its Secrets are encrypted. */
+  readonly keyId: string | undefined
 }
 
 /** The number and the birth of a file. */
@@ -87,6 +90,17 @@ function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
 /** Where a file system tells no birth, Node says the time of the last change, or nothing. */
 export function identifyFile({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileIdentity {
   return { inode: String(ino), bornNs: String(birthtimeNs === ctimeNs ? 0n : birthtimeNs) }
+}
+
+/** Whether the Secrets of a database can be read. */
+export function findKey(keyFile: string, { identity }: Told): readonly Finding[] {
+  if (identity?.keyId === undefined) return []
+  const keys = readKeyRing(keyFile)
+  const name = basename(keyFile)
+  if (typeof keys === 'string') return [loss(`${name} is ${keys}: the Secrets cannot be decrypted`)]
+  return keys.some(({ id }) => id === identity.keyId)
+    ? []
+    : [loss(`${name} holds another key than the one of the Secrets`)]
 }
 
 function loss(says: string): Finding {

@@ -4,11 +4,14 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { OperatingError } from '../../../../model/errors.ts'
+import { prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
+import type { Sealing } from '../../secrets/sealing.ts'
 import { isBusy } from '../sqlite-errors.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
 import {
   identifyFile,
   findInDatabase,
+  findKey,
   findInFiles,
   nameMarkFile,
   type Finding,
@@ -27,6 +30,8 @@ export interface GuardOptions {
   readonly resume?: boolean | undefined
   /** Files that are made after the database: if one is there, so was the database. */
   readonly witnesses?: readonly string[]
+  /** Where the key is that encrypts the values of Secrets. Default: they are not encrypted. */
+  readonly secrets?: SecretsOptions | undefined
   /** Between two notes of how far the database is. Default 1 s. */
   readonly markMs?: number
 }
@@ -38,6 +43,7 @@ export interface GuardedDatabase {
   readonly database: SqliteDatabase
   /** It is a copy, and must not act. */
   readonly isHeld: boolean
+  readonly sealing: Sealing | undefined
   /** Notes from now on, once a second, how far the database is. Called once. */
   follow(latest: () => number): void
   /** Commits what waits, notes exactly how far that is, and lets the files go. */
@@ -52,15 +58,15 @@ export interface GuardedDatabase {
  * Not found: what was written in the last second before a kill, if the log ends there without a trace of more.
  */
 export function openGuardedDatabase(file: string, options: GuardOptions = {}): GuardedDatabase {
-  const { consent, witnesses = [] } = options
+  const { consent } = options
   const known = readMark(nameMarkFile(file))
-  const before = findBefore(file, known, witnesses)
+  const before = findBefore(file, known, options)
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
   const database = openSqliteDatabase(file)
   try {
     const told = database.readNow(() => ask(database))
     // What could not be told before, as on a full disk.
-    const findings = before.length > 0 ? before : findInDatabase(file, known, told)
+    const findings = before.length > 0 ? before : findInside(file, known, { told, options })
     if (findings.length > 0 && consent === undefined) throw refusal(file, findings)
     return guarded(
       { file, database, options },
@@ -72,12 +78,22 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
   }
 }
 
-export function findBefore(file: string, known: ReadMark, witnesses: readonly string[]): readonly Finding[] {
-  const inFiles = findInFiles(file, known, witnesses)
+/** What speaks against a database before it is opened. */
+export function findBefore(file: string, known: ReadMark, options: GuardOptions): readonly Finding[] {
+  const inFiles = findInFiles(file, known, options.witnesses ?? [])
   const seen = lookInto(file)
   // Who looks at the files of a running process sees things that are not so.
   if (seen === 'in use') return []
-  return inFiles.length > 0 || seen === undefined ? inFiles : findInDatabase(file, known, seen)
+  return inFiles.length > 0 || seen === undefined ? inFiles : findInside(file, known, { told: seen, options })
+}
+
+function findInside(
+  file: string,
+  known: ReadMark,
+  { told, options: { secrets } }: { readonly told: Told; readonly options: GuardOptions },
+): readonly Finding[] {
+  const findings = findInDatabase(file, known, told)
+  return findings.length > 0 || secrets === undefined ? findings : findKey(secrets.keyFile, told)
 }
 
 interface Guard {
@@ -99,9 +115,11 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   const place = identifyFile(statSync(file, { bigint: true }))
   const write = ({ database: name, starts }: Identity, state: Mark['state'], resourceVersion: number): void =>
     marks.write({ ...place, database: name, starts, resourceVersion, state })
-  const next = nextIdentity(start, options)
+  let next = nextIdentity(start, options)
   // Without an identity it is new, or older than marks are: nothing is demanded until it has one.
   if (start.known === 'missing' && start.told.identity === undefined) write(next, 'new', 0)
+  const sealing = options.secrets && prepare(guard, start, options.secrets)
+  if (sealing !== undefined) next = { ...next, keyId: sealing.keyId }
   const identity = begin(database, next, start)
   let noted = start.told.resourceVersion
   // Where not even the start could be written, as on a full disk, nothing else was, and the mark stays true.
@@ -121,6 +139,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   return {
     database,
     isHeld: identity.isHeld,
+    sealing,
     follow: (from) => {
       latest = from
       timer = setInterval(note, options.markMs ?? 1_000).unref()
@@ -132,6 +151,17 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
       database.close()
     },
   }
+}
+
+/** Encrypts what is not, or not with this key. What is changed so far stands in the database whole, not in its log. */
+function prepare({ database, file }: Guard, { told, known }: Start, secrets: SecretsOptions): Sealing {
+  const keyId = told.identity?.keyId
+  if (typeof known !== 'string' && known.state === 'open') {
+    const marks = openMarkFile(nameMarkFile(file))
+    marks.write({ ...known, resourceVersion: told.resourceVersion, state: 'closed' })
+    marks.close()
+  }
+  return database.readNow(() => prepareSecrets(database, secrets, keyId))
 }
 
 /** Both places say it: damage to one is none. */
@@ -149,7 +179,12 @@ function closeMark(marks: MarkFile, write: () => void): void {
 function nextIdentity({ told: { identity }, isAccepted }: Start, { consent, resume = false }: GuardOptions): Identity {
   const isHeld = !resume && (consent === 'as-copy' || (identity?.isHeld ?? false))
   const isSame = identity !== undefined && !isAccepted
-  return { database: isSame ? identity.database : randomUUID(), starts: (identity?.starts ?? 0) + 1, isHeld }
+  return {
+    database: isSame ? identity.database : randomUUID(),
+    starts: (identity?.starts ?? 0) + 1,
+    isHeld,
+    keyId: identity?.keyId,
+  }
 }
 
 /**
@@ -162,13 +197,14 @@ function begin(database: SqliteDatabase, next: Identity, { known, told, isAccept
       if (isAccepted) loseHistory(database, aboveAll(known, told))
       database.prepare('DELETE FROM identity').run()
       database
-        .prepare('INSERT INTO identity (database, starts, held) VALUES (?, ?, ?)')
-        .run(next.database, next.starts, Number(next.isHeld))
+        .prepare('INSERT INTO identity (database, starts, held, key_id) VALUES (?, ?, ?, ?)')
+        .run(next.database, next.starts, Number(next.isHeld), next.keyId ?? null)
     })
     return next
   } catch (error) {
     const { identity } = told
-    if (identity?.database !== next.database || identity.isHeld !== next.isHeld) throw error
+    const isOnlyCounted = identity?.database === next.database && identity.isHeld === next.isHeld
+    if (!isOnlyCounted || identity.keyId !== next.keyId) throw error
     return identity
   }
 }
@@ -243,12 +279,20 @@ function locationOf(file: string): URL {
 }
 
 function ask(database: Pick<SqliteDatabase, 'prepare'>): Told {
-  const row = database.prepare('SELECT database, starts, held FROM identity').get()
+  const row = database.prepare('SELECT database, starts, held, key_id FROM identity').get()
   const last = 'SELECT max(rv, coalesce((SELECT max(rv) FROM changes), 0)) AS rv FROM horizon'
   const resourceVersion = Number(database.prepare(last).get()?.['rv'])
   if (row === undefined) return { identity: undefined, resourceVersion }
-  const { database: name, starts, held } = row
-  return { identity: { database: String(name), starts: Number(starts), isHeld: held === 1 }, resourceVersion }
+  const { database: name, starts, held, key_id: keyId } = row
+  return {
+    identity: {
+      database: String(name),
+      starts: Number(starts),
+      isHeld: held === 1,
+      keyId: (keyId as string | null) ?? undefined,
+    },
+    resourceVersion,
+  }
 }
 
 function refusal(file: string, findings: readonly Finding[]): OperatingError {

@@ -1,0 +1,97 @@
+import { DamagedObjectError, OperatingError } from '../../../model/errors.ts'
+import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
+import type { Change, ChangeBatch, ChangeFeed } from '../../../ports/change-feed.ts'
+import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
+import { isSecret, openStored, sealStored, type Sealing } from './sealing.ts'
+
+interface KindName {
+  readonly group: string
+  readonly kind: string
+}
+
+export interface SealedStoreOptions {
+  readonly sealing: Sealing
+  /** Told of each Secret that no key fits. */
+  readonly onUnreadable: (key: ObjectKey) => void
+}
+
+/** The store, with the values of Secrets sealed in what it is given. Other kinds pay one comparison. */
+export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedStoreOptions): ObjectStore {
+  const opened = (stored: StoredObject): StoredObject => {
+    const found = openStored(sealing, stored)
+    if (found !== undefined) return found
+    const { uid, resourceVersion } = stored.object.metadata
+    onUnreadable(keyOf(stored.object))
+    throw new DamagedObjectError(describeUnreadable(keyOf(stored.object)), { uid, resourceVersion })
+  }
+
+  const openPage = (page: ListPage): ListPage => {
+    const items = page.items.map((item) => openStored(sealing, item))
+    const lost = page.items.filter((_, i) => items[i] === undefined).map(({ object }) => keyOf(object))
+    for (const key of lost) onUnreadable(key)
+    const damaged = [...(page.damaged ?? []), ...lost]
+    return { ...page, items: items.filter((item) => item !== undefined), ...(damaged.length === 0 ? {} : { damaged }) }
+  }
+
+  /** The state that was given, under the number that it was stored with. */
+  const write = async (given: StoredObject, writeSealed: (sealed: StoredObject) => Promise<StoredObject>) => {
+    if (!isSecret(given.object)) return writeSealed(given)
+    const { resourceVersion } = (await writeSealed(sealStored(sealing, given))).object.metadata
+    const { object, engine } = given
+    return { object: { ...object, metadata: { ...object.metadata, resourceVersion } }, engine }
+  }
+
+  return {
+    get: async (key) => {
+      const stored = await store.get(key)
+      return stored === undefined || !isSecretKind(key) ? stored : opened(stored)
+    },
+    list: async (query) => {
+      const page = await store.list(query)
+      return isSecretKind(query) ? openPage(page) : page
+    },
+    create: (stored) => write(stored, store.create),
+    replace: (stored, touched) => write(stored, (sealed) => store.replace(sealed, touched)),
+    remove: (stored) => write(stored, store.remove),
+  }
+}
+
+/** The feed of such a store. */
+export function openFeed(feed: ChangeFeed, sealing: Sealing): ChangeFeed {
+  return {
+    latest: feed.latest,
+    follow: (options) => {
+      const batches = feed.follow(options)
+      return options.of === undefined || isSecretKind(options.of) ? openBatches(batches, sealing) : batches
+    },
+  }
+}
+
+async function* openBatches(
+  batches: AsyncIterable<ChangeBatch>,
+  sealing: Sealing,
+): AsyncGenerator<ChangeBatch, undefined> {
+  for await (const batch of batches) {
+    const hasSecrets = batch.changes.some(({ stored }) => isSecret(stored.object))
+    yield hasSecrets ? { ...batch, changes: batch.changes.map((change) => openChange(change, sealing)) } : batch
+  }
+}
+
+function openChange(change: Change, sealing: Sealing): Change {
+  const stored = openStored(sealing, change.stored)
+  if (stored !== undefined) return stored === change.stored ? change : { ...change, stored }
+  const { resourceVersion } = change.stored.object.metadata
+  throw new OperatingError(
+    'EXPIRED',
+    `the change of resource version ${resourceVersion} cannot be decrypted: list anew`,
+  )
+}
+
+function isSecretKind({ group, kind }: KindName): boolean {
+  return kind === 'Secret' && group === ''
+}
+
+function describeUnreadable(key: ObjectKey): string {
+  return `${keyText(key)} cannot be decrypted with the keys that are there; put back the key file, or delete it with ignoreStoreReadErrorWithClusterBreakingPotential=true`
+}
