@@ -23,8 +23,8 @@ const ivBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM under a new initialization vector for each text. Place and uid of the Secret are authenticated with it, so
- * that no value can be put into another Secret. A sealed text is `sealed:KEY:BASE64`.
+ * AES-256-GCM under a new initialization vector for each text. Place and uid of the Secret are authenticated with it,
+ * so that no value can be put into another Secret. A sealed text is `sealed:KEY:BASE64`.
  */
 export function createSealing(keys: KeyRing): Sealing {
   const [current] = keys
@@ -103,7 +103,7 @@ function openText(text: string, keys: KeyRing, context: Buffer): string {
 const [plain, packed] = [0, 1]
 const packedFrom = 50_000
 
-/** A long text of base64 in base64 would be a third longer, beyond what an object may be: Huffman's code undoes that. */
+/** A long text of base64 in base64 would be a third longer, beyond what an object may be: a Huffman code undoes it. */
 function pack(text: string): Buffer {
   const bytes = Buffer.from(text)
   if (bytes.length < packedFrom) return Buffer.concat([Buffer.of(plain), bytes])
