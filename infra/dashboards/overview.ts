@@ -42,17 +42,17 @@ export function overview(plane: ShownPlane): Rows {
 }
 
 const howToRead = `# Setpoint
-What is wanted is in the table; everything here is about how soon the world is like it. **Start with "Oldest unconverged":** while it
-is flat and low, all is well, whatever else moves. If it climbs: one controller or all of them? One: look at *Reconciles that failed*, then at its own dashboard
-and \`kubectl get <kind> -A -o wide\`, which says why each object waits. All: look at *Keys that wait*, *Throttled calls* and *Delay of the relay*.
-No line here counts single objects: ask the API for those.`
+This page shows how fast changes take effect. **Start with "Oldest unconverged":** while that line is flat and low, the control
+plane is healthy. If the line climbs for one controller, look at *Reconciles that failed*, then at the dashboard of that controller
+and at \`kubectl get <kind> -A -o wide\`, which says why each object waits. If it climbs for all controllers, look at *Keys that wait*, *Throttled calls* and *Delay of the relay*.
+No line here is about a single object: ask the API for those.`
 
 const aboutHealing = `## Healing
-**Drift** is what somebody changed behind our back and was put back. **Repairs** are changes that no wake-up told of and the resync found: they stay at 0;
-each one is a bug or an outage of more than a day. **Repeated errors** are five failures with one message: often "not ready yet", said by an error. **Advice** is for authors of reconcilers; the log says what.`
+**Drift** is what others changed and Setpoint corrected. **Repairs** are changes whose wake-up was lost and that the resync found: they should stay at 0;
+each one is a bug or an outage of more than a day. **Repeated errors** are five failures with one message: often "not ready yet", reported as an error. **Advice** is for authors of reconcilers; the log names it.`
 
 const aboutApi = `## API
-Watches are long by nature and not part of these times. 409 and 429 are part of normal work; 5xx is not.`
+Watches stay open and are not part of these times. 409 and 429 belong to normal work; 5xx does not.`
 
 const aboutCost = `## What it costs
 Of the bill at rest, most is polling of queues (empty receives); under load, runs of reconcilers and writes of the table. Each line is what one price counts:

@@ -18,10 +18,10 @@ export function findIneffectiveFields({ group, kind }: ServedKind, object: ApiOb
 function findIneffectiveInDefinition({ spec }: CustomResourceDefinition): readonly string[] {
   return spec.versions.flatMap(({ schema, subresources }, i) => [
     ...(JSON.stringify(schema ?? {}).includes('"x-kubernetes-validations":[{')
-      ? [`spec.versions[${i}].schema: rules of x-kubernetes-validations are kept, and not run`]
+      ? [`spec.versions[${i}].schema: rules of x-kubernetes-validations are stored, but they do not run`]
       : []),
     ...(subresources?.scale === undefined
       ? []
-      : [`spec.versions[${i}].subresources.scale: it is kept, and not served`]),
+      : [`spec.versions[${i}].subresources.scale: it is stored, but it is not served`]),
   ])
 }

@@ -57,26 +57,26 @@ export function unreadPause({ metadata: { annotations } }: ApiObject): string | 
 
 type Annotations = Readonly<Record<string, string>>
 
-/** What is said to the engine and not heeded, each with why; whoever writes it should know. */
+/** Annotations for the engine that have no effect, each with the reason: warnings to their writer. */
 export function findIneffectiveAnnotations(object: ApiObject): readonly string[] {
   const { annotations = {} } = object.metadata
   return Object.entries(annotations)
     .filter(([name]) => name.startsWith(prefix))
     .flatMap(([name, given]) => {
-      const why = whyUnheeded(name, given, object)
+      const why = whyIneffective(name, given, object)
       return why === undefined ? [] : [`metadata.annotations[${name}]: ${why}`]
     })
 }
 
-function whyUnheeded(name: string, given: string, object: ApiObject): string | undefined {
-  if (!known.includes(name)) return 'no annotation of this name is known'
+function whyIneffective(name: string, given: string, object: ApiObject): string | undefined {
+  if (!known.includes(name)) return 'an annotation of this name is not known'
   const quoted = JSON.stringify(given)
   if (name === pausedAnnotation && unreadPause(object) !== undefined)
     return `${quoted} is not "true": the object is not paused`
   if (name === resyncAnnotation && ownResyncMs(object) === undefined)
-    return `${quoted} is no duration such as 5m, and counts for nothing`
+    return `${quoted} is not a duration such as 5m, so it has no effect`
   if (name === deletionPolicyAnnotation && !['Delete', 'Retain'].includes(given))
-    return `${quoted} is not Delete or Retain: its deletion stops until that is mended`
+    return `${quoted} is not Delete or Retain: its deletion waits until the value is corrected`
   return undefined
 }
 

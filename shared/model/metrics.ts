@@ -32,13 +32,13 @@ export const metrics = {
   reconcileTotal: counter(
     'controller_runtime_reconcile_total',
     ['controller', 'result'],
-    'Runs by how they ended: success, error, requeue (at once, after a conflict), requeue_after.',
+    'Runs by result: success, error, requeue (at once, after a conflict), requeue_after.',
   ),
   reconcileErrors: counter('controller_runtime_reconcile_errors_total', ofController, 'Runs that failed or stopped.'),
   terminalErrors: counter(
     'controller_runtime_terminal_reconcile_errors_total',
     ofController,
-    'Runs that stopped: nothing is tried again until something changes.',
+    'Runs that stopped: the object does not run again before a change or the resync.',
   ),
   timeouts: counter(
     'controller_runtime_reconcile_timeouts_total',
@@ -48,41 +48,41 @@ export const metrics = {
   reconcileSeconds: histogram(
     'controller_runtime_reconcile_time_seconds',
     ofController,
-    'How long runs took, the write of what they changed included.',
+    'Duration of runs, with the write at their end.',
     runBuckets,
   ),
-  activeWorkers: gauge('controller_runtime_active_workers', ofController, 'Keys that have their turn now.'),
+  activeWorkers: gauge('controller_runtime_active_workers', ofController, 'Keys that run now.'),
   maxConcurrent: gauge(
     'controller_runtime_max_concurrent_reconciles',
     ofController,
-    'Keys that may have their turn at once.',
+    'Keys that may run at the same time.',
   ),
 
   queueDepth: gauge('workqueue_depth', ofQueue, 'Keys that wait and could run now.'),
-  queueAdds: counter('workqueue_adds_total', ofQueue, 'Wake-ups sent; those of one key are merged while it waits.'),
+  queueAdds: counter('workqueue_adds_total', ofQueue, 'Wake-ups sent; the wake-ups of one waiting key are merged.'),
   queueSeconds: histogram(
     'workqueue_queue_duration_seconds',
     ofQueue,
-    'How long keys that could run waited for their turn.',
+    'Wait of keys that could run, until their run began.',
     waitBuckets,
   ),
-  workSeconds: histogram('workqueue_work_duration_seconds', ofQueue, 'How long turns took.', runBuckets),
-  retries: counter('workqueue_retries_total', ofQueue, 'Turns that are taken again because of a failure.'),
+  workSeconds: histogram('workqueue_work_duration_seconds', ofQueue, 'Duration of turns.', runBuckets),
+  retries: counter('workqueue_retries_total', ofQueue, 'Turns that are repeated after a failure.'),
   unfinishedSeconds: gauge(
     'workqueue_unfinished_work_seconds',
     ofQueue,
-    'How long the turns that are not over have taken so far, together.',
+    'Sum of the time that the running turns have taken so far.',
   ),
   longestRunningSeconds: gauge(
     'workqueue_longest_running_processor_seconds',
     ofQueue,
-    'How long the oldest turn that is not over has taken so far.',
+    'Time that the longest running turn has taken so far.',
   ),
 
   queueOldest: gauge(
     'setpoint_queue_oldest_seconds',
     ofController,
-    'How long the key has waited that has waited longest and could run now.',
+    'Wait of the key that could run now and has waited longest.',
   ),
   timeToConverge: histogram(
     'setpoint_time_to_converge_seconds',
@@ -98,49 +98,49 @@ export const metrics = {
   repairs: counter(
     'setpoint_repairs_total',
     ofController,
-    'Changes that no wake-up had told of and the resync found. Stays 0.',
+    'Changes that were found by the resync, because their wake-up was lost. Should stay 0.',
   ),
   driftFound: counter(
     'setpoint_drift_found_total',
     ofController,
-    'Children of converged objects, and things outside, that were missing or changed by somebody else, and were mended.',
+    'Children of converged objects and entities outside that were missing or changed by others, and were corrected.',
   ),
   outsideCalls: counter(
     'setpoint_outside_calls_total',
     ['controller', 'verb', 'result'],
-    "Calls of somebody else's API by external reconcilers: get, find, create, update, delete; by success or error.",
+    'Calls of remote APIs by external reconcilers, by verb (get, find, create, update, delete) and result (success, error).',
   ),
   steadyRuns: counter(
     'setpoint_steady_runs_total',
     ['controller', 'result'],
-    'Runs that found the desired state observed already: quiet (nothing written), wrote, requeued (asked to run again).',
+    'Runs of objects that had converged before: quiet (nothing written), wrote, requeued (asked for another run).',
   ),
   repeatedErrors: counter(
     'setpoint_repeated_errors_total',
     ofController,
-    'Failures with the same message five times in a row or more: often "not ready yet", said by an error.',
+    'Failures with the same message five times in a row or more: often "not ready yet", reported as an error.',
   ),
   advice: counter(
     'setpoint_advice_total',
     ['controller', 'advice'],
-    'Times that a reconciler did what its author should look at; the log says what, once an hour.',
+    'Times that a reconciler did something its author should check; the log names it once an hour.',
   ),
   reads: counter('setpoint_reads_total', ofController, 'Objects and lists that runs read.'),
   writes: counter(
     'setpoint_writes_total',
     ['controller', 'result'],
-    'Writes that runs asked for: created, updated, deleted, unchanged (asked for, but equal).',
+    'Writes of runs by result: created, updated, deleted, unchanged (equal, so not written).',
   ),
 
   requests: counter(
     'apiserver_request_total',
     [...ofRequest, 'code'] as const,
-    'Requests for resources by their HTTP status; watches when they open.',
+    'Requests for resources by HTTP status; a watch counts when it opens.',
   ),
   requestSeconds: histogram(
     'apiserver_request_duration_seconds',
     ofRequest,
-    'How long requests for resources took; watches are left out.',
+    'Duration of requests for resources, without watches.',
     requestBuckets,
   ),
   openWatches: gauge('apiserver_longrunning_requests', ofRequest, 'Watches that are open.'),
@@ -148,7 +148,7 @@ export const metrics = {
   damagedObjects: gauge(
     'setpoint_damaged_objects',
     [],
-    'Objects that were found damaged in the database and cannot be read; /doctor names them.',
+    'Objects that are damaged in the database and cannot be read; /doctor names them.',
   ),
 
   processCpuSeconds: counter('process_cpu_seconds_total', [], 'CPU time of the process, user and system.'),

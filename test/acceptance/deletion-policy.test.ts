@@ -108,7 +108,7 @@ describe('the deletion policy', () => {
   it('is told by explain while it is carried out', async () => {
     await start('Retain')
     await env.delete(Widget, 'w')
-    expect(await env.explain(Widget, 'w')).toContain('lets go of what it made outside, which stays')
+    expect(await env.explain(Widget, 'w')).toContain('leaves what it made outside, as its policy says')
   })
 
   it('decides nothing without a clean-up, and is refused', () => {

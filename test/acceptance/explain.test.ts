@@ -105,7 +105,7 @@ describe('explain', () => {
     await makeWidget()
     const { answers } = await explained()
     expect(answers['OBSERVED']).toContain(
-      'Generation 1 is the newest that a run has worked through.\n  status:\n    size: 1\n',
+      'Generation 1 is the newest that a run has observed.\n  status:\n    size: 1\n',
     )
     expect(answers['OBSERVED']).toMatch(/Its children:\n +ConfigMap default\/w-parts {2}exists/)
   })
@@ -119,7 +119,7 @@ describe('explain', () => {
     const { answers } = await explained()
     expect(answers['DIFFERENCE']).toContain('Generation 2 is not observed')
     expect(answers['DIFFERENCE']).toContain('size: 4 in spec, 1 in status.')
-    expect(answers['DIFFERENCE']).toContain('Secret default/keys: referred to, and does not exist.')
+    expect(answers['DIFFERENCE']).toContain('Secret default/keys: is referred to and does not exist.')
   })
 
   it('D31 action and requeue: what is done, when next and why, and the resync whatever happens', async () => {
@@ -129,14 +129,14 @@ describe('explain', () => {
     const { answers } = await explained()
     expect(answers['ACTION']).toContain('widget runs its reconcile function: one run at a time, none longer than 60s.')
     expect(answers['REQUEUE']).toMatch(/In \d+s, after failure \d: the wait doubles from 1 s to 1000 s\./)
-    expect(answers['REQUEUE']).toMatch(/the resync runs it every 60m: next in \d+[ms]/)
+    expect(answers['REQUEUE']).toMatch(/The resync runs it every 60m: next in \d+[ms]/)
   })
 
   it.each([
-    { paused: 'yes', says: /widget runs its reconcile function[^]*paused is "yes", not "true", .*: it is not paused/ },
+    { paused: 'yes', says: /widget runs its reconcile function[^]*paused is "yes", not "true", .*: the object is not paused/ },
     { paused: '', says: /paused is "", not "true"/ },
     { paused: 'false', says: /^(?![^]*paused)/ },
-    { paused: 'true', says: /None while it is paused\.\n$/ },
+    { paused: 'true', says: /None while the object is paused\.\n$/ },
   ])('D31 action: a pause that is understood, or not, $paused', async ({ paused, says }) => {
     await makeWidget()
     await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/paused': paused } } })
@@ -145,9 +145,9 @@ describe('explain', () => {
   })
 
   it.each([
-    { resync: '5m', says: /the resync runs it every 5m, by its own annotation setpoint.dev\/resync: next in \d+[ms]/ },
+    { resync: '5m', says: /The resync runs it every 5m, by its own annotation setpoint.dev\/resync: next in \d+[ms]/ },
     { resync: '0', says: /There is no resync: by its own annotation/ },
-    { resync: 'often', says: /every 60m: next in [^]*resync is "often", which is no duration such as 5m/ },
+    { resync: 'often', says: /every 60m: next in [^]*resync is "often", which is not a duration such as 5m/ },
   ])('D31 requeue: the period of its own, $resync', async ({ resync, says }) => {
     await makeWidget()
     await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/resync': resync } } })
@@ -173,7 +173,7 @@ describe('explain', () => {
     outcome = () => again(0)
     await env.patch(Widget, 'w', { spec: { size: 2 } })
     await env.settle()
-    expect((await explained()).answers['REQUEUE']).toMatch(/^ +In \d+s: it runs in circles and is slowed down\.$/m)
+    expect((await explained()).answers['REQUEUE']).toMatch(/^ +In \d+s: it runs in a loop and is slowed down\.$/m)
   })
 
   it('D31 status: conditions with their ages, and the events', async () => {
@@ -188,7 +188,7 @@ describe('explain', () => {
 
 describe('the matter in one sentence', () => {
   it.each([
-    { matter: 'as desired', outcome: () => done(), says: /^It is as desired, since 0s ago\.$/m },
+    { matter: 'as desired', outcome: () => done(), says: /^The object is as desired, since 0s ago\.$/m },
     {
       matter: 'not ready',
       outcome: () => done({ ready: waiting('PartsMissing', 'two parts are not there yet') }),
@@ -197,23 +197,23 @@ describe('the matter in one sentence', () => {
     {
       matter: 'failing',
       outcome: failing('no luck'),
-      says: /^It has failed once, and is tried again in 1s:\n {2}no luck$/m,
+      says: /^The object has failed once; the next try is in 1s:\n {2}no luck$/m,
     },
     {
       matter: 'stopped',
       outcome: () => {
         throw stop('NameTaken', 'it belongs to somebody else')
       },
-      says: /^It has stopped.*:\n {2}it belongs to somebody else$/m,
+      says: /^The object has stopped.*:\n {2}it belongs to somebody else$/m,
     },
     {
       matter: 'told to wait',
       outcome: () => {
         throw retryAfter('15s', new Error('429'))
       },
-      says: /^The far side asked to wait; it is tried again in 15s:\n {2}429$/m,
+      says: /^The remote API asked to wait; the next try is in 15s:\n {2}429$/m,
     },
-    { matter: 'looked at again', outcome: () => again('40s', { ready: true }), says: /^It is as desired/m },
+    { matter: 'looked at again', outcome: () => again('40s', { ready: true }), says: /^The object is as desired/m },
   ])('D31 tells an object that is $matter', async ({ outcome: how, says }) => {
     outcome = how
     await makeWidget()
@@ -230,9 +230,9 @@ describe('the matter in one sentence', () => {
     await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } })
     await env.settle()
     const { summary, answers } = await explained()
-    expect(summary).toContain('It is paused')
+    expect(summary).toContain('The object is paused')
     expect(summary).toContain('kubectl annotate widgets.test.setpoint.dev w -n default setpoint.dev/paused-')
-    expect(answers['ACTION']).toContain('None while it is paused.')
+    expect(answers['ACTION']).toContain('None while the object is paused.')
   })
 
   it('D31 tells whether a deletion waits for the clean-up, or for the finalizers of others', async () => {
@@ -242,16 +242,16 @@ describe('the matter in one sentence', () => {
     await env.delete(Widget, 'w', { manager: 'alice' })
     await env.settle()
     const { summary, answers } = await explained()
-    expect(summary).toContain('It is being deleted: widget cleans up, and looks again in 10s.')
+    expect(summary).toContain('The object is being deleted: widget cleans up, and runs again in 10s.')
     expect(answers['DESIRED']).toContain('deleted by alice')
     cleanup = () => done()
     await env.advance('10s')
-    expect((await explained()).summary).toContain('stays for the finalizers of others: example.com/backup.')
+    expect((await explained()).summary).toContain('waits for the finalizers of others: example.com/backup.')
   })
 
   it('D31 says so when nobody reconciles the kind', async () => {
     await env.apply(Gadget, { metadata: { name: 'g' }, spec: {} })
-    expect(await env.explain(Gadget, 'g')).toContain('No reconciler is for Gadget')
+    expect(await env.explain(Gadget, 'g')).toContain('No reconciler handles Gadget')
   })
 
   it('D31 points at an error that repeats: it may only mean "not ready yet"', async () => {
@@ -270,6 +270,6 @@ it('D31 explains built-in kinds, and shows nothing of what is in a secret', asyn
   expect(text).toContain('data: password (values are not shown)')
   expect(text).not.toContain('aHVudGVyMg')
   expect(text).toMatch(/It is referred to by:\n +Widget default\/w {2}ready/)
-  expect(await env.explain(Namespace, 'default')).toContain('It is as desired')
+  expect(await env.explain(Namespace, 'default')).toContain('The object is as desired')
   expect(await env.explain(ConfigMap, 'w-parts')).toMatch(/It belongs to:\n +Widget default\/w {2}ready/)
 })

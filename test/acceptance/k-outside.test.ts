@@ -276,7 +276,7 @@ describe('adoption', () => {
     expect(await condition('Ready')).toMatchObject({ status: 'True' })
   })
 
-  it('K31 match, and it is not as declared: refused, with the difference', async () => {
+  it('K31 match, and it differs from what is declared: refused, with the difference', async () => {
     await adopt({ host: 'other.example' }, { 'setpoint.dev/adopt': 'match' })
     expect(await condition('Stalled')).toMatchObject({
       reason: 'AdoptionDiffers',

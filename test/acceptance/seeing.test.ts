@@ -223,7 +223,7 @@ describe('D16 metrics', () => {
     await env.patch(ConfigMap, 'parts', { data: { size: 'huge' } }, { manager: 'kubectl-edit' })
     await env.settle()
     expect(await value('setpoint_drift_found_total')).toBe(1)
-    expect(logged('drift mended').at(-1)?.fields).toMatchObject({
+    expect(logged('drift corrected').at(-1)?.fields).toMatchObject({
       child: '/ConfigMap/default/parts',
       found: 'changed',
       by: 'kubectl-edit',
@@ -232,7 +232,7 @@ describe('D16 metrics', () => {
     await env.delete(ConfigMap, 'parts')
     await env.settle()
     expect(await value('setpoint_drift_found_total')).toBe(2)
-    expect(logged('drift mended').at(-1)?.fields).toMatchObject({ found: 'missing' })
+    expect(logged('drift corrected').at(-1)?.fields).toMatchObject({ found: 'missing' })
   })
 
   it('D16 count no repairs as long as wake-ups arrive, and one when the resync finds what none has told of', async () => {

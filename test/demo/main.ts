@@ -72,7 +72,7 @@ async function healing({ what, about, healed }: Disturbance, sinceMs = performan
 async function toldOf({ kind, metadata: { name } }: Manifest, sinceMs: number): Promise<readonly string[]> {
   const mended = world
     .log()
-    .filter(({ message, child }) => message === 'drift mended' && String(child).endsWith(`/${kind}/default/${name}`))
+    .filter(({ message, child }) => message === 'drift corrected' && String(child).endsWith(`/${kind}/default/${name}`))
   const events = (await world.get(core('Event', ''))).items as readonly ToldEvent[]
   const about = events
     .filter(({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === name)
@@ -80,7 +80,7 @@ async function toldOf({ kind, metadata: { name } }: Manifest, sinceMs: number): 
     .toSorted((a, b) => (a.lastTimestamp < b.lastTimestamp ? -1 : 1))
   const byWhom = (by: unknown): string => (by === undefined ? '' : ` by ${String(by)}`)
   return [
-    ...mended.slice(-1).map(({ found, by }) => `log: drift mended, it was ${String(found)}${byWhom(by)}`),
+    ...mended.slice(-1).map(({ found, by }) => `log: drift corrected, it was ${String(found)}${byWhom(by)}`),
     ...about.map(({ reason, message }) => `event ${reason}: ${message}`),
   ]
 }

@@ -48,7 +48,7 @@ it.each([
   expect(stdout).toMatch(new RegExp(`^usage: npm (run )?${name}\\b`))
 })
 
-const wrongUrl = 'the URL of the database is none of PostgreSQL, or names no database\nusage: '
+const wrongUrl = 'the URL of the database is not a PostgreSQL URL, or names no database\nusage: '
 
 it.each([
   [['--to', 'postgresql://a@127.0.0.1:1/b'], 'one dump must be named\nusage: npm run restore -- DUMP'],

@@ -413,7 +413,7 @@ describe('the process behind npm start', () => {
 
     it('for an archive of dumps that is neither a bucket nor a directory', async () => {
       expect(await refused({ dataDirectory: fresh('archive'), env: { BACKUP_ARCHIVE: 's3:/dumps' } })).toBe(
-        'setpoint: s3:/dumps is no place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)\n',
+        'setpoint: s3:/dumpsis not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)\n',
       )
     })
 

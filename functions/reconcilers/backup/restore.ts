@@ -58,7 +58,7 @@ function endpointOf(text: string): Endpoint {
   const url = URL.parse(text)
   const database = url?.pathname.slice(1) ?? ''
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || database === '')
-    throw new TypeError(`the URL of the database is none of PostgreSQL, or names no database\n${usage}`)
+    throw new TypeError(`the URL of the database is not a PostgreSQL URL, or names no database\n${usage}`)
   return {
     host: url.hostname,
     port: Number(url.port || 5432),

@@ -11,10 +11,7 @@ export function createWatchSlots(slotsMax: number): WatchSlots {
   return {
     take: (signal) => {
       if (taken >= slotsMax) {
-        throw new OperatingError(
-          'THROTTLED',
-          `${slotsMax} watches are open, more are not served; please try again later`,
-        )
+        throw new OperatingError('THROTTLED', `${slotsMax} watches are open, no more are served; try again later`)
       }
       taken++
       let isHeld = true

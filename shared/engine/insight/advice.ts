@@ -8,16 +8,14 @@ import type { Telemetry } from '../../ports/telemetry.ts'
  */
 const texts = {
   RepeatedError:
-    'the same error again and again: if something is only not ready yet, return again(…) or done({ ready: waiting(…) })',
-  LongRun: 'a run took more than half of its timeout: begin the work, return again(…), and look at it in the next run',
+    'the same error again and again: if something is not ready yet, return again(…) or done({ ready: waiting(…) })',
+  LongRun: 'a run took more than half of its timeout: begin the work, return again(…), and check it in the next run',
   Polling:
-    'runs are asked for every few seconds though the controller owns or watches kinds: let their changes wake it',
-  SteadyRequeue:
-    'runs are asked for though nothing is left to do: return done(), and leave the rest to changes and the resync',
-  HotLoop: 'an object ran a hundred times at once and would go on; its condition HotLoop says what changes',
-  FanOut: 'one change concerns very many objects: they are woken over minutes; map it to fewer',
-  ImperativeSpec:
-    'a field of the spec says what to do, not what is to be: it would be done again with every run; declare the state instead',
+    'runs are requested every few seconds although the controller owns or watches kinds: let their changes wake it',
+  SteadyRequeue: 'runs are requested although nothing is left to do: return done(), and rely on changes and the resync',
+  HotLoop: 'an object ran a hundred times without a pause; its condition HotLoop says what changes',
+  FanOut: 'one change wakes very many objects: the wake-ups are spread over minutes; map the change to fewer objects',
+  ImperativeSpec: 'a field of the spec is a command, which every run would repeat: declare the wanted state instead',
 } as const
 
 export type AdviceName = keyof typeof texts

@@ -32,9 +32,9 @@ function sectionOf(storage: Storage | undefined): readonly string[] {
     ? {
         verdict: 'look',
         question: 'does it act?',
-        answer: 'no: it is a copy, and nothing is reconciled until --resume',
+        answer: 'no: this is a copy, and nothing is reconciled until --resume',
       }
-    : { verdict: 'ok', question: 'does it act?', answer: 'it is the original, or goes on in its place' }
+    : { verdict: 'ok', question: 'does it act?', answer: 'this is the original, or it took the place of the original' }
   const named = damaged.slice(0, namedMax).map(keyText).join(', ')
   const more = damaged.length > namedMax ? ` and ${damaged.length - namedMax} more` : ''
   const whole: Finding =
@@ -76,18 +76,18 @@ const checks: readonly Check[] = [
     const all =
       wrote + value(metrics.steadyRuns, { result: 'quiet' }) + value(metrics.steadyRuns, { result: 'requeued' })
     if (all === 0)
-      return { verdict: 'unknown', question, answer: 'no run has met a converged object yet; wait for a resync' }
-    const answer = `${wrote} of ${all} runs that found the desired state observed wrote something all the same`
+      return { verdict: 'unknown', question, answer: 'no run has seen a converged object yet; wait for a resync' }
+    const answer = `${wrote} of ${all} runs of converged objects wrote something`
     return { verdict: wrote * 10 > all ? 'look' : 'ok', question, answer }
   },
   ({ owns }) => {
     const kinds = owns.map(({ kind }) => kind.kind).join(', ')
     return owns.length > 0
-      ? { verdict: 'ok', question: 'owners?', answer: `children of ${kinds} wake their owner, and go with it` }
+      ? { verdict: 'ok', question: 'owners?', answer: `children of ${kinds} wake their owner, and are deleted with it` }
       : {
           verdict: 'unknown',
           question: 'owners?',
-          answer: 'it owns no kind; if it applies children, name them in `owns`',
+          answer: 'the controller owns no kind; if it applies children, name them in `owns`',
         }
   },
   ({ finalizer }) =>
@@ -95,14 +95,22 @@ const checks: readonly Check[] = [
       ? {
           verdict: 'unknown',
           question: 'finalizer?',
-          answer: 'no `cleanup`: right if it makes nothing outside of this control plane',
+          answer: 'no `cleanup`: correct if the reconciler makes nothing outside of this control plane',
         }
       : { verdict: 'ok', question: 'finalizer?', answer: `${finalizer} is held until \`cleanup\` is done` },
   ({ kind, reportsStatus }) => {
     const hasStatus = kind.definition?.spec.versions.some(({ subresources }) => subresources?.status !== undefined)
     return hasStatus === true && reportsStatus
-      ? { verdict: 'ok', question: 'status path?', answer: 'status is written apart from spec, and only if it differs' }
-      : { verdict: 'look', question: 'status path?', answer: 'the kind keeps no status: nobody sees what was observed' }
+      ? {
+          verdict: 'ok',
+          question: 'status path?',
+          answer: 'status is written separately from spec, and only if it differs',
+        }
+      : {
+          verdict: 'look',
+          question: 'status path?',
+          answer: 'the kind has no status: what was observed is not visible',
+        }
   },
   () => ({
     verdict: 'ok',
@@ -111,20 +119,20 @@ const checks: readonly Check[] = [
   }),
   (_, value) => {
     const repeated = value(metrics.repeatedErrors)
-    const answer = `${repeated} failures said what the four before them had said`
+    const answer = `${repeated} failures had the same message as the four before them`
     return repeated === 0
       ? { verdict: 'ok', question: 'error or not yet?', answer }
       : { verdict: 'look', question: 'error or not yet?', answer: `${answer}: say "not ready yet" with waiting(…)` }
   },
   ({ resyncMs }, value) => {
     const requeued = value(metrics.steadyRuns, { result: 'requeued' })
-    const answer = `${requeued} runs asked for another though all was as desired`
+    const answer = `${requeued} runs asked for another run although the object had converged`
     return requeued === 0
       ? { verdict: 'ok', question: 'quiet at rest?', answer }
       : {
           verdict: 'look',
           question: 'quiet at rest?',
-          answer: `${answer}: a reference, \`owns\` or the resync (${humanDuration(resyncMs)}) may do instead`,
+          answer: `${answer}: a reference, \`owns\` or the resync (${humanDuration(resyncMs)}) may replace them`,
         }
   },
   (_, value) => {
@@ -147,21 +155,21 @@ const checks: readonly Check[] = [
     const timeouts = value(metrics.timeouts)
     const runs = runsOf(value)
     const mean = runs === 0 ? '' : `, ${((value(metrics.reconcileSeconds) / runs) * 1_000).toFixed(0)} ms in the mean`
-    const answer = `${humanDuration(timeoutMs)} for a run (${timeouts} were too long${mean}); retries wait 1 s to 1000 s, without end`
+    const answer = `${humanDuration(timeoutMs)} for a run (${timeouts} were too long${mean}); retries wait 1 s to 1000 s and never end`
     return { verdict: timeouts === 0 ? 'ok' : 'look', question: 'timeouts and retries?', answer }
   },
   ({ resyncMs }, value) => {
     const repairs = value(metrics.repairs)
     const answer =
       resyncMs === 0
-        ? 'no resync: what changes outside is not found'
-        : `every ${humanDuration(resyncMs)}; ${value(metrics.driftFound)} children mended, ${repairs} lost wake-ups made up for`
+        ? 'no resync: changes outside are not found'
+        : `every ${humanDuration(resyncMs)}; ${value(metrics.driftFound)} children corrected, ${repairs} lost wake-ups repaired`
     return { verdict: resyncMs === 0 || repairs > 0 ? 'look' : 'ok', question: 'drift?', answer }
   },
   () => ({
     verdict: 'unknown',
     question: 'least privilege?',
-    answer: 'reconcilers run with all rights of the process; see which secrets and accounts it has',
+    answer: 'reconcilers run with all rights of the process; check which secrets and accounts it has',
   }),
 ]
 

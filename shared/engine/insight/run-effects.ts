@@ -9,7 +9,7 @@ import type { Resources, Written } from '../../resources/resources.ts'
 export interface RunEffects {
   reads: number
   readonly written: { [outcome in WriteEffect]: number }
-  /** What was missing or changed by somebody else, and was mended: children, and things outside. */
+  /** What was missing or changed by somebody else, and was corrected: children, and entities outside. */
   drift: number
   /** Calls of somebody else's API. Left out while there is none. */
   outside?: Map<OutsideCall, number>
@@ -61,7 +61,7 @@ export function noteEffects(
     const drift = driftOf(written, manager)
     if (drift === undefined) return
     effects.drift++
-    logger.info('drift mended', { child: keyText(keyOf(written.stored.object)), ...drift })
+    logger.info('drift corrected', { child: keyText(keyOf(written.stored.object)), ...drift })
   }
   return {
     ...resources,

@@ -53,7 +53,7 @@ export function createBatchQueue({ queue, clock, logger }: BatchQueueOptions): B
 
   /** The mapping deletes them at the end. */
   function logNotDeleted(error: unknown): void {
-    logger.warn('messages are not deleted ahead of their batch', { error: String(error) })
+    logger.warn('messages not deleted before the end of their batch', { error: String(error) })
   }
 
   void deleteEarly()

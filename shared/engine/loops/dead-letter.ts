@@ -45,7 +45,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     if (fanOuts.has(loop)) await change(wakeUp.key, withLateWakeUp)
     else if (loops.has(loop))
       await queueOf({ name: loop }).send([{ ...wakeUp, dedupId: random.uuid(), lane: 'background' }])
-    else logger.warn('a dead message of a loop that is no more', { loop, name: wakeUp.key.name })
+    else logger.warn('dead letter for an unknown control loop', { loop, name: wakeUp.key.name })
   }
 
   async function takeIn(controller: Controller, key: ObjectKey): Promise<void> {

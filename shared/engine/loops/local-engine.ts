@@ -79,7 +79,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
     ),
   ])
   await saving.saveAll().catch((error: unknown) => {
-    logger.error('how far the engine got is not saved; the next start makes up for it', { error: String(error) })
+    logger.error('progress of the engine not saved; the next start repeats some work', { error: String(error) })
   })
 }
 
@@ -164,7 +164,7 @@ async function withGarbage({ swept, catalog }: Running): Promise<SweepOptions> {
 const visibilityTimes = 6
 
 async function logAndWait({ logger, clock }: Running, error: unknown, signal: AbortSignal): Promise<void> {
-  logger.error('relay failed; it goes on from where it was', {
+  logger.error('relay failed; it continues from the same position', {
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })
   await clock.sleep(1_000, signal)
@@ -184,7 +184,7 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
       turns.notePassed(BigInt(wheel.findTurnedMs()))
       await saving.save(nowMs, woken > 0)
     } catch (error) {
-      logger.error('tick failed; the next one makes up for it', { error: String(error) })
+      logger.error('tick failed; the next tick repeats it', { error: String(error) })
     }
     await clock.sleep(tickMs, signal)
   }

@@ -103,7 +103,7 @@ async function takeTurn(turn: Turn, options: WorkerOptions, signal: AbortSignal)
   try {
     await turn.hold(Math.min(awayMsMax, backoffMs(turn.receiveCount, 1)))
   } catch (error) {
-    options.logger.error('turn not held back; it comes again after its visibility timeout', {
+    options.logger.error('turn not hidden; it is redelivered after its visibility timeout', {
       name: turn.key.name,
       error: String(error),
     })

@@ -90,7 +90,11 @@ function conditionsOfVerdict(verdict: Verdict, ready: Condition | undefined): Co
 }
 
 /** Of an object of which no run has said anything yet. */
-const requeued: ConditionPatch = { status: 'Unknown', reason: 'Requeued', message: 'it ran, and asked to run again' }
+const requeued: ConditionPatch = {
+  status: 'Unknown',
+  reason: 'Requeued',
+  message: 'the last run asked for another run',
+}
 
 function readiness(ready: NonNullable<Report['ready']>): ConditionPatch {
   return ready === true ? { status: 'True', reason: 'Reconciled' } : { status: 'False', ...ready }

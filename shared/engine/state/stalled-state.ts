@@ -10,7 +10,7 @@ import type { TurnFacts } from './run-facts.ts'
 /** What an object says whose runs do not come to their end. */
 export const notEnded = {
   reason: 'RunNotEnded',
-  message: 'no run came to its end: the worker crashed, ran out of time or memory, or could not reach the store',
+  message: 'no run ended: the worker crashed, ran out of time or memory, or could not reach the store',
 } as const
 
 /** The count of failures whose backoff is the longest. */

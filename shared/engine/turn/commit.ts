@@ -70,7 +70,7 @@ async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: Com
 
 function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown, { logger }: CommitPorts): void {
   const about = { kind, namespace, name, error: String(error) }
-  logger.error('turn not ended; it comes again after its visibility timeout', about)
+  logger.error('turn not ended; it is redelivered after its visibility timeout', about)
 }
 
 function release(ending: Ending, written: StoredObject | undefined, ports: CommitPorts): Promise<void> {

@@ -66,7 +66,7 @@ function timerTargets({ kind }: Controller): Route['targets'] {
   return ({ touched, stored }) => {
     const atMs = dueAtMs(stored.engine)
     if (!touches(touched, 'timer') || atMs === undefined || !isOf(stored.object, kind)) return []
-    return [{ key: keyOf(stored.object), stored, lane: 'background', reason: 'its wait goes on', dueAtMs: atMs }]
+    return [{ key: keyOf(stored.object), stored, lane: 'background', reason: 'its wait continues', dueAtMs: atMs }]
   }
 }
 

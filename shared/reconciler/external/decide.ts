@@ -128,11 +128,12 @@ function tryAgain({ uid, abilities, policy, memory: { round } }: SyncSituation):
   return {
     do: 'refuse',
     reason: 'CreateUnknown',
-    message: `${answerWasLost}: look there yourself, and annotate setpoint.dev/external-id with the id of what you find, or, if there is nothing, setpoint.dev/create-again=${token}`,
+    message: `${answerWasLost}: check the remote API; if the entity exists, annotate setpoint.dev/external-id with its id; if not, annotate setpoint.dev/create-again=${token}`,
   }
 }
 
-const answerWasLost = 'a create was begun and its answer was lost, and the far side cannot be asked for it'
+const answerWasLost =
+  'a create call was sent, its answer was lost, and the remote API has no way to look for the result'
 
 function aboutAbsent(situation: SyncSituation): Action {
   const { memory, policy, abilities, nowMs, conflict } = situation
@@ -175,14 +176,14 @@ function adopt(situation: SyncSituation, { id, owner, differs }: Seen & { readon
     return {
       do: 'refuse',
       reason: 'NameTaken',
-      message: `${conflict ?? `${id} has its name`}; to adopt what is there, annotate setpoint.dev/external-id=${id}`,
+      message: `${conflict ?? `${id} has its name`}; to adopt it, annotate setpoint.dev/external-id=${id}`,
     }
   if (adoption.mode === 'override' || policy.observesOnly || differs.length === 0)
     return { do: 'take', id, how: adoption.mode }
   return {
     do: 'refuse',
     reason: 'AdoptionDiffers',
-    message: `${id} is not as declared: ${differs.join(', ')}; declare it as it is, or annotate setpoint.dev/adopt=override`,
+    message: `${id} differs from what is declared: ${differs.join(', ')}; declare the same values, or annotate setpoint.dev/adopt=override`,
   }
 }
 
@@ -190,7 +191,7 @@ function whenDeleting(situation: SyncSituation): Action {
   const { memory, policy, abilities, seen, nowMs } = situation
   const { id, intent, deletedAtMs } = memory
   if (id === undefined && intent === undefined) return { do: 'release' }
-  if (!policy.deletes) return { do: 'release', left: { reason: 'Kept', message: 'what is outside stays as it is' } }
+  if (!policy.deletes) return { do: 'release', left: { reason: 'Kept', message: 'the entity outside is kept' } }
   if (seen?.is === 'present') return takeAway(situation, seen)
   if (seen === undefined && id !== undefined) return { do: 'get', id }
   if (seen === undefined && abilities.finds) return { do: 'find' }
@@ -212,7 +213,7 @@ function takeAway(situation: SyncSituation, { id, owner }: Seen & { readonly is:
       ? stillThere(id, nowMs + Math.min(slowestLookMs, Math.max(firstLookMs, sinceMs)))
       : { do: 'delete', id }
   }
-  return { do: 'release', left: { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and stays` } }
+  return { do: 'release', left: { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and is kept` } }
 }
 
 /** A create whose answer was lost, of an object that is being deleted, on a far side that cannot be asked. */
@@ -222,7 +223,7 @@ function neverSeen({ uid, policy, memory: { round } }: SyncSituation): Action {
   return {
     do: 'refuse',
     reason: 'CreateUnknown',
-    message: `${answerWasLost}: look there yourself, delete what you find, and annotate setpoint.dev/create-again=${token}`,
+    message: `${answerWasLost}: check the remote API, delete the entity if it exists, and annotate setpoint.dev/create-again=${token}`,
   }
 }
 
@@ -234,12 +235,17 @@ function stillThere(id: string, untilMs: number): End {
     do: 'wait',
     untilMs,
     reason: 'StillThere',
-    message: `the deletion of ${id} was taken, and it is still there`,
+    message: `the deletion of ${id} was accepted, but the entity still exists`,
   }
 }
 
 function notVisibleYet(untilMs: number): End {
-  return { do: 'wait', untilMs, reason: 'NotVisibleYet', message: 'it was made a moment ago and is not to be seen yet' }
+  return {
+    do: 'wait',
+    untilMs,
+    reason: 'NotVisibleYet',
+    message: 'the entity was created a moment ago and is not visible yet',
+  }
 }
 
 function answerLost(untilMs: number): End {
@@ -247,19 +253,25 @@ function answerLost(untilMs: number): End {
     do: 'wait',
     untilMs,
     reason: 'CreateUnknown',
-    message: 'a create was begun and its answer was lost; it is looked for before another one is made',
+    message:
+      'a create call was sent and its answer was lost; the next create waits until the entity has been looked for',
   }
 }
 
 function absent({ nowMs, abilities: { periodMs } }: SyncSituation): End {
   const untilMs = periodMs === 0 ? Infinity : nowMs + periodMs
-  return { do: 'wait', untilMs, reason: 'Absent', message: 'there is nothing outside, and it is not to be created' }
+  return {
+    do: 'wait',
+    untilMs,
+    reason: 'Absent',
+    message: 'the entity does not exist, and the policy does not allow creating it',
+  }
 }
 
 const nothingToObserve: End = {
   do: 'refuse',
   reason: 'NothingToObserve',
-  message: 'it is only observed: annotate setpoint.dev/external-id with the id of what is to be observed',
+  message: 'the object only observes: annotate setpoint.dev/external-id with the id of the entity to observe',
 }
 
 function refuseOwnedByAnother(id: string): End {

@@ -28,12 +28,16 @@ export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): O
   const synced: ConditionPatch =
     differs.length === 0
       ? { status: 'True', reason: policy.observesOnly ? 'Observed' : 'Synced' }
-      : { status: 'False', reason: 'Differs', message: `otherwise outside, and left so: ${differs.join(', ')}` }
+      : {
+          status: 'False',
+          reason: 'Differs',
+          message: `differs from what is declared; not updated: ${differs.join(', ')}`,
+        }
   const adoption: ConditionPatch = { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
   const immutable: ConditionPatch = {
     status: 'False',
     reason: 'Differs',
-    message: `cannot be changed once it is made, and is left as it was: ${locked.join(', ')}`,
+    message: `cannot change after creation; not updated: ${locked.join(', ')}`,
   }
   return done({
     status: statusOf(run),

@@ -15,11 +15,15 @@ export function createDeadLetter(options: FunctionOptions): (event: SQSEvent) =>
   async function one(record: SQSRecord): Promise<readonly string[]> {
     try {
       const { loop, delivery } = deliveryOf(record)
-      logger.error('a wake-up was given up', { loop, name: delivery.wakeUp.key.name, reason: delivery.wakeUp.reason })
+      logger.error('wake-up received as a dead letter', {
+        loop,
+        name: delivery.wakeUp.key.name,
+        reason: delivery.wakeUp.reason,
+      })
       await open()({ loop, wakeUp: delivery.wakeUp })
       return []
     } catch (error) {
-      logger.error('a dead message was not taken in', { error: String(error) })
+      logger.error('dead letter not processed', { error: String(error) })
       return error instanceof MalformedMessage ? [] : [record.messageId]
     }
   }

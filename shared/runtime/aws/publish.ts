@@ -23,7 +23,7 @@ export function openPublish(
       await publish(changes.flatMap(({ before, stored }) => transitionsOf(before?.object, stored.object)))
     } catch (error) {
       if (!hasCode(error, 'INTERNAL')) throw error
-      logger.error('transitions are not on the event bus', { bus, error: error.message })
+      logger.error('transitions not published on the event bus', { bus, error: error.message })
     }
   }
 }

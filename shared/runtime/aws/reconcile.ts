@@ -78,7 +78,7 @@ function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefine
   try {
     return deliveryOf(record)
   } catch (error) {
-    logger.error('a message that nobody can read', { message: record.messageId, error: String(error) })
+    logger.error('message not readable', { message: record.messageId, error: String(error) })
     return undefined
   }
 }
@@ -148,7 +148,7 @@ class Batches {
   }
 
   #keepUnknown(name: string, deliveries: readonly Delivery[]): readonly Delivery[] {
-    this.#services.logger.error('messages of a loop that this function does not run', {
+    this.#services.logger.error('messages for a control loop that this function does not run', {
       loop: name,
       messages: deliveries.length,
     })
@@ -217,13 +217,13 @@ class Batches {
   }
 
   readonly #logNotHeld = (error: unknown): void => {
-    this.#services.logger.warn('message not held; it comes again after its visibility timeout', {
+    this.#services.logger.warn('message not hidden; it is redelivered after its visibility timeout', {
       error: String(error),
     })
   }
 
   readonly #logUnread = (error: unknown): undefined => {
-    this.#services.logger.warn('nobody knows whether a late message was held; it is run apart', {
+    this.#services.logger.warn('cannot read whether a late message was hidden; its key runs alone', {
       error: String(error),
     })
   }

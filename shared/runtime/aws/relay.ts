@@ -61,7 +61,7 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
         await all([record])
       } catch (error) {
         first ??= record.id
-        logger.error('a record of the stream was not relayed', { record: record.id, error: textOf(error) })
+        logger.error('stream record not relayed', { record: record.id, error: textOf(error) })
         if (isAway(error)) return first
       }
     }
@@ -74,7 +74,7 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
       await all(records)
     } catch (error) {
       failed = isAway(error) ? records[0]?.id : await oneByOne(records)
-      logger.warn('a part of the stream comes again', { from: failed ?? '', error: textOf(error) })
+      logger.warn('a part of the stream will be read again', { from: failed ?? '', error: textOf(error) })
     }
     return failed
   }

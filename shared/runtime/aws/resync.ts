@@ -87,7 +87,7 @@ class Ticker {
         const name = nameOf(controller)
         const begun = before[name] ?? first(controller)
         const ended = this.#sweep(controller, begun, nowMs).catch((error: unknown) => {
-          this.#options.logger.error('a sweep failed; the next tick makes up for it', { error: String(error) })
+          this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
           return begun
         })
         return [name, await ended] as const

@@ -133,7 +133,7 @@ async function daily(renew: () => void, logger: Logger, signal: AbortSignal): Pr
     try {
       renew()
     } catch (error) {
-      logger.error('certificate not renewed; there are further tries, one a day', { error: String(error) })
+      logger.error('certificate not renewed; the next attempt is in a day', { error: String(error) })
     }
   }
 }

@@ -7,6 +7,6 @@ import type { Logger } from '../../ports/logger.ts'
  */
 export function logUnhandledRejections(logger: Pick<Logger, 'error'>): void {
   process.on('unhandledRejection', (reason) => {
-    logger.error('a promise was rejected and nobody waits for it: an await is missing', { error: inspect(reason) })
+    logger.error('unhandled promise rejection: an await is missing', { error: inspect(reason) })
   })
 }

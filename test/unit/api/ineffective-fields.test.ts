@@ -14,9 +14,9 @@ const annotated = (annotations: Readonly<Record<string, string>>): JsonObject =>
 describe('what is stored and does nothing is told to its writer at once', () => {
   it.each([
     ['paused', 'yes', '\\"yes\\" is not \\"true\\": the object is not paused'],
-    ['resync', 'often', '\\"often\\" is no duration such as 5m, and counts for nothing'],
-    ['deletion-policy', 'Keep', '\\"Keep\\" is not Delete or Retain: its deletion stops until that is mended'],
-    ['puased', 'true', 'no annotation of this name is known'],
+    ['resync', 'often', '\\"often\\" is not a duration such as 5m, so it has no effect'],
+    ['deletion-policy', 'Keep', '\\"Keep\\" is not Delete or Retain: its deletion waits until the value is corrected'],
+    ['puased', 'true', 'an annotation of this name is not known'],
   ])('the annotation %s: %s', async (name, value, says) => {
     const warning = `299 - "metadata.annotations[setpoint.dev/${name}]: ${says}"`
     const body = annotated({ [`setpoint.dev/${name}`]: value })
@@ -67,8 +67,8 @@ describe('what is stored and does nothing is told to its writer at once', () => 
     expect([status, headers['warning']]).toEqual([
       201,
       [
-        '299 - "spec.versions[0].schema: rules of x-kubernetes-validations are kept, and not run"',
-        '299 - "spec.versions[0].subresources.scale: it is kept, and not served"',
+        '299 - "spec.versions[0].schema: rules of x-kubernetes-validations are stored, but they do not run"',
+        '299 - "spec.versions[0].subresources.scale: it is stored, but it is not served"',
       ].join(', '),
     ])
   })

@@ -13,7 +13,7 @@ export function archiveAt(location?: string): Archive {
   if (match === null && /^[a-z][a-z0-9+.-]+:/i.test(location))
     throw new OperatingError(
       'BAD_REQUEST',
-      `${location} is no place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`,
+      `${location}is not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`,
     )
   if (match === null) return directoryArchive(location)
   const [, bucket = '', path = ''] = match
@@ -30,7 +30,10 @@ export function archiveAt(location?: string): Archive {
 }
 
 const failWithoutArchive = async (): Promise<never> => {
-  throw stop('NoArchive', 'nobody said where dumps go: set BACKUP_ARCHIVE to s3://bucket/prefix or to a directory')
+  throw stop(
+    'NoArchive',
+    'no place for dumps is configured: set BACKUP_ARCHIVE to s3://bucket/prefix or to a directory',
+  )
 }
 const noArchive: Archive = {
   write: failWithoutArchive,

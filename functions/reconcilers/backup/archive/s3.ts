@@ -63,7 +63,7 @@ export function s3Archive({ client, bucket, prefix, partBytes = 16 * 1024 * 1024
     },
     read: async (name, abortSignal) => {
       const { Body } = await client.send(new GetObjectCommand(keyOf(placeOf(name))), { abortSignal })
-      if (Body === undefined) throw new Error(`s3://${bucket}/${prefix}${name} came without a body`)
+      if (Body === undefined) throw new Error(`s3://${bucket}/${prefix}${name} has no body`)
       return Body as unknown as AsyncIterable<Uint8Array>
     },
     remove: async (name, abortSignal) => {

@@ -161,7 +161,7 @@ const deletesAtOnce = 25
 /** Somebody else notes the same referrer: the one of the two that is not dead comes again. */
 function overtaken(what: string, error: unknown): unknown {
   if (!isConditionFailure(error)) return error
-  return new OperatingError('UNAVAILABLE', `cannot ${what}: somebody else did so meanwhile`, { cause: error })
+  return new OperatingError('UNAVAILABLE', `cannot ${what}: another process did so at the same time`, { cause: error })
 }
 
 function ofReferrer(referrer: ObjectKey): ItemKey {

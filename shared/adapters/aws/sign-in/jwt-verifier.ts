@@ -100,7 +100,7 @@ function failureOf(error: unknown): OperatingError {
 }
 
 function tokenRefusal(why: string, cause?: unknown): OperatingError {
-  return new OperatingError('UNAUTHORIZED', `the token is not taken: ${why}`, { cause })
+  return new OperatingError('UNAUTHORIZED', `the token was rejected: ${why}`, { cause })
 }
 
 function unavailable(why: string, cause?: unknown): OperatingError {

@@ -141,5 +141,5 @@ function canonicalArn(arn: string): string {
 }
 
 function tokenRefusal(why: string, cause?: unknown): OperatingError {
-  return new OperatingError('UNAUTHORIZED', `the token is not taken: ${why}`, { cause })
+  return new OperatingError('UNAUTHORIZED', `the token was rejected: ${why}`, { cause })
 }

@@ -87,7 +87,7 @@ async function answer(connection: Connection, exchange: Exchange): Promise<void>
     if (keeps && !shell.isClosing) takeNext(connection)
     else end(connection)
   } catch (error) {
-    // The client sees that the response broke off.
+    // The client sees that the response aborted.
     breakOff(shell.logger, error)
     markOver(connection)
     socket.destroy()

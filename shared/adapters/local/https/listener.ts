@@ -117,5 +117,5 @@ export function closeAll(server: Server, sockets: ReadonlySet<Socket>, deadlineM
 
 /** For the log: a response that broke off is a bug of ours, since handlers tell their own failures. */
 export function breakOff(logger: Logger, error: unknown): void {
-  logger.error('response broke off', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  logger.error('response aborted', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
 }

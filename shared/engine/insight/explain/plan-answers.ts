@@ -23,30 +23,32 @@ export function explainAction(facts: Facts): readonly string[] {
 function notPaused({ controller, stored: { object } }: Facts): readonly string[] {
   const given = unreadPause(object)
   if (controller === undefined || given === undefined) return []
-  return [`Its annotation ${pausedAnnotation} is "${given}", not "true", and counts for nothing: it is not paused.`]
+  return [
+    `Its annotation ${pausedAnnotation} is "${given}", not "true", so it has no effect: the object is not paused.`,
+  ]
 }
 
 function work(facts: Facts): string {
   const { controller, stored } = facts
-  if (controller === undefined) return 'None: no reconciler is for this kind.'
+  if (controller === undefined) return 'None: no reconciler handles this kind.'
   const { name, timeoutMs, finalizer = '' } = controller
   switch (objectSituationOf(facts)) {
     case 'paused':
-      return 'None while it is paused.'
+      return 'None while the object is paused.'
     case 'stopped':
       return `None: ${name} has given generation ${stored.object.metadata.generation} up.`
     case 'held':
-      return `None by ${name}: it has cleaned up, or had nothing to.`
+      return `None by ${name}: its clean-up is done, or there was none.`
     default:
       return isDeleting(stored.object)
-        ? `${name} ${cleanup(facts)}; once that is done, the finalizer ${finalizer} goes.`
+        ? `${name} ${cleanup(facts)}; after that, the finalizer ${finalizer} goes.`
         : `${name} runs its reconcile function: one run at a time, none longer than ${humanDuration(timeoutMs)}.`
   }
 }
 
 function cleanup({ controller, stored: { object } }: Facts): string {
   const policy = object.metadata.annotations?.[deletionPolicyAnnotation] ?? controller?.deletionPolicy
-  return policy === 'Retain' ? 'lets go of what it made outside, which stays' : 'runs its clean-up'
+  return policy === 'Retain' ? 'leaves what it made outside, as its policy says' : 'runs its clean-up'
 }
 
 function finalizers(facts: Facts): readonly string[] {
@@ -57,20 +59,20 @@ function finalizers(facts: Facts): readonly string[] {
 }
 
 const builtInFinalizers: Readonly<Record<string, string>> = {
-  foregroundDeletion: 'Its children that block its deletion go first (foregroundDeletion).',
-  orphan: 'Its children are let go first (orphan).',
+  foregroundDeletion: 'Its children that block its deletion are deleted first (foregroundDeletion).',
+  orphan: 'Its children are orphaned first (orphan).',
 }
 
 export function explainRequeue(facts: Facts): readonly string[] {
   const { controller, stored, nowMs } = facts
-  if (controller === undefined) return ['Never: no reconciler is for this kind.']
+  if (controller === undefined) return ['Never: no reconciler handles this kind.']
   const { wakeAtMs } = stored.engine
   return [
     nextRun(facts),
-    ...(wakeAtMs === undefined ? [] : [`Something else has asked for a run: ${until(wakeAtMs, nowMs)}.`]),
+    ...(wakeAtMs === undefined ? [] : [`Another run was asked for: ${until(wakeAtMs, nowMs)}.`]),
     resync(facts),
     ...unreadResync(facts),
-    'Sooner than all that, it runs when it is changed, or a child of it, or what it refers to. An edit of the spec forgets its failures.',
+    'A change of the object, of a child, or of an object that it refers to runs it at once. An edit of the spec resets the backoff.',
   ]
 }
 
@@ -83,23 +85,23 @@ function nextRun(facts: Facts): string {
     case 'Backoff':
       return `${at}, after failure ${attempt}: the wait doubles from 1 s to 1000 s.`
     case 'RetryAfter':
-      return `${at}, as long as the far side asked for.`
+      return `${at}, which is the time that the remote API asked for.`
     case 'RateLimited':
       return memory?.reservedMs === undefined
-        ? `${at}: it is held back for running too often.`
-        : `${at}: by the rate limit of its controller others go first.`
+        ? `${at}: its own rate limit holds it back.`
+        : `${at}: the rate limit of its controller lets others run first.`
     case 'HotLoop':
-      return `${at}: it runs in circles and is slowed down.`
+      return `${at}: it runs in a loop and is slowed down.`
     case 'Expectation':
-      return `${at} at the latest, when what it expects is to have come true.`
+      return `${at} at the latest, when its expectation must be met.`
     case 'Resync':
       return `${at} at the latest, for the resync.`
     case 'Stopped':
-      return wait?.atMs === undefined ? 'By no timer: it has stopped.' : `${at}, for the resync: it has stopped.`
+      return wait?.atMs === undefined ? 'No timer is set: it has stopped.' : `${at}, for the resync: it has stopped.`
     case undefined:
       return objectSituationOf(facts) === 'changed'
-        ? 'Now: its wake-up is on the way or in the queue.'
-        : 'By no timer: none is set.'
+        ? 'Now: its wake-up is in the queue, or on the way to it.'
+        : 'No timer is set.'
     default:
       return `${at} at the latest, as its last run asked for.`
   }
@@ -116,13 +118,13 @@ function resync({ controller, stored, nowMs }: Facts): string {
   if (ownMs !== undefined && (wait === 'Backoff' || wait === 'RetryAfter'))
     return `Once that wait is over, the resync runs it ${every}.`
   const passMs = nextPassMs(object.metadata.uid, nowMs, periodMs)
-  return `Whatever happens, the resync runs it ${every}: next ${until(passMs, nowMs)}.`
+  return `The resync runs it ${every}: next ${until(passMs, nowMs)}.`
 }
 
 function unreadResync({ stored: { object } }: Facts): readonly string[] {
   const given = object.metadata.annotations?.[resyncAnnotation]
   if (given === undefined || ownResyncMs(object) !== undefined) return []
-  return [`Its annotation ${resyncAnnotation} is "${given}", which is no duration such as 5m, and counts for nothing.`]
+  return [`Its annotation ${resyncAnnotation} is "${given}", which is not a duration such as 5m, so it has no effect.`]
 }
 
 const byAnnotation = `by its own annotation ${resyncAnnotation}`

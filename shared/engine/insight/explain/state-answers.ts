@@ -18,7 +18,7 @@ export function explainDesired(facts: Facts): readonly string[] {
   const change = engine.change === undefined ? '' : `, ${changeText(engine.change)} ${ago(engine.change.atMs, nowMs)}`
   return [
     `Generation ${generation}${change}.`,
-    ...(isDeleting(object) ? [`To be gone: deletion was asked for ${agoText(deletionTimestamp, nowMs) ?? ''}.`] : []),
+    ...(isDeleting(object) ? [`Deletion was requested ${agoText(deletionTimestamp, nowMs) ?? ''}.`] : []),
     ...atMost(contentLinesMax, content(object)),
     ...section('Its fields are managed by:', managers(object, nowMs)),
     ...section('It belongs to:', relativeLines({ shown: owners, more: 0 })),
@@ -56,14 +56,14 @@ export function explainObserved({ stored: { object }, kind, children, controller
     ...(makes.length > 0 && children.shown.length === 0 ? [`It has no children yet, of ${makes.join(', ')}.`] : []),
     ...(controller === undefined
       ? []
-      : ['What is outside of this control plane only the reconciler sees: it says so in the status.']),
+      : ['The control plane cannot see outside; the reconciler reports in the status what it finds there.']),
   ]
 }
 
 function formatObserved(observedGeneration: unknown): string {
   return observedGeneration === undefined
-    ? 'No run has ended well yet.'
-    : `Generation ${String(observedGeneration)} is the newest that a run has worked through.`
+    ? 'No run has succeeded yet.'
+    : `Generation ${String(observedGeneration)} is the newest that a run has observed.`
 }
 
 export function explainDifference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
@@ -75,14 +75,14 @@ export function explainDifference({ stored: { object }, kind, children, referenc
     ),
     ...references.shown
       .filter((one) => one.object === undefined)
-      .map(({ key }) => `${formatKey(key)}: referred to, and does not exist.`),
+      .map(({ key }) => `${formatKey(key)}: is referred to and does not exist.`),
     ...(isDeleting(object)
-      ? [`It is still there${children.shown.length > 0 ? ', and so are children of it' : ''}.`]
+      ? [`The object still exists${children.shown.length > 0 ? ', and so do children of it' : ''}.`]
       : []),
   ]
   return lines.length > 0 ? atMost(contentLinesMax, lines) : ['None that the control plane can see.']
 }
 
 function formatUnobserved({ metadata: { generation } }: ApiObject): string {
-  return `Generation ${generation} is not observed: what it changed may be done in part, or not at all.`
+  return `Generation ${generation} is not observed yet: its change may be done in part, or not at all.`
 }

@@ -34,29 +34,29 @@ function sentence(facts: Facts): string {
   const since = agoText(conditionOf(stored.object, 'Ready')?.lastTransitionTime, nowMs)
   switch (objectSituationOf(facts)) {
     case 'unattended':
-      return `No reconciler is for ${kind.kind}: the object is kept as it is, and nothing acts on it.`
+      return `No reconciler handles ${kind.kind}: the object is stored, and nothing acts on it.`
     case 'paused':
-      return 'It is paused: nothing is done for it, clean-up included.'
+      return 'The object is paused: no run and no clean-up takes place.'
     case 'held':
-      return `It is being deleted, and stays for the finalizers of others: ${foreignFinalizers(facts).join(', ')}.`
+      return `The object is being deleted and waits for the finalizers of others: ${foreignFinalizers(facts).join(', ')}.`
     case 'stopped':
-      return 'It has stopped, since trying again would not help:'
+      return 'The object has stopped, because another try would not help:'
     case 'failing':
-      return `${isDeleting(stored.object) ? 'Its clean-up' : 'It'} has failed ${times(attempt)}, and is tried again ${next}:`
+      return `${isDeleting(stored.object) ? 'The clean-up of the object' : 'The object'} has failed ${times(attempt)}; the next try is ${next}:`
     case 'toldToWait':
-      return `The far side asked to wait; it is tried again ${next}:`
+      return `The remote API asked to wait; the next try is ${next}:`
     case 'slowedDown':
-      return `It has run as often as its rate limit lets it; it runs again ${next}.`
+      return `The object has reached its rate limit; the next run is ${next}.`
     case 'inCircles':
-      return `It runs in circles and is slowed down; it runs again ${next}:`
+      return `The object runs in a loop and is slowed down; the next run is ${next}:`
     case 'deleting':
-      return `It is being deleted: ${controller?.name ?? ''} cleans up, and looks again ${next}.`
+      return `The object is being deleted: ${controller?.name ?? ''} cleans up, and runs again ${next}.`
     case 'changed':
       return `A change waits for its run by ${controller?.name ?? ''}.`
     case 'notReady':
-      return 'Nothing is wrong, but it is not ready:'
+      return 'No run failed, but the object is not ready:'
     case 'asDesired':
-      return `It is as desired${since === undefined ? '' : `, since ${since}`}.`
+      return `The object is as desired${since === undefined ? '' : `, since ${since}`}.`
   }
 }
 
@@ -72,21 +72,21 @@ export function advise(facts: Facts): readonly string[] {
     case 'unattended':
       return []
     case 'paused':
-      return [`Let it go on:  kubectl annotate ${name} ${pausedAnnotation}-`]
+      return [`End the pause:  kubectl annotate ${name} ${pausedAnnotation}-`]
     case 'held':
       return [
-        'Find out who owns the finalizers, and why they do not get done.',
-        `Only if they are gone for good, and what they would clean up may stay:  kubectl edit ${name}`,
+        'Find out who owns the finalizers, and why they are not removed.',
+        `Only if their owners are gone and need not clean up:  kubectl edit ${name}`,
       ]
     case 'stopped':
-      return ['Mend what it says: an edit of the spec runs it at once.', `Try all the same:  ${runNow}`]
+      return ['Correct the cause above: an edit of the spec runs the object at once.', `Try again anyway:  ${runNow}`]
     case 'failing':
       return [...adviseOnRepeats(facts), `Try at once:  ${runNow}`]
     case 'inCircles':
-      return ['Find out what changes it so often, and who: it heals by itself once that ends.']
+      return ['Find out what changes the object so often: the slowing ends when the changes end.']
     case 'slowedDown':
     case 'changed':
-      return ['If it stays so, the workers are busy or stuck: see setpoint_queue_oldest_seconds at /metrics.']
+      return ['If this lasts, the workers are busy or stuck: see setpoint_queue_oldest_seconds at /metrics.']
     case 'toldToWait':
     case 'deleting':
     case 'notReady':
@@ -99,6 +99,6 @@ function adviseOnRepeats({ stored: { engine } }: Facts): readonly string[] {
   const { sameErrors = 1 } = failureOf(engine) ?? {}
   if (sameErrors < repeatedErrorsMin) return []
   return [
-    `The last ${sameErrors} failures said the same. If it only means "not ready yet", the reconciler should say that, with waiting(…).`,
+    `The last ${sameErrors} failures said the same. If they only mean "not ready yet", the reconciler should return waiting(…) instead.`,
   ]
 }

@@ -314,7 +314,7 @@ it.each([
     why: 'a token that proves nothing',
     issuers: '[]',
     level: 'info',
-    says: 'the token is not taken',
+    says: 'the token was rejected',
     thrown: /^Unauthorized$/,
   },
   { why: 'a failure of ours', issuers: 'no JSON', level: 'error', says: 'is not JSON', thrown: 'SETPOINT_ISSUERS' },

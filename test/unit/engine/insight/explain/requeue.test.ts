@@ -10,6 +10,6 @@ function nextRun(engine: EngineState): string | undefined {
 
 it('tells a limit of the object from one of its controller', () => {
   const limited = { wait: { kind: 'RateLimited', generation: 1, atMs: 30_000 } } as const
-  expect(nextRun(limited)).toContain('running too often')
+  expect(nextRun(limited)).toContain('its own rate limit')
   expect(nextRun({ ...limited, memory: { reservedMs: 30_000 } })).toContain('rate limit of its controller')
 })
