@@ -133,7 +133,10 @@ describe('explain', () => {
   })
 
   it.each([
-    { paused: 'yes', says: /widget runs its reconcile function[^]*paused is "yes", not "true", .*: the object is not paused/ },
+    {
+      paused: 'yes',
+      says: /widget runs its reconcile function[^]*paused is "yes", not "true", .*: the object is not paused/,
+    },
     { paused: '', says: /paused is "", not "true"/ },
     { paused: 'false', says: /^(?![^]*paused)/ },
     { paused: 'true', says: /None while the object is paused\.\n$/ },

@@ -172,7 +172,7 @@ function statusOf({ status = {}, ...object }: ApiObject): NonNullable<ApiObject[
 
 function explainLoop({ changes, wokenBy }: Loop): Pick<Blocked, 'reason' | 'message'> {
   const [field] = [...(changes ?? [])].sort((a, b) => b[1] - a[1])[0] ?? []
-  const what = 'it ran 100 times at once and would go on'
+  const what = 'it ran 100 times without a pause'
   return field === undefined
     ? { reason: 'RunsWithoutEnd', message: `${what}; woken by: ${wokenBy}` }
     : { reason: 'StatusNeverSettles', message: `${what}; ${field} changed with every run` }

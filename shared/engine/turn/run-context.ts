@@ -124,7 +124,7 @@ class RunOutside implements Outside {
   async recordDrift(message: string): Promise<void> {
     const { seen } = this.#run
     seen.outside.recordDrift()
-    seen.logger.info('drift mended', { outside: message })
-    await record(this.#run, { type: 'Normal', reason: 'DriftMended', message })
+    seen.logger.info('drift corrected', { outside: message })
+    await record(this.#run, { type: 'Normal', reason: 'DriftCorrected', message })
   }
 }
