@@ -3,6 +3,7 @@ import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
 import { question } from '../model/schema/fit/fit.ts'
 import { objectFits } from '../model/schema/fit/fits.ts'
+import { findSettledParts } from '../model/schema/settled.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 
@@ -19,7 +20,7 @@ export function asServed(kind: ServedKind, stored: StoredObject): StoredObject {
 
 /** What is built in has had the same defaults ever. */
 function completed({ builtIn, schema }: ServedKind, object: ApiObject): ApiObject {
-  if (builtIn || objectFits(schema, object, question.complete)) return object
+  if (builtIn || objectFits(schema, object, question.complete, findSettledParts(schema, object))) return object
   try {
     return applyDefaults(schema, object)
   } catch (error) {
