@@ -1,4 +1,4 @@
-import { equal, isObject, type JsonObject } from './json.ts'
+import { equal, isObject, type Json, type JsonObject } from './json.ts'
 
 /**
  * Paths of the fields that differ, such as `spec.size`, for people: at most so many, and then `…`. Lists count as one
@@ -17,11 +17,17 @@ interface Collecting {
 }
 
 /** Looks no further once there is one path too many. */
-function collect(before: JsonObject, after: JsonObject, { prefix, paths, max }: Collecting): void {
-  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (paths.length > max) return
-    const [was, is] = [before[field], after[field]]
-    if (isObject(was) && isObject(is)) collect(was, is, { prefix: `${prefix}${field}.`, paths, max })
-    else if (!equal(was, is)) paths.push(`${prefix}${field}`)
-  }
+function collect(before: JsonObject, after: JsonObject, collecting: Collecting): void {
+  for (const field in before) compare(field, [before[field], after[field]], collecting)
+  for (const field in after) if (!Object.hasOwn(before, field)) compare(field, [undefined, after[field]], collecting)
+}
+
+function compare(
+  field: string,
+  [was, is]: readonly [Json | undefined, Json | undefined],
+  { prefix, paths, max }: Collecting,
+): void {
+  if (was === is || paths.length > max) return
+  if (isObject(was) && isObject(is)) collect(was, is, { prefix: `${prefix}${field}.`, paths, max })
+  else if (!equal(was, is)) paths.push(`${prefix}${field}`)
 }

@@ -15,7 +15,7 @@ export function isSettled(schema: StructuralSchema, object: JsonObject, old?: Js
   if (!objectFits(schema, object, everything, past)) return false
   for (const field in object) {
     const part = object[field]
-    if (isObject(part) && part !== past[field]) known.set(part, field)
+    if (field !== 'metadata' && isObject(part) && part !== past[field]) known.set(part, field)
   }
   return true
 }
@@ -53,10 +53,14 @@ export function findSettledParts(schema: StructuralSchema, object: JsonObject): 
   return findKnownParts(partsOf(schema), object)
 }
 
-/** Of each field, what is known to be settled: its value, or the one it replaces. */
+/**
+ * Of each field, what is known to be settled: its value, or the one it replaces. Each write has metadata of its own, of
+ * which a schema says little: it is looked at each time.
+ */
 function findKnownParts(known: Parts, object: JsonObject, old?: JsonObject): JsonObject {
   const past: JsonObject = {}
   for (const field in object) {
+    if (field === 'metadata') continue
     const part = object[field]
     const before = old?.[field]
     if (isObject(part) && known.get(part) === field) past[field] = part
