@@ -3,18 +3,20 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { optionsOf } from '../support/command-line.ts'
+import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 
 /**
- * `node test/simulation/mutants.ts [--seeds 2000] [--threads 2] [--only text]`: plants bugs in a copy of the source,
- * one at a time, and says which checker finds each, and with which seed. A bug that no seed finds is a hole in the
- * checkers; exit code 1 then.
+ * `node test/simulation/mutants.ts [--seeds 2000] [--threads 2] [--only text] [--engine local]`: plants bugs in a copy
+ * of the source, one at a time, and says which checker finds each, and with which seed. A bug that no seed finds is a
+ * hole in the checkers; exit code 1 then.
  */
 const { values } = optionsOf('node test/simulation/mutants.ts', {
   options: {
     seeds: { type: 'string', default: '2000' },
     threads: { type: 'string', default: '2' },
     only: { type: 'string', default: '' },
+    engine: { type: 'string', default: '' },
   },
 })
 
@@ -33,7 +35,7 @@ function copyTree(): string {
 }
 
 /** The first violation that a bug leads to, or undefined. */
-function hunt({ file, find, replace }: PlantedBug, directory: string): string | undefined {
+function hunt({ file, find, replace, engine = 'aws' }: PlantedBug, directory: string): string | undefined {
   const path = join(directory, file)
   const source = readFileSync(path, 'utf8')
   if (source.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`)
@@ -41,7 +43,8 @@ function hunt({ file, find, replace }: PlantedBug, directory: string): string | 
     path,
     source.replace(find, () => replace),
   )
-  const program = ['test/simulation/main.ts', '--seeds', `1..${values.seeds}`, '--first', '--threads', values.threads]
+  const series = ['--engine', engine, '--seeds', `1..${values.seeds}`]
+  const program = ['test/simulation/main.ts', ...series, '--first', '--threads', values.threads]
   const { stdout, stderr } = spawnSync(process.execPath, program, { cwd: directory, encoding: 'utf8' })
   writeFileSync(path, source)
   if (!stdout.includes('faults: ')) throw new Error(`the simulation broke down: ${stderr}`)
@@ -56,7 +59,9 @@ function row({ bug }: PlantedBug, found: string | undefined): string {
 
 const directory = copyTree()
 let missed = 0
-const planted = plantedBugs.filter(({ bug }) => bug.includes(values.only))
+const planted = [...plantedBugs, ...plantedLocally].filter(
+  ({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine),
+)
 console.log('| planted bug | caught by | seed |\n| --- | --- | --- |')
 for (const bug of planted) {
   const found = hunt(bug, directory)

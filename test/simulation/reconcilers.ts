@@ -3,12 +3,14 @@ import type { Rate } from '../../shared/model/reservations.ts'
 import { crateController } from './kinds/crate.ts'
 import { gadgetController } from './kinds/gadget.ts'
 import type { Pace } from './kinds/pace.ts'
+import { kitController } from './kinds/kit.ts'
 import { linkController } from './kinds/link.ts'
+import { parcelController } from './kinds/parcel.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
 import type { RunWatcher } from './runs.ts'
-import type { KindName, Scenario, Slowed } from './scenario.ts'
+import { runKinds, type KindName, type Scenario, type Slowed } from './scenario.ts'
 
 export interface ReconcilersOptions {
   readonly life: Life
@@ -20,9 +22,7 @@ export interface ReconcilersOptions {
 /** The kinds that a scenario has objects of, and ConfigMaps. */
 export function kindsIn({ steps, herd }: Pick<Scenario, 'steps' | 'herd'>): readonly KindName[] {
   const has = (kind: KindName): boolean => steps.some((step) => step.kind === kind)
-  return (['Gadget', 'Link', 'Crate', 'Witness'] as const).filter(
-    (kind) => kind === 'Gadget' || has(kind) || (kind === 'Link' && herd > 0),
-  )
+  return runKinds.filter((kind) => kind === 'Gadget' || has(kind) || (kind === 'Link' && herd > 0))
 }
 
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
@@ -30,14 +30,17 @@ export function controllersFor(
   scenario: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
-  const { resyncMinutes, limits = {}, slowed = {}, once } = scenario
+  const { resyncMinutes, limits = {}, slowed = {}, once, slowLinks } = scenario
+  const pauseMs = slowLinks === true ? 2_000 : 0
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const kinds = kindsIn(scenario)
   const paceOf = (kind: KindName): Pace => paceBy(limits[kind], slowed[kind])
   return [
     gadgetController({ life, outside, watcher, resync, isCalm, once: once === true, pace: paceOf('Gadget') }),
-    ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link') })] : []),
+    ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link'), pauseMs })] : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
+    ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher })] : []),
+    ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
   ]
 }

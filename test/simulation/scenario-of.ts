@@ -10,8 +10,10 @@ import { below, oneOf } from './world.ts'
  * draws none of it runs as it did before there was any.
  */
 export function scenarioOf(seed: number): Scenario {
-  const plain = plainScenarioOf(seed)
   const stream = (name: string): SeededRandom => createSeededRandom(seed).fork(name)
+  const first = plainScenarioOf(seed)
+  const fanOuts = fanOutsOf(stream('fan-out'), first)
+  const plain = { ...first, herd: fanOuts.length > 0 ? Math.max(first.herd, 101) : first.herd }
   const mending = misfitOf(stream('misfit'))
   return {
     ...plain,
@@ -21,7 +23,16 @@ export function scenarioOf(seed: number): Scenario {
     ...onceOf(stream('once')),
     ...absentOf(stream('absent'), plain),
     ...(mending.length > 0 && { misfit: true }),
-    steps: [...plain.steps, ...pausesOf(stream('pauses'), plain), ...mending],
+    ...(fanOuts.length > 0 && { slowLinks: true }),
+    steps: [
+      ...plain.steps,
+      ...pausesOf(stream('pauses'), plain),
+      ...mending,
+      ...fanOuts,
+      ...giftsOf(stream('gifts'), plain),
+      ...stepsOf('Parcel', stream('parcels'), plain),
+      ...stepsOf('Kit', stream('kits'), plain),
+    ],
   }
 }
 
@@ -100,6 +111,57 @@ function misfitOf(random: SeededRandom): readonly Step[] {
 }
 
 const mender = 8
+
+/**
+ * One seed in forty: one change after the other wakes a hundred, so that some come while those run whom an earlier one
+ * woke.
+ */
+function fanOutsOf(random: SeededRandom, { climate, steps }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 40 || climate.page < 1_000 || steps.some(({ mood }) => mood === 'crash')) return []
+  const step = { user: 0, act: 'apply', kind: 'ConfigMap', name: 'settings0', mood: 'plain', to: '', size: 0 } as const
+  return Array.from({ length: 4 + below(random, 5) }, (_, i) => ({
+    ...step,
+    afterMs: below(random, oneOf(random, [500, 3_000, 30_000])),
+    value: 1_000 + i,
+  }))
+}
+
+/** One seed in eight: a ConfigMap goes from one owner to the other. */
+function giftsOf(random: SeededRandom, { steps }: Scenario): readonly Step[] {
+  const owners = steps.flatMap(({ kind, act, name }) => (kind === 'Gadget' && act === 'apply' ? [name] : []))
+  if (random.next() >= 1 / 8 || owners.length === 0) return []
+  return Array.from({ length: 2 + below(random, 5) }, () => ({
+    user: giver,
+    act: 'give',
+    afterMs: 1_000 + below(random, 60_000),
+    kind: 'ConfigMap',
+    name: 'heirloom',
+    value: 1,
+    mood: 'plain',
+    to: oneOf(random, owners),
+    size: 0,
+  }))
+}
+
+const giver = 7
+
+/** One seed in eight each: objects of a kind whose reconciler a helper makes. */
+function stepsOf(kind: 'Parcel' | 'Kit', random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 8 || herd > 0) return []
+  return Array.from({ length: 2 + below(random, 5) }, (_, i) => ({
+    user: packers[kind],
+    act: oneOf(random, ['apply', 'apply', 'apply', 'edit', 'delete', 'poke'] as const),
+    afterMs: Math.floor(random.next() ** 2 * 120_000),
+    kind,
+    name: `${kind.charAt(0).toLowerCase()}6-${below(random, 2)}`,
+    value: 100 + i,
+    mood: 'plain',
+    to: '',
+    size: 0,
+  }))
+}
+
+const packers = { Parcel: 6, Kit: 5 } as const
 
 /** The slower, the more a run too many stands out of what clocks and late starts excuse. */
 const allRates = [0.05, 0.2, 0.2, 1, 5]

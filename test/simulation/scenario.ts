@@ -47,6 +47,8 @@ export interface Extras {
   readonly once?: true
   /** A Gadget is there from the beginning that was stored under an older schema, and does not fit any more. */
   readonly misfit?: true
+  /** Links look, and take two seconds to say what they have seen. */
+  readonly slowLinks?: true
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
 }
@@ -64,7 +66,9 @@ export interface Slowed {
   readonly runs?: { readonly most: number; readonly withinSeconds: number }
 }
 
-export type KindName = 'Gadget' | 'Link' | 'Crate' | 'Witness' | 'ConfigMap'
+/** The kinds that have a controller. */
+export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit'] as const
+export type KindName = (typeof runKinds)[number] | 'ConfigMap'
 
 /** Something that a user does, or somebody by hand. */
 export interface Step {
@@ -89,13 +93,15 @@ export interface Step {
     | 'strip'
     /** Changes the entity outside by hand. */
     | 'tamper'
+    /** Makes a Gadget the owner of a ConfigMap, which had another one before, or was not there. */
+    | 'give'
     /** Sends a write without a credential. */
     | 'intrude'
   readonly kind: KindName
   readonly name: string
   readonly value: number
   readonly mood: Mood
-  /** Of a Link: the ConfigMap. Of a Crate: how many gadgets. */
+  /** Of a Link: the ConfigMap. Of what is given: the Gadget. Of a Crate: how many gadgets. */
   readonly to: string
   readonly size: number
 }

@@ -60,6 +60,7 @@ const extras = [
   'once',
   'propagation',
   'misfit',
+  'slowLinks',
 ] as const satisfies readonly (keyof Extras)[]
 
 function without(scenario: Scenario, extra: keyof Extras): Scenario {

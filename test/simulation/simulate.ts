@@ -9,7 +9,7 @@ import { createOutside } from './outside.ts'
 import type { Plane } from './plane.ts'
 import { controllersFor, kindsIn } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
-import type { Scenario } from './scenario.ts'
+import { runKinds, type Scenario } from './scenario.ts'
 import { createUsers, type Users } from './users.ts'
 import { beginMs, createWorld, type World } from './world.ts'
 
@@ -187,12 +187,12 @@ async function calm({ world, plane, unmet, restBegins, report }: Calm): Promise<
 
 /** Messages, records and timers that are still to lead to something. */
 function leftIn({ table, backlog }: Plane): number {
-  const objects = objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness')
+  const objects = objectsOf(table, ...runKinds)
   return backlog() + objects.filter(({ engine }) => dueAtMs(engine) !== undefined).length
 }
 
 function isRestlessWorld({ table }: Plane): boolean {
-  return objectsOf(table, 'Gadget').some(isRestless)
+  return objectsOf(table, ...runKinds).some(isRestless)
 }
 
 function seconds(world: World): string {

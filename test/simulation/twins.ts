@@ -9,7 +9,7 @@ import type { Life } from './life.ts'
 import { createOutside, type OutsideClient } from './outside.ts'
 import { controllersFor } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
-import type { Scenario, Step } from './scenario.ts'
+import { runKinds, type Scenario, type Step } from './scenario.ts'
 import { contentOf, manifestOf, pathOf } from './users.ts'
 import { createWorld } from './world.ts'
 
@@ -81,7 +81,7 @@ async function play(
 
   async function snapshot(): Promise<ReadonlyMap<string, string>> {
     const state = new Map<string, string>()
-    for (const kind of ['Gadget', 'Link', 'Crate', 'Witness', 'ConfigMap'] as const) {
+    for (const kind of [...runKinds, 'ConfigMap'] as const) {
       const list = await request(`GET ${pathOf({ kind, name: '' }).slice(0, -1)}`)
       if (list?.status !== 200) continue
       for (const object of bodyOf(list)['items'] as JsonObject[]) {

@@ -3,7 +3,7 @@ import { keyText } from '../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import type { Outside } from './outside.ts'
 import type { Plane } from './plane.ts'
-import type { KindName, Scenario, Step } from './scenario.ts'
+import { runKinds, type KindName, type Scenario, type Step } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** What a user was told about an object, and what must be there in the end. */
@@ -48,12 +48,17 @@ export interface Users {
   readonly expectations: ReadonlyMap<string, Expectation>
   /** Entities outside that somebody changed by hand. */
   readonly tampered: ReadonlySet<string>
+  /** The uid of the owner that was acknowledged last, by the name of a ConfigMap; of those where that is known. */
+  readonly owners: ReadonlyMap<string, string>
 }
 
 /** People and scripts with a client each: everything goes through the API, but for what they do by hand outside. */
 export function createUsers({ world, plane, outside, propagation, onAccepted, report }: UsersOptions): Users {
   const expectations = new Map<string, Expectation>()
   const tampered = new Set<string>()
+  const owners = new Map<string, string>()
+  /** Whom they belong to nobody can tell any more. */
+  const unsure = new Set<string>()
 
   const expectationOf = ({ kind, name }: Step): Expectation => {
     const known = expectations.get(`${kind}/${name}`)
@@ -138,6 +143,21 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
       }
       return noAnswer
     },
+    give: async (step) => {
+      const uid = plane.table.items.get(textOf('Gadget', step.to))?.object.metadata.uid
+      if (uid === undefined) return
+      const metadata = {
+        name: step.name,
+        ownerReferences: [{ apiVersion: `${simGroup}/v1`, kind: 'Gadget', name: step.to, uid }],
+      }
+      const patched = await plane.request(`PATCH ${pathOf(step)}`, { metadata })
+      const reply =
+        patched?.status === 404
+          ? await plane.request(`POST ${pathOf({ ...step, name: '' }).slice(0, -1)}`, { metadata, ...contentOf(step) })
+          : patched
+      noteOwner(step, uid, reply)
+      return reply
+    },
     intrude: async (step) => {
       const line = `PATCH ${pathOf(step)}?fieldManager=user&force=true`
       const reply = await plane.request(line, manifestOf({ ...step, value: -7 }), 'Bearer stolen')
@@ -145,6 +165,17 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
         report(`promise 11, strangers: a write without a credential was answered ${reply.status}`)
       return reply
     },
+  }
+
+  function noteOwner({ name, to }: Step, uid: string, reply: HttpResponse | undefined): void {
+    if (isUnknown(reply)) unsure.add(name)
+    if (reply !== undefined && reply.status < 300) {
+      const { metadata } = JSON.parse(String(reply.body)) as ApiObject
+      if (metadata.ownerReferences?.[0]?.uid !== uid)
+        report(`promise 8, owners: ConfigMap ${name} was given to ${to}, and the answer names another owner`)
+      owners.set(name, uid)
+    }
+    if (unsure.has(name)) owners.delete(name)
   }
 
   /** As `kubectl delete` does: an object of the same name comes only after this one has gone. */
@@ -174,6 +205,7 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
     },
     expectations,
     tampered,
+    owners,
   }
 
   function setPaused(step: Step, paused: 'true' | null): Promise<HttpResponse | undefined> {
@@ -195,7 +227,7 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   }
 }
 
-const kinds: readonly string[] = ['Gadget', 'Link', 'Crate', 'Witness']
+const kinds: readonly string[] = runKinds
 
 const noAnswer: Promise<HttpResponse | undefined> = Promise.resolve<HttpResponse | undefined>(void 0)
 
@@ -237,6 +269,8 @@ export function contentOf({ kind, value, mood, to, size }: Step): JsonObject {
     case 'Crate':
       return { spec: { value, size } }
     case 'Witness':
+    case 'Parcel':
+    case 'Kit':
       return { spec: { value } }
   }
 }

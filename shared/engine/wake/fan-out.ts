@@ -33,17 +33,19 @@ export function spread(wakeUps: readonly WakeUp[], nowMs: number, limit?: Contro
   return wakeUps.map((wakeUp, i) => ({ ...wakeUp, timerAtMs: nowMs + (i + 1) * everyMs }))
 }
 
-/** Writes the timers. An earlier one that is there already serves as well. */
+/**
+ * Writes the timers. A run that is under way ends the wish that it began with, and may have looked before this change:
+ * so each change leaves another wish than the one that is there, and never a later one.
+ */
 export function createFanOut(store: ObjectStore): TurnRunner {
   return async (turn) => {
     const atMs = Math.min(...turn.wakeUps.flatMap(({ timerAtMs }) => timerAtMs ?? []))
-    const wish = (live: StoredObject | undefined): StoredObject | undefined =>
-      isLater(live, atMs) ? { ...live, engine: { ...live.engine, wakeAtMs: atMs } } : live
+    const wish = (live: StoredObject | undefined): StoredObject | undefined => live && withWish(live, atMs)
     await writeNewest(store, turn.key, wish, () => ['engine'])
     await turn.settle()
   }
 }
 
-function isLater(stored: StoredObject | undefined, atMs: number): stored is StoredObject {
-  return stored !== undefined && (stored.engine.wakeAtMs ?? Infinity) > atMs
+function withWish({ object, engine }: StoredObject, atMs: number): StoredObject {
+  return { object, engine: { ...engine, wakeAtMs: Math.min(atMs, (engine.wakeAtMs ?? Infinity) - 1) } }
 }

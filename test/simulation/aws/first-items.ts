@@ -6,7 +6,9 @@ import { createSimTable } from './sim-table.ts'
 import { clearSky } from '../climate.ts'
 import { Crate } from '../kinds/crate.ts'
 import { Gadget } from '../kinds/gadget.ts'
+import { Kit } from '../kinds/kit.ts'
 import { Link } from '../kinds/link.ts'
+import { Parcel } from '../kinds/parcel.ts'
 import { Witness } from '../kinds/witness.ts'
 import { createLife } from '../life.ts'
 import type { Scenario } from '../scenario.ts'
@@ -24,6 +26,8 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(herd > 0 || steps.some(({ kind }) => kind === 'Link') ? [Link] : []),
     ...(steps.some(({ kind }) => kind === 'Crate') ? [Crate] : []),
     ...(steps.some(({ kind }) => kind === 'Witness') ? [Witness] : []),
+    ...(steps.some(({ kind }) => kind === 'Parcel') ? [Parcel] : []),
+    ...(steps.some(({ kind }) => kind === 'Kit') ? [Kit] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')
   const items = known.get(name) ?? install(wanted.map(({ definition }) => definition as unknown as JsonObject))

@@ -1,5 +1,6 @@
 import { isDeleting } from '../../../shared/model/object.ts'
 import type { Life } from '../life.ts'
+import { runKinds } from '../scenario.ts'
 import { fitsType, isPoison, isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
@@ -45,7 +46,7 @@ export function createObserved({ world, scenario, table, outside, users, report 
       report(`promise 1, observed: ${named(after)} says it observed generation ${observed}, but outside is ${found}`)
     },
     unmet: () =>
-      objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) => {
+      objectsOf(table, ...runKinds).flatMap((stored) => {
         const { metadata, status } = stored.object
         if (isPoison(stored) || specOf(stored)['mood'] === 'fail') return []
         if (status?.['observedGeneration'] === metadata.generation) return []

@@ -41,11 +41,20 @@ export function createLevel(scene: Scene): Checker {
     const found = outside.entities.get(object.metadata.uid)
     return found === object.spec?.['value'] || isExcused(scene) ? undefined : `outside is ${found}`
   }
+  const kit = ({ object }: StoredObject): string | undefined => {
+    const { name } = object.metadata
+    const value = Number(object.spec?.['value'])
+    if (dataOf(name) !== String(value)) return `its plan says ${dataOf(name)}`
+    const made = table.items.get(textOf('Gadget', `${name}-0`))?.object.spec?.['value']
+    return made === (value % 3 === 0 ? undefined : value) ? undefined : `its gadget says ${String(made)}`
+  }
   const looks: Readonly<Record<string, (stored: StoredObject) => string | undefined>> = {
     Gadget: gadget,
     Link: link,
     Crate: crate,
     Witness: witness,
+    Parcel: witness,
+    Kit: kit,
   }
 
   return {

@@ -55,7 +55,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     },
     runBegins: ({ uid, generation }) => void begun.set(uid, Math.max(begun.get(uid) ?? 0, generation)),
     accepted: (change) => {
-      const isRun = change.kind !== 'ConfigMap' && change.kind !== 'Crate'
+      const isRun = !['ConfigMap', 'Crate', 'Kit'].includes(change.kind)
       const wasPoisoned = hasPoison && steps.some(({ name, mood }) => name === change.name && poison.includes(mood))
       if (isTold && isRun && !isAway(change.kind) && !wasPoisoned && !isSeenOff(change)) void expectRun(change)
     },

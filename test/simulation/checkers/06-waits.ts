@@ -4,6 +4,7 @@ import type { RemovedRecord } from '../../../shared/engine/state/removed-record.
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { Run } from '../runs.ts'
+import { runKinds } from '../scenario.ts'
 import {
   isFenceTried,
   isLinedUp,
@@ -67,7 +68,7 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
       else lastGood.delete(run)
     },
     unmet: () =>
-      objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) => {
+      objectsOf(table, ...runKinds).flatMap((stored) => {
         const { engine } = stored
         const atMs = dueAtMs(engine)
         const wants = ['hurry', 'poll', 'nap', 'fail'].includes(String(specOf(stored)['mood']))

@@ -13,7 +13,7 @@ export function createEffects({ world, scenario, report }: Scene): Checker {
     write: ({ type, after: { object } }) => {
       const { uid, name, finalizers = [] } = object.metadata
       names.set(uid, name)
-      if (object.kind !== 'Gadget') return
+      if (object.kind !== 'Gadget' && object.kind !== 'Parcel') return
       const isHeld = type !== 'removed' && finalizers.length > 0
       if (isHeld) freeSinceMs.set(uid, 'held')
       // One that was never held has been free for ever.

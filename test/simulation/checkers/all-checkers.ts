@@ -10,6 +10,7 @@ import { createWaits } from './06-waits.ts'
 import { createQuietStatus } from './07-quiet-status.ts'
 import { createDeletion } from './08-deletion.ts'
 import { createEffects } from './08-effects.ts'
+import { createOwners } from './08-owners.ts'
 import { createPropagation } from './08-propagation.ts'
 import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
@@ -42,6 +43,7 @@ export function createCheckers(scene: Scene): Checkers {
     quiet,
     createDeletion(scene),
     createPropagation(scene),
+    createOwners(scene),
     createEffects(scene),
     createResync(scene),
     createIsolation(scene),

@@ -2,7 +2,7 @@ import { conditionOf } from '../../../shared/model/conditions.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
-import type { KindName } from '../scenario.ts'
+import { runKinds, type KindName } from '../scenario.ts'
 import { isLinedUp, isPoisoned, isRoomy, named, objectsOf, promptMs, type Checker, type Scene } from './checker.ts'
 
 /** Nothing is done for a paused object, clean-up included. It says that it is paused, and no longer than it is. */
@@ -36,7 +36,7 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
       })
     },
     unmet: () =>
-      objectsOf(table, 'Gadget', 'Link', 'Crate', 'Witness').flatMap((stored) =>
+      objectsOf(table, ...runKinds).flatMap((stored) =>
         says(stored) && !isPaused(stored.object) ? [`pause: ${named(stored)} says it is paused, and is not`] : [],
       ),
   }

@@ -18,9 +18,11 @@ export interface LinkOptions {
   readonly watcher: RunWatcher
   readonly resync: `${number}m` | false
   readonly pace: Pace
+  /** How long it takes to say what it has seen. */
+  readonly pauseMs: number
 }
 
-export function linkController({ life, watcher, resync, pace }: LinkOptions): Controller {
+export function linkController({ life, watcher, resync, pace, pauseMs }: LinkOptions): Controller {
   return defineReconciler(Link, {
     ...pace,
     watches: [reference(ConfigMap, ({ spec }) => ({ name: spec.to }))],
@@ -29,6 +31,7 @@ export function linkController({ life, watcher, resync, pace }: LinkOptions): Co
     reconcile: (link, ctx) =>
       watcher.run('reconcile', link, life, async () => {
         const target = await ctx.get(ConfigMap, link.spec.to)
+        if (pauseMs > 0) await life.pass(pauseMs)
         return done({ status: { seen: target?.data?.['value'] ?? 'nothing' } })
       }),
   })

@@ -1,0 +1,146 @@
+import type { PlantedBug } from '../planted-bugs.ts'
+
+const sqlite = 'shared/adapters/local/sqlite'
+const groups = 'shared/adapters/local/queue/key-groups.ts'
+const queue = 'shared/adapters/local/queue/local-work-queue.ts'
+const progress = 'shared/engine/wake/progress.ts'
+const localEngine = 'shared/engine/loops/local-engine.ts'
+
+/** What somebody could do wrong in the parts that the local engine has for itself. */
+export const plantedLocally: readonly PlantedBug[] = (
+  [
+    {
+      bug: 'a wish for a run that comes during a run is forgotten',
+      file: 'shared/engine/state/next-state.ts',
+      find: 'const isNewWish = wakeAtMs !== undefined && wakeAtMs !== facts.wakeAtMs',
+      replace: 'const isNewWish = wakeAtMs !== undefined && wakeAtMs === Infinity',
+    },
+    {
+      bug: 'a wish that is there serves for a change that comes during its run',
+      file: 'shared/engine/wake/fan-out.ts',
+      find: 'Math.min(atMs, (engine.wakeAtMs ?? Infinity) - 1)',
+      replace: 'Math.min(atMs, engine.wakeAtMs ?? Infinity)',
+    },
+    {
+      bug: 'the checkpoint passes a change whose run is under way',
+      file: progress,
+      find: 'if (position !== undefined) running.set(key, position)',
+      replace: 'if (position === -1n) running.set(key, position)',
+    },
+    {
+      bug: 'the checkpoint passes a change that waits in the queue',
+      file: progress,
+      find: 'for (const position of waiting.values()) if (position <= safe) safe = position - 1n',
+      replace: 'for (const position of waiting.values()) if (position < 0n) safe = position - 1n',
+    },
+    {
+      bug: 'a change of the owners alone is none',
+      file: 'shared/resources/transitions.ts',
+      find: ' || !equal(before.ownerReferences, after.ownerReferences),',
+      replace: ',',
+    },
+    {
+      bug: 'a process that starts goes on with what changes from then on',
+      file: localEngine,
+      find: "const from = (await options.relayed.load()) ?? '0'",
+      replace: 'const from = await options.feed.latest()',
+    },
+    {
+      bug: 'a controller that is new looks at nothing that was there before',
+      file: localEngine,
+      find: 'let isOver = fresh.length === 0 && names.length === known.length',
+      replace: 'let isOver = fresh.length < 100',
+    },
+    {
+      bug: 'what changed is told with the present state',
+      file: `${sqlite}/sqlite-change-log.ts`,
+      find: "'SELECT rv, type, touched, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'",
+      replace:
+        "'SELECT rv, type, touched, engine, doc, sum FROM (SELECT c.rv, c.kind, c.type, c.touched, p.engine, p.doc, p.sum FROM changes c LEFT JOIN heads h ON h.id = c.object_id JOIN changes p ON p.rv = coalesce(h.rv, c.rv)) WHERE rv > ? AND rv <= ?'",
+    },
+    {
+      bug: 'a writer is told before the commit, which comes with the next turn',
+      file: `${sqlite}/group-commit.ts`,
+      find: '      running = undefined\n      end.run()\n',
+      replace: '      running = undefined\n      setImmediate(() => end.run())\n',
+    },
+    {
+      bug: 'a commit returns before its fsync',
+      file: `${sqlite}/sqlite-database.ts`,
+      find: 'PRAGMA synchronous = FULL;',
+      replace: 'PRAGMA synchronous = NORMAL;',
+    },
+    {
+      bug: 'a write is made over whatever was written meanwhile',
+      file: `${sqlite}/sqlite-objects.ts`,
+      find: 'if (remembered !== undefined && isOf(remembered, before)) return remembered',
+      replace: 'if (remembered !== undefined) return remembered',
+    },
+    {
+      bug: 'the timer of an object goes with a write of somebody else',
+      file: `${sqlite}/sqlite-objects.ts`,
+      find: 'updateHead.run(rv, nextRunAtMs, row.id, row.rv)',
+      replace: "updateHead.run(rv, touched.includes('engine') ? nextRunAtMs : null, row.id, row.rv)",
+    },
+    {
+      bug: 'an object that is gone is remembered',
+      file: `${sqlite}/sqlite-store.ts`,
+      find: "if (work.type === 'removed') rows.removed(place)",
+      replace: "if (work.type === 'removed') rows.get(place)",
+    },
+    {
+      bug: 'a batch of changes says that it got further than it did',
+      file: `${sqlite}/change-tail.ts`,
+      find: 'resourceVersion: String(seen) }',
+      replace: 'resourceVersion: String(seen + 1) }',
+    },
+    {
+      bug: 'a watch that resumes begins with what changes from then on',
+      file: 'shared/api/verbs/watch.ts',
+      find: 'const after = options.after ?? (await services.feed.latest())',
+      replace: 'const after = await services.feed.latest()',
+    },
+    {
+      bug: 'a change is forgotten that comes while its key is taken',
+      file: groups,
+      find: 'group.next = group.next === undefined ? wakeUp : mergeWakeUps(group.next, wakeUp)',
+      replace: 'group.next ??= group.isHeld ? wakeUp : undefined',
+    },
+    {
+      bug: 'of two wake-ups the later time counts',
+      file: 'shared/adapters/local/queue/merge-wake-ups.ts',
+      find: 'return a === undefined || b === undefined ? undefined : Math.min(a, b)',
+      replace: 'return a === undefined ? b : b === undefined ? a : Math.max(a, b)',
+    },
+    {
+      bug: 'a key is told apart by nothing else for five minutes',
+      file: queue,
+      find: 'recent.admit(`${key} ${wakeUp.dedupId}`, nowMs)',
+      replace: 'recent.admit(key, nowMs)',
+    },
+    {
+      bug: 'a change ends the turn of a run that is under way',
+      file: groups,
+      find: 'if (group?.isHeld === true) comeBack(group, nowMs)',
+      replace: 'if (group !== undefined) comeBack(group, nowMs)',
+    },
+    {
+      bug: 'a process that stood still ends the turns of its runs',
+      file: queue,
+      find: 'if (nowMs - beatDueMs > driftMsMax) {',
+      replace: 'if (nowMs - beatDueMs > 100 * driftMsMax * driftMsMax) {',
+    },
+    {
+      bug: 'a clock that is put right ends the turns of its runs',
+      file: queue,
+      find: 'if (Math.abs(jumpedMs) > driftMsMax) {',
+      replace: 'if (Math.abs(jumpedMs) > 100 * driftMsMax * driftMsMax) {',
+    },
+    {
+      bug: 'the wheel is saved as turned ahead of what it has woken',
+      file: localEngine,
+      find: 'turns.notePassed(BigInt(wheel.findTurnedMs()))',
+      replace: 'turns.notePassed(BigInt(wheel.findTurnedMs() + 3_600_000))',
+    },
+  ] as const
+).map((bug) => ({ ...bug, engine: 'local' }))
