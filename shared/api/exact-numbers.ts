@@ -63,7 +63,9 @@ function keepNumbers(value: unknown, path: string): unknown {
 const bound = /^spec\.versions\[\d+\]\.schema\..+\.(?:minimum|maximum|multipleOf)$/
 
 function refuse({ written }: Inexact, field: string): never {
-  const message = `${written.slice(0, 60)} is a number that cannot be kept exactly; write it as a string`
+  // Of kinds that have it, `data` may be a Secret's.
+  const shown = /^(?:data|stringData)\b/.test(field) ? 'it' : written.slice(0, 60)
+  const message = `${shown} is a number that cannot be kept exactly; write it as a string`
   throw new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', field, message }] },
   })

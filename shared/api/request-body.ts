@@ -100,8 +100,14 @@ function parseAs(format: string, parse: () => unknown): unknown {
     return parse()
   } catch (cause) {
     if (cause instanceof OperatingError) throw cause
-    throw new OperatingError('BAD_REQUEST', `the body is not ${format}: ${(cause as Error).message}`, { cause })
+    throw new OperatingError('BAD_REQUEST', `the body is not ${format}: ${withoutQuotes((cause as Error).message)}`)
   }
+}
+
+/** What a parser says, without what it quotes, which may be part of a Secret. V8 quotes without escaping. */
+function withoutQuotes(message: string): string {
+  if (message.endsWith('is not valid JSON')) return 'there is an unexpected token'
+  return message.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, '…')
 }
 
 /** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */

@@ -22,6 +22,8 @@ export interface ServedKind {
   readonly selectableFields: readonly string[]
   /** What clients of this version are warned of. */
   readonly deprecation?: string
+  /** Of what its objects hold beside metadata, messages name the place and never the value. */
+  readonly isConfidential?: true
   /** Comes with the control plane, not from a CustomResourceDefinition. */
   readonly builtIn: boolean
   /** Its definition is being deleted, and its objects with it: there are no new ones. */

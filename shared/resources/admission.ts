@@ -3,7 +3,7 @@ import { equal, type JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
-import type { FieldError } from '../model/schema/field-error.ts'
+import { concealValue, type FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { interpretSchema } from '../model/schema/validate.ts'
@@ -83,9 +83,16 @@ function concerns(path: string, moved: readonly string[]): boolean {
   return field === 'metadata' || (field === '<nil>' ? moved.length > 0 : moved.includes(field))
 }
 
+/** Names, labels and the like are told everywhere; annotations may repeat what was applied. */
+function concealUnlessPublic(error: FieldError): FieldError {
+  const isPublic = error.field.startsWith('metadata.') && !error.field.startsWith('metadata.annotations')
+  return isPublic || error.reason === 'FieldValueForbidden' ? error : concealValue(error)
+}
+
 /** Throws INVALID with one cause per error. */
-export function refuse(kind: ServedKind, name: string, errors: readonly FieldError[]): void {
-  if (errors.length === 0) return
+export function refuse(kind: ServedKind, name: string, found: readonly FieldError[]): void {
+  if (found.length === 0) return
+  const errors = kind.isConfidential === true ? found.map(concealUnlessPublic) : found
   const list = errors.map((error) => `${error.field}: ${error.message}`)
   const subject = kind.group === '' ? `${kind.kind} "${name}"` : `${kind.kind}.${kind.group} "${name}"`
   const text = list.length === 1 ? list[0] : `[${list.join(', ')}]`

@@ -55,6 +55,7 @@ const configMapKind = coreKind('ConfigMap', 'configmaps', {
 })
 
 const secretKind = coreKind('Secret', 'secrets', {
+  isConfidential: true,
   columns: [{ name: 'Type', type: 'string', jsonPath: '.type', description: 'What the secret is for' }],
   selectableFields: ['type'],
   schema: objectSchema('Confidential data: never in logs, never in messages.', {

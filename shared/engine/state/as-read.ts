@@ -2,7 +2,7 @@ import { hasCode } from '../../model/errors.ts'
 import { isObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { applyDefaults } from '../../model/schema/defaulting.ts'
-import type { FieldErrorReason } from '../../model/schema/field-error.ts'
+import { reasonWords } from '../../model/schema/field-error.ts'
 import { question } from '../../model/schema/fit/fit.ts'
 import { objectFits } from '../../model/schema/fit/fits.ts'
 import { findSettledParts } from '../../model/schema/settled.ts'
@@ -80,17 +80,6 @@ const anything: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': tru
 const faultsMax = 10
 
 function faultsText(faults: ReturnType<typeof validate>): string {
-  const lines = faults.slice(0, faultsMax).map(({ field, reason }) => `${field}: ${words[reason]}`)
+  const lines = faults.slice(0, faultsMax).map(({ field, reason }) => `${field}: ${reasonWords[reason]}`)
   return faults.length > faultsMax ? `${lines.join(', ')} and ${faults.length - faultsMax} more` : lines.join(', ')
-}
-
-const words: Readonly<Record<FieldErrorReason, string>> = {
-  FieldValueRequired: 'Required value',
-  FieldValueInvalid: 'Invalid value',
-  FieldValueTypeInvalid: 'Invalid value: it is of another type',
-  FieldValueNotSupported: 'Unsupported value',
-  FieldValueDuplicate: 'Duplicate value',
-  FieldValueForbidden: 'Forbidden',
-  FieldValueTooLong: 'Too long',
-  FieldValueTooMany: 'Too many',
 }

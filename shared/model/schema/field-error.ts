@@ -22,6 +22,23 @@ export type FieldErrorReason =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
 
+/** The same fault, in words that are made without the value: for what nobody may read in a message. */
+export function concealValue({ field, reason }: FieldError): FieldError {
+  return { field, reason, message: reasonWords[reason] }
+}
+
+/** What a reason alone says. */
+export const reasonWords: Readonly<Record<FieldErrorReason, string>> = {
+  FieldValueRequired: 'Required value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueTypeInvalid: 'Invalid value: it is of another type',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueDuplicate: 'Duplicate value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
+}
+
 /** The path of a named field below `path`; the empty path is the object itself. */
 export function child(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
