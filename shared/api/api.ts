@@ -42,7 +42,8 @@ export function createApi(services: ApiServices): HttpHandler {
   const answerPath = createPathHandler(services)
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
-    if (probes.includes(request.path)) return plainText(200, 'ok')
+    if (request.path === '/readyz') return answerReady(services)
+    if (alive.includes(request.path)) return plainText(200, 'ok')
     const user = await requireUser(request, authenticate)
     const info = requestInfo(request)
     if (!info.isResource) return answerPath(request, info.segments)
@@ -68,7 +69,13 @@ export function createApi(services: ApiServices): HttpHandler {
 }
 
 /** Open to all: whether the process answers is no secret. */
-const probes: readonly string[] = ['/healthz', '/livez', '/readyz']
+const alive: readonly string[] = ['/healthz', '/livez']
+
+/** Who restarts a process that is alive gains nothing; who sends it no writes while it takes none does. */
+async function answerReady({ isReady = async () => true }: ApiServices): Promise<HttpResponse> {
+  if (await isReady()) return plainText(200, 'ok')
+  return plainText(503, 'not ready: writes are not taken')
+}
 
 function createHandlers(services: ApiServices): (info: ResourceRequest, kind: ServedKind) => VerbHandler {
   const measured = createMeasure(services)

@@ -22,6 +22,8 @@ export interface ApiServices {
   readonly explain: Explain
   /** Served at `/<name>`, to whoever is known. */
   readonly pages: ReadonlyMap<string, Page>
+  /** Whether writes are taken, for `/readyz`. Default: always. */
+  readonly isReady?: () => Promise<boolean>
   /** Of Setpoint, such as `0.1.0`. */
   readonly version: string
   /** Watches open at a time; more are told to come back. Default 1000. */

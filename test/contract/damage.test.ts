@@ -286,6 +286,11 @@ describe('a start', () => {
     ports.close()
   })
 
+  it('of a control plane that wrote nothing goes on', () => {
+    const used = directory()
+    for (let start = 0; start < 3; start++) expect(refusal(used)).toBeUndefined()
+  })
+
   it('is refused to a second process as one that runs already, whatever its files look like meanwhile', async () => {
     const used = await stopped()
     const ports = open(used)

@@ -165,9 +165,18 @@ describe('the process behind npm start', () => {
     await using _ = npm
     await npm.says(/setpoint is ready at/)
     expect(statSync(join(dataDirectory, 'kubeconfig')).isFile()).toBe(true)
-    await npm.stop('SIGTERM')
-    // npm tells nobody but its shell. The process finds out by itself, stops as it would by the signal, and lets
-    // everything go.
+    expect(await npm.stop('SIGTERM')).toMatchObject({ code: 0 })
+    await using plane = await startControlPlane({ dataDirectory })
+    expect(plane.process.stderr).toBe('')
+  })
+
+  it('ends with npm, though that is killed and can tell nobody', async () => {
+    const dataDirectory = fresh('by-killed-npm')
+    const env = { SETPOINT_DATA_DIR: dataDirectory }
+    await using npm = await startProgram('npm', ['start', '--silent', '--', '--port', '0'], { cwd: root, env })
+    await npm.says(/setpoint is ready at/)
+    await npm.stop('SIGKILL')
+    // The process finds out by itself, stops as it would by the signal, and lets everything go.
     await using plane = await eventually(() => startControlPlane({ dataDirectory }))
     expect(plane.process.stderr).toBe('')
   })
@@ -264,7 +273,7 @@ describe('the process behind npm start', () => {
     const program = await startProgram(process.execPath, [localProgram, '--help'])
     expect(await program.ended).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^usage: npm start -- \[--port 8443\] \[--data-dir \.setpoint\]\n/),
+      stdout: expect.stringMatching(/^usage: npm start -- \[--port 8443\] \[--data-dir \.setpoint\] .*\n/),
       stderr: '',
     })
   })

@@ -26,6 +26,7 @@ import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
+import { createReadiness } from './readiness.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 
 export interface LocalCoreOptions {
@@ -99,6 +100,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       explain,
       pages: pagesOf(telemetry, controllers, ports),
       authenticate: options.authenticate,
+      ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
       version: setpointVersion,
     }),
     resources,

@@ -9,6 +9,7 @@ import { createSqliteIndex } from '../../adapters/local/sqlite/sqlite-index.ts'
 import { createSqliteStore } from '../../adapters/local/sqlite/sqlite-store.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -19,6 +20,8 @@ export interface LocalPorts extends Checkpoints {
   readonly store: ObjectStore
   readonly feed: ChangeFeed
   readonly index: ObjectIndex
+  /** Saved to find out whether writes are taken. */
+  readonly probe?: Checkpoint
   /** Objects that were found damaged. */
   readonly quarantine?: Quarantine
   /** It is a copy of another control plane, and must not act. */
@@ -64,6 +67,7 @@ export function assemblePorts(database: SqliteDatabase, changeLog: SqliteChangeL
     relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
     turned: createSqliteCheckpoint({ database, name: 'turned' }),
     introduced: createSqliteCheckpoint({ database, name: 'introduced' }),
+    probe: createSqliteCheckpoint({ database, name: 'probe' }),
     close: () => database.close(),
   }
 }

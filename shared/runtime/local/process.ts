@@ -157,8 +157,8 @@ function awaitSignal(): Promise<void> {
 }
 
 /**
- * npm runs us by a shell and passes signals on to that, which ends without telling us. Nobody who stopped `npm start`
- * wants us to live on.
+ * npm that is killed tells nobody. It runs us in the place of its shell (`exec` in package.json), so that our parent is
+ * npm itself. Nobody who stopped `npm start` wants us to live on.
  */
 function awaitNpmExit(): Promise<void> {
   const parent = process.ppid

@@ -5,6 +5,8 @@ import { OperatingError } from '../../../model/errors.ts'
  */
 const diskFull = 13
 const ioError = 10
+/** SQLITE_IOERR_WRITE */
+const refusedWrite = ioError | (3 << 8)
 const damages = [11, 26]
 const storageFailures = new Set([5, 6, 7, 8, ioError, diskFull, 14, 15, ...damages])
 
@@ -30,9 +32,13 @@ export function isDamaged(error: unknown): boolean {
   return damages.includes(resultCode(error) ?? 0)
 }
 
-/** Whether a commit that failed with this error may come back after a crash: its frames may have reached the disk. */
+/**
+ * Whether a commit that failed with this error may come back after a crash: its frames may have reached the disk. A
+ * write that was refused, as on a file system that went read-only, leaves it without its last frame, and a log is read
+ * up to the last commit that is whole.
+ */
 export function leavesFateOpen(error: unknown): boolean {
-  return resultCode(error) === ioError
+  return resultCode(error) === ioError && (error as { readonly errcode: number }).errcode !== refusedWrite
 }
 
 /** UNAVAILABLE for a storage failure; every other error as it is. */

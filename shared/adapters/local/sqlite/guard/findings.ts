@@ -36,7 +36,7 @@ export function findInFiles(file: string, mark: ReadMark, witnesses: readonly st
   const isThere = stats !== undefined && stats.size > 0n
   if (typeof mark !== 'string' && mark.state === 'new') return []
   if (!isThere) {
-    const witness = witnesses.find((one) => statSync(one, { throwIfNoEntry: false }) !== undefined)
+    const witness = witnesses.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile())
     const there = mark === 'missing' ? witness && basename(witness) : markName(file)
     const how = stats === undefined ? 'is missing' : 'is empty'
     return there === undefined ? [] : [loss(`${name} ${how}, though its ${there} is there`)]

@@ -280,7 +280,8 @@ function locationOf(file: string): URL {
 
 function ask(database: Pick<SqliteDatabase, 'prepare'>): Told {
   const row = database.prepare('SELECT database, starts, held, key_id FROM identity').get()
-  const last = 'SELECT max(rv, coalesce((SELECT max(rv) FROM changes), 0)) AS rv FROM horizon'
+  // As the log of changes counts: even the empty store is at 1.
+  const last = 'SELECT max(1, rv, coalesce((SELECT max(rv) FROM changes), 0)) AS rv FROM horizon'
   const resourceVersion = Number(database.prepare(last).get()?.['rv'])
   if (row === undefined) return { identity: undefined, resourceVersion }
   const { database: name, starts, held, key_id: keyId } = row
