@@ -2,8 +2,8 @@ import { requestText, type Target } from './connection.ts'
 import { gadgetText } from './gadget.ts'
 import type { Cell, Verb } from './messages.ts'
 
-/** How many keys are updated in turn. */
-const keys = 1_000
+/** How many keys are updated in turn if the cell does not say. */
+const keysUsual = 1_000
 export const collection = '/apis/bench.setpoint.dev/v1/namespaces/default/gadgets'
 
 let revision = 1_000_000_000
@@ -21,12 +21,14 @@ export interface Change {
  * The changes of a cell, one after the other: new keys without end, or the keys there are in turn, each when it is
  * free.
  */
-export function changesOf({ verb, prefix }: Cell, target: Target): () => Change {
+export function changesOf({ verb, prefix, keys = keysUsual }: Cell, target: Target): () => Change {
   if (verb === 'create') return creations(prefix, target)
   const free = Array.from({ length: keys }, (_, number) => requestOf(verb, target, keyOf(prefix, number)))
+  let taken = 0
+  let put = 0
   return () => {
-    const request = free.shift() as RequestAround
-    return { name: request.name, text: textOf(request), release: () => free.push(request) }
+    const request = free[taken++ % keys] as RequestAround
+    return { name: request.name, text: textOf(request), release: () => void (free[put++ % keys] = request) }
   }
 }
 

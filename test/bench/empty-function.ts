@@ -1,3 +1,4 @@
+import middy from '@middy/core'
 import {
   DynamoDBClient,
   GetItemCommand,
@@ -7,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { ChangeMessageVisibilityBatchCommand, DeleteMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
 
-/** A function that does nothing, with the clients and commands that `reconcile` cannot do without. */
+/** A function that does nothing, with middy, and with the SDK's clients and commands that `reconcile` works with. */
 const commands = [
   GetItemCommand,
   PutItemCommand,
@@ -18,4 +19,4 @@ const commands = [
 ]
 const clients = [new DynamoDBClient({ region: 'us-east-1' }), new SQSClient({ region: 'us-east-1' })]
 
-export const handler = async (): Promise<number> => commands.length + clients.length
+export const handler = middy(async (): Promise<number> => commands.length + clients.length)

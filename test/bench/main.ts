@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
+import { againstTable, measureAgainst } from './against.ts'
 import { engineTable, measureEngine } from './engine.ts'
+import { keysTable, measureKeys } from './keys.ts'
+import { listTable, measureLists } from './lists.ts'
 import { measureLoop } from './loop.ts'
 import { loopFigures, loopTable } from './loop-report.ts'
 import { measureRest, restTable } from './rest.ts'
@@ -18,6 +21,9 @@ import { measureWatchers, watcherTable } from './watchers.ts'
  *     npm run bench -- --schema [--json]      what it costs to know that an object is as its schema wants it
  *     npm run bench -- --rest [N] [--json]    what N objects at rest cost, 1,000,000 if not said
  *     npm run bench -- --watchers [N] [--json]  what N watchers cost at 100 changes/s, 1,000 if not said
+ *     npm run bench -- --lists [N] [--against COMMIT]   what a list of N objects costs in memory, 100,000 if not said
+ *     npm run bench -- --keys N [--reps N]    changes of N keys in turn, beside 1,000
+ *     npm run bench -- --against COMMIT [--reps N] [--clients 1,64]   by turns with the server of another commit
  */
 const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', {
   allowPositionals: true,
@@ -26,6 +32,10 @@ const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', 
     schema: { type: 'boolean', default: false },
     rest: { type: 'boolean', default: false },
     watchers: { type: 'boolean', default: false },
+    lists: { type: 'boolean', default: false },
+    keys: { type: 'string' },
+    against: { type: 'string' },
+    seconds: { type: 'string', default: '3' },
     reps: { type: 'string', default: '3' },
     clients: { type: 'string', default: '1,16,64' },
     peers: { type: 'boolean', default: false },
@@ -34,18 +44,35 @@ const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', 
 })
 
 const startMs = performance.now()
-if (values.engine || values.schema || values.rest || values.watchers) {
-  const [count] = positionals
+const [count] = positionals
+const reps = wholeNumber('--reps', values.reps, 1)
+const clients = values.clients.split(',').map((text) => wholeNumber('--clients', text, 1))
+const durationMs = 1_000 * wholeNumber('--seconds', values.seconds, 1)
+if (await measurePart()) process.exit(0)
+
+/** Measures what one of the options names; false if none does. */
+async function measurePart(): Promise<boolean> {
+  const { keys, against } = values
   if (values.engine) report(await measureEngine(), engineTable)
   else if (values.schema) report(measureSchema(), schemaTable)
   else if (values.rest) report(await measureRest(wholeNumber('--rest', count ?? '1000000', 1)), restTable)
-  else report(await measureWatchers(wholeNumber('--watchers', count ?? '1000', 1), 100), watcherTable)
-  process.exit(0)
+  else if (values.watchers)
+    report(await measureWatchers(wholeNumber('--watchers', count ?? '1000', 1), 100), watcherTable)
+  else if (values.lists) report(await measureLists(wholeNumber('--lists', count ?? '100000', 1), against), listTable)
+  else if (keys !== undefined) report(await measureKeys({ ...keysAsked(keys), reps, durationMs }), keysTable)
+  else if (against !== undefined)
+    report(await measureAgainst({ commit: against, reps, clients, keys: 1_000, durationMs }), againstTable)
+  else return false
+  return true
+}
+
+function keysAsked(text: string) {
+  return { keys: [1_000, wholeNumber('--keys', text, 1)], clients: Math.max(...clients) }
 }
 
 const result = await measureLoop({
-  reps: wholeNumber('--reps', values.reps, 1),
-  clients: values.clients.split(',').map((clients) => wholeNumber('--clients', clients, 1)),
+  reps,
+  clients,
   peers: values.peers,
 })
 const figures = loopFigures(result)

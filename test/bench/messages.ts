@@ -21,6 +21,8 @@ export interface Cell {
   readonly changesMax?: number
   /** Of the names of the keys. An `update` cell finds the keys that a `create` cell of this prefix made. */
   readonly prefix: string
+  /** How many keys an `update` cell changes in turn. Default 1,000. */
+  readonly keys?: number
 }
 
 /** What the generator is told: which server there is, and whether to watch what happens there; or to measure. */

@@ -1,12 +1,8 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../shared/adapters/node/system-clock.ts'
-import type { ApiObject } from '../../shared/model/object.ts'
 import { slotsBetween, wheelSlot } from '../../shared/model/wheel.ts'
-import { openLocalPorts } from '../../shared/runtime/local/ports.ts'
 import { connect, requestText } from './connection.ts'
-import { gadgetText } from './gadget.ts'
 import { cpuMs } from './process-cpu.ts'
+import { fillStore, uidOf } from './resting-objects.ts'
 import { startServer, benchDirectory, type Server } from './processes.ts'
 
 /** A process with so many objects at rest, beside one with none. */
@@ -50,7 +46,7 @@ export async function measureRest(objects: number): Promise<RestFigures> {
     const empty = await measureLife(emptyPath)
     const path = join(directory.path, 'full')
     await lifeOf(path)
-    const { turnedMs, ...filled } = await fill(path, objects)
+    const { turnedMs, ...filled } = await fillStore(path, objects)
     const { endMs, ...full } = await measureLife(path)
     return {
       objects,
@@ -117,68 +113,6 @@ async function metricsOf({ ready }: Server): Promise<(series: string) => number>
     if (line === undefined) throw new Error(`/metrics has no ${series}`)
     return Number(line.slice(series.length + 1))
   }
-}
-
-interface Filled {
-  readonly fillSeconds: number
-  readonly storeMb: number
-  /** Up to when their resyncs count as done. */
-  readonly turnedMs: number
-}
-
-/** Objects as they are when they have been reconciled, and the note that the relay has seen them all. */
-async function fill(path: string, objects: number): Promise<Filled> {
-  const startMs = performance.now()
-  const ports = openLocalPorts(join(path, 'setpoint.db'), systemClock)
-  const batch = 5_000
-  for (let i = 0; i < objects; i += batch) {
-    const size = Math.min(batch, objects - i)
-    await Promise.all(
-      Array.from({ length: size }, (_, j) => ports.store.create({ object: restingObject(i + j), engine: {} })),
-    )
-  }
-  await ports.relayed.save(await ports.feed.latest())
-  const turnedMs = Date.now()
-  await ports.turned.save(String(turnedMs))
-  ports.close()
-  const { size } = statSync(join(path, 'setpoint.db'))
-  return { fillSeconds: (performance.now() - startMs) / 1_000, storeMb: size / 2 ** 20, turnedMs }
-}
-
-function restingObject(i: number): ApiObject {
-  const { head, tail } = gadgetText(`gadget-${i}`, i)
-  const { metadata, ...declared } = JSON.parse(`${head}${revision}${tail}`) as ApiObject
-  return {
-    ...declared,
-    metadata: {
-      ...metadata,
-      uid: uidOf(i),
-      resourceVersion: '0',
-      generation: 1,
-      creationTimestamp: '2026-01-01T00:00:00Z',
-    },
-    status: {
-      conditions: [
-        {
-          type: 'Ready',
-          status: 'True',
-          reason: 'Reconciled',
-          message: '',
-          lastTransitionTime: '2026-01-01T00:00:00Z',
-          observedGeneration: 1,
-        },
-      ],
-      observedGeneration: 1,
-      revision,
-      openPorts: 4,
-    },
-  }
-}
-
-const revision = 1
-
-function uidOf(i: number): string {
-  return `0f8fad5b-d9cb-469f-a165-${String(i).padStart(12, '0')}`
 }
 
 /** Objects whose slot the wheel passes between two times. */

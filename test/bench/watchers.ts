@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, requestText, type Connection, type Target } from './connection.ts'
+import { residentMb } from './memory.ts'
 import { cpuMs } from './process-cpu.ts'
 import { benchDirectory, startServer, type Server } from './processes.ts'
 
@@ -109,11 +109,6 @@ async function change(writer: Connection, target: Target, perSecond: number, for
       await send('POST', maps, 'application/json')
     await sleep(startMs + ((i + 1) * 1_000) / perSecond - performance.now())
   }
-}
-
-function residentMb(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
 }
 
 function sleep(ms: number): Promise<void> {
