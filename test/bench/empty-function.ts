@@ -1,4 +1,4 @@
-import { middy } from '@middy/core'
+import wrap from '@middy/core'
 import {
   DynamoDBClient,
   GetItemCommand,
@@ -19,4 +19,4 @@ const commands = [
 ]
 const clients = [new DynamoDBClient({ region: 'us-east-1' }), new SQSClient({ region: 'us-east-1' })]
 
-export const handler = middy(async (): Promise<number> => commands.length + clients.length)
+export const handler = wrap(async (): Promise<number> => commands.length + clients.length)
