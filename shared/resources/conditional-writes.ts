@@ -58,17 +58,10 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
 
   const insert: ConditionalWrites['insert'] = async (kind, stored, dryRun) => {
     try {
-      return await (dryRun ? rehearse(stored) : store.create(stored))
+      return await (dryRun ? rehearse(store, stored) : store.create(stored))
     } catch (error) {
       throw hasCode(error, 'ALREADY_EXISTS') ? alreadyExists(kind, stored.object.metadata.name) : error
     }
-  }
-
-  /** What was not written has no version. */
-  const rehearse = async (stored: StoredObject): Promise<StoredObject> => {
-    const { resourceVersion: _, ...metadata } = stored.object.metadata
-    if ((await store.get(keyOf(stored.object))) !== undefined) throw new OperatingError('ALREADY_EXISTS', 'it is there')
-    return { ...stored, object: { ...stored.object, metadata: metadata as ObjectMeta } }
   }
 
   /** Makes `attempt` of the newest version, again if another write came between and `mayRetry`. */
@@ -119,6 +112,13 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     })
 
   return { find, insert, change, erase }
+}
+
+/** What was not written has no version. */
+async function rehearse(store: ObjectStore, stored: StoredObject): Promise<StoredObject> {
+  const { resourceVersion: _, ...metadata } = stored.object.metadata
+  if ((await store.get(keyOf(stored.object))) !== undefined) throw new OperatingError('ALREADY_EXISTS', 'it is there')
+  return { ...stored, object: { ...stored.object, metadata: metadata as ObjectMeta } }
 }
 
 /** The store's own words say nothing of kinds. */

@@ -167,8 +167,6 @@ const longOnes = new Set([
   'shared/adapters/local/queue/key-groups.ts',
   'shared/adapters/local/queue/local-work-queue.ts',
   'shared/adapters/local/sqlite/sqlite-objects.ts',
-  'shared/engine/wake/relay.ts',
-  'shared/resources/conditional-writes.ts',
   'shared/resources/create-resources.ts',
 ])
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bundles`: what a cold start has to read. Bundles each function as `infra` does, prints its size and what Node
- * takes to import it, and compares both with a bare function: middy, and the two clients of the AWS SDK that
+ * `npm run bundles`: what a cold start has to read. Bundles each function as `infra` does, prints its size and what
+ * Node takes to import it, and compares both with a bare function: middy, and the two clients of the AWS SDK that
  * `reconcile` works with. Exits 1 if a function is over its budget.
  *
  *     npm run bundles -- [--rounds N]

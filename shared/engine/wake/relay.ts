@@ -51,7 +51,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     const byQueue = Map.groupBy(sends, ({ name }) => name)
     await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
     // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
-    await endHolds(sends)
+    await endHolds(sends, { store, queueOf })
     await Promise.all(told.map(({ forget }) => forget()))
   }
 
@@ -94,23 +94,27 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     )
     return wakeUps.map((wakeUp) => ({ name: fanOutName(route), wakeUp }))
   }
+}
 
-  async function endHolds(sends: readonly Send[]): Promise<void> {
-    const woken = new Map<string, Target & { readonly name: string; readonly atMs: number }>()
-    for (const { name, wakeUp, wakes } of sends) {
-      if (wakes === undefined) continue
-      const id = `${name} ${keyText(wakes.key)}`
-      const atMs = Math.min(wakeUp.notBeforeMs ?? 0, woken.get(id)?.atMs ?? Infinity)
-      woken.set(id, { name, ...wakes, atMs })
-    }
-    await Promise.all(
-      [...woken.values()].map(async ({ name, key, stored, atMs }) => {
-        const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
-        // What has to wait longer itself can wait behind it.
-        if (hold !== undefined && hold.untilMs > atMs) await queueOf({ name }).wake(hold.handle)
-      }),
-    )
+/** Ends the holds of those that are woken now. */
+async function endHolds(
+  sends: readonly Send[],
+  { store, queueOf }: Pick<RelayOptions, 'store' | 'queueOf'>,
+): Promise<void> {
+  const woken = new Map<string, Target & { readonly name: string; readonly atMs: number }>()
+  for (const { name, wakeUp, wakes } of sends) {
+    if (wakes === undefined) continue
+    const id = `${name} ${keyText(wakes.key)}`
+    const atMs = Math.min(wakeUp.notBeforeMs ?? 0, woken.get(id)?.atMs ?? Infinity)
+    woken.set(id, { name, ...wakes, atMs })
   }
+  await Promise.all(
+    [...woken.values()].map(async ({ name, key, stored, atMs }) => {
+      const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
+      // What has to wait longer itself can wait behind it.
+      if (hold !== undefined && hold.untilMs > atMs) await queueOf({ name }).wake(hold.handle)
+    }),
+  )
 }
 
 /** From here on one change that wakes so many is told of. */
