@@ -56,143 +56,151 @@ interface Group extends Timed, Laned {
   readyAtMs: number
 }
 
-export function createKeyGroups({ handlePrefix, visibilityMs, onHandOut = () => {} }: KeyGroupsOptions): KeyGroups {
-  const groups = new Map<string, Group>()
-  const receipts = new Map<string, Group>()
-  const lanes = createLanes<Group>()
-  const deadlines = createDeadlines<Group>()
-  let handles = 0
+export function createKeyGroups(options: KeyGroupsOptions): KeyGroups {
+  return new Groups(options)
+}
 
-  const makeReady = (group: Group, nowMs: number): void => {
-    deadlines.end(group)
+class Groups implements KeyGroups {
+  readonly #options: KeyGroupsOptions
+  readonly #groups = new Map<string, Group>()
+  readonly #receipts = new Map<string, Group>()
+  readonly #lanes = createLanes<Group>()
+  readonly #deadlines = createDeadlines<Group>()
+  #handles = 0
+
+  constructor(options: KeyGroupsOptions) {
+    this.#options = options
+  }
+
+  #makeReady(group: Group, nowMs: number): void {
+    this.#deadlines.end(group)
     if (group.lane === undefined) group.readyAtMs = nowMs
-    lanes.join(group, group.wakeUp.lane)
+    this.#lanes.join(group, group.wakeUp.lane)
   }
 
   /** Puts a group that no receipt has where its wake-up says. */
-  const place = (group: Group, nowMs: number): void => {
+  #place(group: Group, nowMs: number): void {
     const { notBeforeMs = nowMs } = group.wakeUp
-    if (notBeforeMs > nowMs && group.lane === undefined) deadlines.set(group, notBeforeMs)
-    else makeReady(group, nowMs)
+    if (notBeforeMs > nowMs && group.lane === undefined) this.#deadlines.set(group, notBeforeMs)
+    else this.#makeReady(group, nowMs)
   }
 
-  const accept: KeyGroups['accept'] = (key, wakeUp, nowMs) => {
-    const group = groups.get(key)
+  accept(key: string, wakeUp: WakeUp, nowMs: number): void {
+    const group = this.#groups.get(key)
     if (group === undefined) {
       const added = groupOf(key, wakeUp)
-      groups.set(key, added)
-      place(added, nowMs)
+      this.#groups.set(key, added)
+      this.#place(added, nowMs)
     } else if (group.handle === undefined) {
       group.wakeUp = mergeWakeUps(group.wakeUp, wakeUp)
-      place(group, nowMs)
+      this.#place(group, nowMs)
     } else {
       group.next = group.next === undefined ? wakeUp : mergeWakeUps(group.next, wakeUp)
     }
   }
 
-  const handOut = (group: Group, nowMs: number): Delivery => {
-    const handle = `${handlePrefix}.${++handles}`
+  #handOut(group: Group, nowMs: number): Delivery {
+    const handle = `${this.#options.handlePrefix}.${++this.#handles}`
     group.handle = handle
     group.receiveCount++
-    receipts.set(handle, group)
-    deadlines.set(group, nowMs + visibilityMs)
-    onHandOut(nowMs - group.readyAtMs)
+    this.#receipts.set(handle, group)
+    this.#deadlines.set(group, nowMs + this.#options.visibilityMs)
+    this.#options.onHandOut?.(nowMs - group.readyAtMs)
     return { wakeUp: group.wakeUp, handle, receiveCount: group.receiveCount }
   }
 
-  const endReceipt = (group: Group): void => {
-    receipts.delete(group.handle ?? '')
+  #endReceipt(group: Group): void {
+    this.#receipts.delete(group.handle ?? '')
     group.handle = undefined
     group.isHeld = false
   }
 
   /** The same wake-up again, behind everything that is fresh. */
-  const comeBack = (group: Group, nowMs: number): void => {
-    endReceipt(group)
+  #comeBack(group: Group, nowMs: number): void {
+    this.#endReceipt(group)
     const back: WakeUp = { ...group.wakeUp, lane: 'background' }
     group.wakeUp = group.next === undefined ? back : mergeWakeUps(back, group.next)
     group.next = undefined
-    makeReady(group, nowMs)
+    this.#makeReady(group, nowMs)
   }
 
-  const passTime = (nowMs: number): void => {
-    for (let group = deadlines.takeDue(nowMs); group !== undefined; group = deadlines.takeDue(nowMs)) {
-      if (group.handle === undefined) makeReady(group, nowMs)
-      else comeBack(group, nowMs)
+  #passTime(nowMs: number): void {
+    for (let group = this.#deadlines.takeDue(nowMs); group !== undefined; group = this.#deadlines.takeDue(nowMs)) {
+      if (group.handle === undefined) this.#makeReady(group, nowMs)
+      else this.#comeBack(group, nowMs)
     }
   }
 
-  const take: KeyGroups['take'] = (max, nowMs, backgroundMax = max) => {
-    passTime(nowMs)
+  take(max: number, nowMs: number, backgroundMax = max): readonly Delivery[] {
+    this.#passTime(nowMs)
     const deliveries: Delivery[] = []
     let background = 0
     while (deliveries.length < max) {
-      const group = lanes.take(background < backgroundMax)
+      const group = this.#lanes.take(background < backgroundMax)
       if (group === undefined) break
       if (group.wakeUp.lane === 'background') background++
-      deliveries.push(handOut(group, nowMs))
+      deliveries.push(this.#handOut(group, nowMs))
     }
     return deliveries
   }
 
-  const groupWith = (handle: string, nowMs: number): Group | undefined => {
-    const group = receipts.get(handle)
+  #groupWith(handle: string, nowMs: number): Group | undefined {
+    const group = this.#receipts.get(handle)
     return (group?.deadline?.atMs ?? 0) > nowMs ? group : undefined
   }
 
-  const settle: KeyGroups['settle'] = (handle, nowMs) => {
-    const group = groupWith(handle, nowMs)
+  settle(handle: string, nowMs: number): void {
+    const group = this.#groupWith(handle, nowMs)
     if (group === undefined) return
-    endReceipt(group)
-    deadlines.end(group)
-    if (group.next === undefined) return void groups.delete(group.key)
+    this.#endReceipt(group)
+    this.#deadlines.end(group)
+    if (group.next === undefined) return void this.#groups.delete(group.key)
     group.wakeUp = group.next
     group.next = undefined
     group.receiveCount = 0
-    place(group, nowMs)
+    this.#place(group, nowMs)
   }
 
-  const hold: KeyGroups['hold'] = (handle, ms, nowMs) => {
-    const group = groupWith(handle, nowMs)
+  hold(handle: string, ms: number, nowMs: number): void {
+    const group = this.#groupWith(handle, nowMs)
     if (group === undefined) return
-    if (ms <= 0) return comeBack(group, nowMs)
+    if (ms <= 0) return this.#comeBack(group, nowMs)
     group.isHeld = true
-    deadlines.set(group, nowMs + ms)
+    this.#deadlines.set(group, nowMs + ms)
   }
 
-  const wake: KeyGroups['wake'] = (handle, nowMs) => {
-    const group = groupWith(handle, nowMs)
-    if (group?.isHeld === true) comeBack(group, nowMs)
+  wake(handle: string, nowMs: number): void {
+    const group = this.#groupWith(handle, nowMs)
+    if (group?.isHeld === true) this.#comeBack(group, nowMs)
   }
 
-  const isWanted: KeyGroups['isWanted'] = (handle, nowMs) => {
-    const next = groupWith(handle, nowMs)?.next
+  isWanted(handle: string, nowMs: number): boolean {
+    const next = this.#groupWith(handle, nowMs)?.next
     return next !== undefined && next.origin !== 'timer'
   }
 
-  const clockJumped = (byMs: number): void => {
-    for (const group of receipts.values())
-      if (!group.isHeld && group.deadline !== undefined) deadlines.set(group, group.deadline.atMs + byMs)
+  clockJumped(byMs: number): void {
+    for (const group of this.#receipts.values())
+      if (!group.isHeld && group.deadline !== undefined) this.#deadlines.set(group, group.deadline.atMs + byMs)
   }
 
-  const oldestReadyAtMs = (): number => {
+  oldestReadyAtMs(): number {
     let oldest = Infinity
-    for (const { lane, readyAtMs } of groups.values()) if (lane !== undefined) oldest = Math.min(oldest, readyAtMs)
+    for (const { lane, readyAtMs } of this.#groups.values())
+      if (lane !== undefined) oldest = Math.min(oldest, readyAtMs)
     return oldest
   }
 
-  return {
-    accept,
-    take,
-    settle,
-    hold,
-    wake,
-    isWanted,
-    clockJumped,
-    isAnyTaken: () => [...receipts.values()].some(({ isHeld }) => !isHeld),
-    depth: () => lanes.size,
-    oldestReadyAtMs,
-    nextDeadlineMs: deadlines.earliestMs,
+  isAnyTaken(): boolean {
+    return [...this.#receipts.values()].some(({ isHeld }) => !isHeld)
+  }
+
+  depth(): number {
+    return this.#lanes.size
+  }
+
+  nextDeadlineMs(): number | undefined {
+    return this.#deadlines.earliestMs()
   }
 }
 

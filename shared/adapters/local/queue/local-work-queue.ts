@@ -2,7 +2,8 @@ import { keyText } from '../../../model/object-key.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import type { WorkQueue } from '../../../ports/work-queue.ts'
-import { createKeyGroups } from './key-groups.ts'
+import { createKeyGroups, type KeyGroups } from './key-groups.ts'
+import { QueueTime } from './queue-time.ts'
 import { createRecentIds } from './recent-ids.ts'
 
 export interface LocalWorkQueueOptions {
@@ -34,91 +35,39 @@ export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>>
 export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQueue {
   const { clock, random } = options
   const groups = createKeyGroups({ ...options, handlePrefix: random.uuid() })
+  const time = new QueueTime(clock, groups)
   const recent = createRecentIds()
-  const waiting = new Set<() => void>()
-  let timerMs = Infinity
+  const receivers: Receivers = { waiting: new Set(), timerMs: Infinity }
   let handedOut = 0
-
-  const aheadMs = (): number => (clock.steadyMs === undefined ? 0 : clock.nowMs() - clock.steadyMs())
-  let knownAheadMs = aheadMs()
-
-  /** By then this process looks at the time again, if it does not stand still. */
-  let beatDueMs = Infinity
-
-  /**
-   * A machine that slept, or whose clock was put right, must not end a turn whose run goes on; nor must a process that
-   * stood still, whose runs stood still with it.
-   */
-  const now = (): number => {
-    const jumpedMs = aheadMs() - knownAheadMs
-    if (Math.abs(jumpedMs) > driftMsMax) {
-      knownAheadMs += jumpedMs
-      beatDueMs += jumpedMs
-      groups.clockJumped(jumpedMs)
-    }
-    const nowMs = clock.nowMs()
-    if (nowMs - beatDueMs > driftMsMax) {
-      groups.clockJumped(nowMs - beatDueMs)
-      beatDueMs = nowMs + beatMs
-    }
-    return nowMs
-  }
-
-  const beat = async (): Promise<void> => {
-    while (groups.isAnyTaken()) {
-      beatDueMs = now() + beatMs
-      await clock.sleep(beatMs)
-      now()
-    }
-    beatDueMs = Infinity
-  }
 
   /** Calls the waiting receivers if there is something for them, or if their timer has become too late. */
   const callReceivers = (): Promise<void> => {
-    if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs)) {
+    const { waiting, timerMs } = receivers
+    if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs))
       for (const call of waiting) call()
-    }
     return done
   }
 
-  const nextEvent = (signal: AbortSignal): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = new AbortController()
-    const call = (): void => {
-      waiting.delete(call)
-      signal.removeEventListener('abort', call)
-      // Without a reason, every abort makes an error with a stack.
-      timer.abort('called')
-      resolve()
-    }
-    waiting.add(call)
-    signal.addEventListener('abort', call)
-    timerMs = groups.nextDeadlineMs() ?? Infinity
-    if (timerMs < Infinity) void clock.sleep(timerMs - now(), timer.signal).then(call)
-    return promise
-  }
-
-  /** Runs that neither write nor wait never give way: without a pause, a long line would keep all requests out. */
-  const giveWay = (): Promise<void> => {
-    handedOut = 0
-    return new Promise((resolve) => setImmediate(resolve))
-  }
-
   const receive: WorkQueue['receive'] = async (max, signal, backgroundMax) => {
-    if (handedOut >= handedOutMax) await giveWay()
+    if (handedOut >= handedOutMax) {
+      handedOut = 0
+      await giveWay()
+    }
     while (!signal.aborted) {
-      const deliveries = groups.take(max, now(), backgroundMax)
+      const deliveries = groups.take(max, time.now(), backgroundMax)
       handedOut += deliveries.length
-      if (deliveries.length > 0 && beatDueMs === Infinity) void beat()
-      if (deliveries.length > 0) return deliveries
-      await nextEvent(signal)
+      if (deliveries.length > 0) {
+        time.watch()
+        return deliveries
+      }
+      await nextEvent({ clock, groups, time, receivers }, signal)
     }
     return []
   }
 
   return {
     send: (wakeUps) => {
-      const nowMs = now()
+      const nowMs = time.now()
       for (const wakeUp of wakeUps) {
         const key = keyText(wakeUp.key)
         if (recent.admit(`${key} ${wakeUp.dedupId}`, nowMs)) groups.accept(key, wakeUp, nowMs)
@@ -127,28 +76,61 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     },
     receive,
     settle: (deliveries) => {
-      for (const { handle } of deliveries) groups.settle(handle, now())
+      for (const { handle } of deliveries) groups.settle(handle, time.now())
       return callReceivers()
     },
     hold: (deliveries, ms) => {
-      for (const { handle } of deliveries) groups.hold(handle, ms, now())
+      for (const { handle } of deliveries) groups.hold(handle, ms, time.now())
       return callReceivers()
     },
     wake: (handle) => {
-      groups.wake(handle, now())
+      groups.wake(handle, time.now())
       return callReceivers()
     },
-    isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, now())),
-    depth: groups.depth,
-    longestWaitMs: () => Math.max(0, now() - groups.oldestReadyAtMs()),
+    isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, time.now())),
+    depth: () => groups.depth(),
+    longestWaitMs: () => Math.max(0, time.now() - groups.oldestReadyAtMs()),
   }
 }
 
-/** Less is no jump. */
-const driftMsMax = 1_000
-/** While a key is taken, the time is looked at so often. */
-const beatMs = 5_000
+interface Receivers {
+  /** Call those that wait. */
+  readonly waiting: Set<() => void>
+  /** When their timer ends. */
+  timerMs: number
+}
+
+interface Waiting {
+  readonly clock: Clock
+  readonly groups: KeyGroups
+  readonly time: QueueTime
+  readonly receivers: Receivers
+}
+
+/** Resolves when there may be something to receive, or the signal aborts. */
+function nextEvent({ clock, groups, time, receivers }: Waiting, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = new AbortController()
+  const call = (): void => {
+    receivers.waiting.delete(call)
+    signal.removeEventListener('abort', call)
+    // Without a reason, every abort makes an error with a stack.
+    timer.abort('called')
+    resolve()
+  }
+  receivers.waiting.add(call)
+  signal.addEventListener('abort', call)
+  const timerMs = (receivers.timerMs = groups.nextDeadlineMs() ?? Infinity)
+  if (timerMs < Infinity) void clock.sleep(timerMs - time.now(), timer.signal).then(call)
+  return promise
+}
+
 /** Deliveries between two turns of the event loop. */
 const handedOutMax = 32
+
+/** Runs that neither write nor wait never give way: without a pause, a long line would keep all requests out. */
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
 
 const done = Promise.resolve()
