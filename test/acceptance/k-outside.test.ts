@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseSyncPeriods } from '../../functions/reconcilers/konnect/sync-periods.ts'
 import { Secret } from '../../shared/index.ts'
 import {
   conditionIn,
@@ -100,6 +101,26 @@ describe('the sync period', () => {
     })
     await world.env.advance('30m')
     expect(world.callsOf('PUT services/{id}')).toHaveLength(6)
+  })
+
+  it('K28 is as its controller has it, where the object says nothing', async () => {
+    await world[Symbol.asyncDispose]()
+    world = await startKonnectEnv({ syncPeriod: { KonnectService: '10m', default: '3m' } })
+    await world.applyControlPlane()
+    await world.applyService()
+    expect((await service()).status).toMatchObject({ syncPeriod: '10m' })
+    expect((await world.env.get(KonnectControlPlane, 'main'))?.status).toMatchObject({ syncPeriod: '3m' })
+    await world.env.advance('31m')
+    expect(world.callsOf('PUT services/{id}')).toHaveLength(3)
+    await annotate({ 'setpoint.dev/resync': '1m' })
+    expect((await service()).status).toMatchObject({ syncPeriod: '60s' })
+  })
+
+  it('K28 is told by the environment', () => {
+    expect(parseSyncPeriods('')).toBeUndefined()
+    expect(parseSyncPeriods('5m')).toEqual({ default: '5m' })
+    expect(parseSyncPeriods('5m, KonnectRoute=30s')).toEqual({ default: '5m', KonnectRoute: '30s' })
+    expect(() => parseSyncPeriods('Route=30s')).toThrow('KONNECT_SYNC_PERIOD: Route is no kind; give one of Konnect')
   })
 
   it('K28 may be never', async () => {

@@ -1,5 +1,4 @@
 import {
-  again,
   conditionOf,
   defineReconciler,
   done,
@@ -128,7 +127,8 @@ function report(cron: Cron, { plan, jobs, started, nowMs }: Run): Outcome<Status
       conditions,
       ready: waiting('NeverDue', `schedule "${cron.spec.schedule}" names no time to come`),
     })
-  return again(plan.nextMs - nowMs, { status, conditions, ready: true })
+  // Nothing is left to do until then: the time is no question that is asked again and again.
+  return done({ status, conditions, resyncAfter: Math.max(0, plan.nextMs - nowMs) })
 }
 
 type StatusReport = Omit<Status, 'conditions' | 'observedGeneration'>

@@ -8,7 +8,7 @@ type Consumer = ObjectOf<typeof KonnectConsumer>
 export function consumers(konnect: Konnect): Controller {
   return defineExternal(KonnectConsumer, {
     references: { ControlPlaneRef: inControlPlane },
-    ...coreEntity(konnect, 'consumers'),
+    ...coreEntity(konnect, KonnectConsumer, 'consumers'),
     declared: ({ metadata, spec }: Consumer, { owner }) => ({
       username: spec.username ?? metadata.name,
       custom_id: spec.customID,

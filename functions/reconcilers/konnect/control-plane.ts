@@ -17,7 +17,7 @@ type ControlPlane = ObjectOf<typeof KonnectControlPlane>
 const path = '/v2/control-planes'
 
 /** Control planes: made by POST, found by a label, changed by PATCH. */
-export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konnect): Controller {
+export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf, syncPeriodOf }: Konnect): Controller {
   /**
    * With what Konnect nests, and whose it is. Asked before anything is made, so that no answer is lost for its sake.
    */
@@ -60,6 +60,7 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf }: Konn
     }),
     api,
     place: placeOf,
+    syncPeriod: syncPeriodOf(KonnectControlPlane),
     shown: (entity, { serverURL }) => ({
       organizationID: String(entity['organizationID']),
       serverURL,

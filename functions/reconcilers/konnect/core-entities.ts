@@ -36,7 +36,7 @@ interface WithControlPlane {
 }
 
 /** How entities of one plural are reached and shown. */
-export function coreEntity(konnect: Konnect, plural: Plural) {
+export function coreEntity(konnect: Konnect, kind: { readonly kind: string }, plural: Plural) {
   return {
     connect: connectInside(konnect),
     api: coreEntities(plural),
@@ -44,6 +44,7 @@ export function coreEntity(konnect: Konnect, plural: Plural) {
     shown: showInside,
     condition: 'Programmed',
     budget: konnect.budgetOf,
+    syncPeriod: konnect.syncPeriodOf(kind),
   }
 }
 

@@ -1,4 +1,4 @@
-import { createRateBudgets, HttpError, type RateBudget } from '../../../shared/index.ts'
+import { createRateBudgets, HttpError, type Duration, type RateBudget } from '../../../shared/index.ts'
 import { requireAnswer, type KonnectFetch, type KonnectClient } from './client.ts'
 
 /** What all Konnect reconcilers of a process share. */
@@ -10,6 +10,8 @@ export interface Konnect {
   organizationOf(client: KonnectClient): Promise<string>
   /** A region of an organization. Tokens come and go; an entity stays where it is. */
   placeOf(client: KonnectClient): Promise<string>
+  /** How often what objects of a kind declare is asserted, unless an object says otherwise. */
+  syncPeriodOf(kind: { readonly kind: string }): Duration
 }
 
 export interface KonnectOptions {
@@ -20,11 +22,16 @@ export interface KonnectOptions {
    * second in bursts of 100.
    */
   readonly rate?: { readonly perSecond: number; readonly burst: number }
+  /** Of all kinds, or of each by its name; `default` is for the others. Default 1 m. */
+  readonly syncPeriod?: Duration | SyncPeriods
 }
+
+export type SyncPeriods = { readonly [kind: string]: Duration }
 
 export function createKonnect({
   fetch = globalThis.fetch,
   rate = { perSecond: 20, burst: 100 },
+  syncPeriod = '1m',
 }: KonnectOptions = {}): Konnect {
   const budgets = createRateBudgets(rate)
   const organizations = new Map<string, string>()
@@ -37,6 +44,8 @@ export function createKonnect({
     fetch,
     budgetOf: ({ account }) => budgets(account),
     organizationOf,
+    syncPeriodOf: ({ kind }) =>
+      typeof syncPeriod === 'object' ? (syncPeriod[kind] ?? syncPeriod['default'] ?? '1m') : syncPeriod,
     placeOf: async (client) => `${client.serverURL} organization ${await organizationOf(client)}`,
   }
 }

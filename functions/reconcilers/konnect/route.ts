@@ -11,7 +11,7 @@ export function routes(konnect: Konnect): Controller {
       ControlPlaneRef: inControlPlane,
       ServiceRef: mayRequire(KonnectService, ({ spec }: Route) => spec.serviceRef),
     },
-    ...coreEntity(konnect, 'routes'),
+    ...coreEntity(konnect, KonnectRoute, 'routes'),
     declared: ({ metadata, spec }: Route, { refs, owner }) => ({
       name: spec.name ?? metadata.name,
       paths: [...spec.paths],

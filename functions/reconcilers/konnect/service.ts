@@ -8,7 +8,7 @@ type Service = ObjectOf<typeof KonnectService>
 export function services(konnect: Konnect): Controller {
   return defineExternal(KonnectService, {
     references: { ControlPlaneRef: inControlPlane },
-    ...coreEntity(konnect, 'services'),
+    ...coreEntity(konnect, KonnectService, 'services'),
     declared: ({ metadata, spec }: Service, { owner }) => ({
       name: spec.name ?? metadata.name,
       host: spec.host,

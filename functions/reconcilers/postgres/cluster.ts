@@ -42,7 +42,9 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
           host: endpoint.host,
           port: String(endpoint.port),
         })
-        return done({ status: { ...endpoint, secretRef: { name: secretName } }, conditions })
+        const restarts = restartsOf(ctx)
+        const counted = restarts === 0 ? {} : { restarts }
+        return done({ status: { ...endpoint, ...counted, secretRef: { name: secretName } }, conditions })
       }),
 
     cleanup: (cluster, ctx) =>
@@ -77,12 +79,25 @@ async function runStages(provider: PostgresProvider, wanted: WantedCluster, ctx:
   let endpoint: StageResult['endpoint']
   for (const stage of provider.stages) {
     const result = await stage.run(wanted, ctx)
+    if (result.outage !== undefined) await tellOutage(result.outage, ctx)
     for (const change of result.changes ?? []) await ctx.event('Normal', stage.condition, change)
     conditions[stage.condition] = conditionOf(result)
     if (result.waiting !== undefined) return { conditions, unready: result.waiting }
     endpoint = result.endpoint ?? endpoint
   }
   return { conditions, ...(endpoint === undefined ? {} : { endpoint }) }
+}
+
+/** Stays in the status: events are gone after an hour. */
+async function tellOutage(what: string, ctx: Context): Promise<void> {
+  ctx.notes.set(restartsNote, restartsOf(ctx) + 1)
+  await ctx.event('Warning', 'ServerEnded', `${what}, and is started again`)
+}
+
+const restartsNote = 'restarts'
+
+function restartsOf({ notes }: Context): number {
+  return Number(notes.get(restartsNote) ?? 0)
 }
 
 function conditionOf({ waiting: wait }: StageResult): ConditionPatch {

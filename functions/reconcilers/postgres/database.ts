@@ -12,7 +12,7 @@ import {
   type ObjectOf,
   type Outcome,
 } from '../../../shared/index.ts'
-import { connectionUrl, keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
+import { connectionUrl, derivePassword, keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
 import { withConnection, type Endpoint } from './sql/connection.ts'
@@ -81,9 +81,11 @@ async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | N
 }
 
 /** How the owner logs in. Stored before the role gets its password, so that no password is ever lost. */
-async function keepLogin(database: Database, { host, port }: Endpoint, ctx: Context): Promise<Endpoint> {
+async function keepLogin(database: Database, { host, port, ...admin }: Endpoint, ctx: Context): Promise<Endpoint> {
   const { databaseName, roleName } = namesOf(database)
-  const password = await keepOrChoosePassword(ctx, secretNameOf(database))
+  const { uid } = database.metadata
+  const choose = (): string => derivePassword(admin.password, { uid, role: roleName })
+  const password = await keepOrChoosePassword(ctx, secretNameOf(database), choose)
   const login = { host, port, user: roleName, password, database: databaseName }
   await keepSecret(ctx, secretNameOf(database), {
     url: connectionUrl(login),

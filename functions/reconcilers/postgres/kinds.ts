@@ -62,6 +62,7 @@ export const PostgresCluster = defineKind({
     port: z.number().int(),
     version: z.string(),
     startedAt: z.string().optional().describe('When the server was last started. Its databases look again then.'),
+    restarts: z.number().int().optional().describe('How often the server had ended by itself and was started again.'),
     secretRef: secretRef.describe('The Secret with the superuser: username, password, host, port.'),
   }),
   columns: [

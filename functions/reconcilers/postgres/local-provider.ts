@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { hasReason } from './failure.ts'
-import type { ClusterIdentity, PostgresProvider, Stage, WantedCluster } from './provider.ts'
+import type { ClusterIdentity, PostgresProvider, ProviderRun, Stage, WantedCluster } from './provider.ts'
 import { configure } from './server/configure.ts'
 import { destroy } from './server/destroy.ts'
 import type { Server } from './server/home.ts'
@@ -25,14 +25,15 @@ export function localProvider(directory: string): PostgresProvider {
 
   const stage = (
     condition: string,
-    run: (server: Server, wanted: WantedCluster, signal: AbortSignal) => ReturnType<Stage['run']>,
+    run: (server: Server, wanted: WantedCluster, run: ProviderRun) => ReturnType<Stage['run']>,
   ): Stage => ({
     condition,
-    run: async (wanted, { signal }) => run(await serverOf(wanted, signal), wanted, signal),
+    run: async (wanted, provided) => run(await serverOf(wanted, provided.signal), wanted, provided),
   })
 
   return {
-    resync: '1m',
+    // Nobody tells of a server that was killed; a look is a few files and a connection.
+    resync: '10s',
     stages: [stage('Initialised', initialiseStage), stage('Configured', configureStage), stage('Running', runStage)],
     remove: async (cluster, { signal }) => {
       await destroy(await serverOf(cluster, signal), signal)
@@ -60,26 +61,40 @@ function host(signal: AbortSignal): Promise<ServerHost> {
 async function initialiseStage(
   server: Server,
   { superuser }: WantedCluster,
-  signal: AbortSignal,
+  { signal, notes }: ProviderRun,
 ): ReturnType<Stage['run']> {
-  if ((await observe(server, signal)).initialised) return {}
+  const { initialised, running } = await observe(server, signal)
+  const hasEnded = running === undefined && notes.get(runningNote) === true
+  const found = hasEnded ? { outage: 'the server had ended by itself' } : {}
+  if (initialised) return found
   await initialise(server, superuser, signal)
-  return { changes: ['made the data directory'] }
+  return { ...found, changes: ['made the data directory'] }
 }
 
 async function configureStage(
   server: Server,
   { port, parameters }: WantedCluster,
-  signal: AbortSignal,
+  { signal, notes }: ProviderRun,
 ): ReturnType<Stage['run']> {
   const settings = { ...modestSettings, ...parameters }
   const { written, pending } = await configure(server, { port, settings }, signal)
   if (pending === 'reload') await reload(server, signal)
-  if (pending === 'restart') await stopServer(server, signal)
+  if (pending === 'restart') {
+    notes.set(runningNote, undefined)
+    await notes.keep()
+    await stopServer(server, signal)
+  }
   return { changes: written ? [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] : [] }
 }
 
-async function runStage(server: Server, wanted: WantedCluster, signal: AbortSignal): ReturnType<Stage['run']> {
+/** The server was left running; whoever finds it ended did not stop it. */
+const runningNote = 'running'
+
+async function runStage(
+  server: Server,
+  wanted: WantedCluster,
+  { signal, notes }: ProviderRun,
+): ReturnType<Stage['run']> {
   const before = await observe(server, signal)
   let postmaster = await start(server, signal)
   const changes = before.running === undefined ? ['started the server'] : []
@@ -89,6 +104,7 @@ async function runStage(server: Server, wanted: WantedCluster, signal: AbortSign
     postmaster = await start(server, signal)
     changes.push('gave the superuser the password of its Secret')
   }
+  notes.set(runningNote, true)
   const { port, startedAtMs } = postmaster
   const startedAt = new Date(startedAtMs).toISOString()
   return { changes, endpoint: { host: loopback, port, version: before.version ?? '', startedAt } }

@@ -58,6 +58,8 @@ export interface StageResult {
   readonly waiting?: ProviderWait
   /** What was done, in words for an event; empty if all was as wanted. */
   readonly changes?: readonly string[]
+  /** The server was found ended though nobody had stopped it: what happened, in words for a warning. */
+  readonly outage?: string
   /** Known once a stage has found it out. */
   readonly endpoint?: {
     readonly host: string

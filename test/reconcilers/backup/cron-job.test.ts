@@ -129,6 +129,14 @@ describe('a CronJob', () => {
     })
   })
 
+  it('of every minute is no habit that the engine advises against', async () => {
+    await start()
+    await cron({ schedule: '* * * * *' })
+    await env.advance('45m')
+    expect(await status()).toMatchObject({ reconcile: { waiting: 'Resync', nextRunAt: '2026-01-01T00:46:00.000Z' } })
+    expect(env.logs.filter(({ message }) => message === 'advice')).toEqual([])
+  })
+
   it('does not make a Job again that somebody deleted', async () => {
     await start()
     await cron()

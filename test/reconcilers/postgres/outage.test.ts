@@ -1,0 +1,97 @@
+/** A server that ends by itself, and a Secret that somebody deletes. */
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
+import { derivePassword } from '../../../functions/reconcilers/postgres/credentials.ts'
+import { PostgresCluster } from '../../../functions/reconcilers/postgres/kinds.ts'
+import { localProvider } from '../../../functions/reconcilers/postgres/local-provider.ts'
+import type { PostgresProvider, StageResult, WantedCluster } from '../../../functions/reconcilers/postgres/provider.ts'
+import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
+import { stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
+import type { Json } from '../../../shared/index.ts'
+import { createTestEnv } from '../../../shared/testing/test-env.ts'
+import { deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
+
+let bench: Workbench
+beforeAll(async () => {
+  bench = await openWorkbench()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+it('the stages of a server tell whether it ended by itself, or was stopped by them', async () => {
+  const server = bench.server('default_main')
+  const provider = localProvider(dirname(server.directory))
+  const noted = new Map<string, Json | undefined>()
+  const notes = {
+    get: (key: string) => noted.get(key),
+    set: (key: string, value: Json | undefined) => void noted.set(key, value),
+    keep: async () => {},
+  }
+  const wanted: WantedCluster = {
+    namespace: 'default',
+    name: 'main',
+    uid: 'u',
+    superuser,
+    port: undefined,
+    parameters: {},
+    machine: {},
+  }
+  const runAll = async (parameters: WantedCluster['parameters'] = {}): Promise<readonly StageResult[]> => {
+    const results: StageResult[] = []
+    for (const stage of provider.stages)
+      results.push(await stage.run({ ...wanted, parameters }, { signal: deadline(), notes, now: () => 0 }))
+    return results
+  }
+  const outages = (results: readonly StageResult[]) => results.flatMap(({ outage }) => outage ?? [])
+
+  expect(outages(await runAll())).toEqual([])
+  expect(outages(await runAll())).toEqual([])
+  // What takes a restart is no outage.
+  expect(outages(await runAll({ max_connections: '30' }))).toEqual([])
+
+  const { running } = await observe(server, deadline())
+  process.kill(running?.pid ?? 0, 'SIGKILL')
+  await expect.poll(async () => (await observe(server, deadline())).running).toBeUndefined()
+  const after = await runAll({ max_connections: '30' })
+  expect(outages(after)).toEqual(['the server had ended by itself'])
+  expect(after.flatMap(({ changes = [] }) => changes)).toContain('started the server')
+  expect(outages(await runAll({ max_connections: '30' }))).toEqual([])
+  await stopServer(server, deadline())
+})
+
+it('a server is looked at every ten seconds, and its outages are counted where they stay', async () => {
+  let outage: string | undefined
+  const local = localProvider(join(bench.server('other').directory, '..'))
+  const provider: PostgresProvider = {
+    ...local,
+    stages: [
+      {
+        condition: 'Running',
+        run: async () => {
+          const found = outage === undefined ? {} : { outage }
+          outage = undefined
+          return { ...found, endpoint: { host: 'h', port: 1, version: '18', startedAt: '2026-01-01T00:00:00Z' } }
+        },
+      },
+    ],
+  }
+  await using env = await createTestEnv({ tickMs: 1_000, reconcilers: [clusterReconciler(provider)] })
+  await env.apply(PostgresCluster, { metadata: { name: 'main' }, spec: {} })
+  await env.settle()
+  expect((await env.get(PostgresCluster, 'main'))?.status).not.toHaveProperty('restarts')
+  for (const restarts of [1, 2]) {
+    outage = 'the server had ended by itself'
+    await env.advance('11s')
+    expect((await env.get(PostgresCluster, 'main'))?.status).toMatchObject({ restarts })
+  }
+  expect(await env.explain(PostgresCluster, 'main')).toContain('ServerEnded')
+  await env.advance('3h')
+  expect((await env.get(PostgresCluster, 'main'))?.status).toMatchObject({ restarts: 2 })
+})
+
+it("a role's password is the same each time, another for each, and says nothing of the superuser's", () => {
+  const derive = (password: string, uid: string, role = 'orders') => derivePassword(password, { uid, role })
+  expect(derive('s', 'u')).toBe(derive('s', 'u'))
+  expect(new Set([derive('s', 'u'), derive('s', 'v'), derive('t', 'u'), derive('s', 'u', 'other')]).size).toBe(4)
+  expect(derive('s', 'u')).toMatch(/^[\w-]{24}$/)
+})
