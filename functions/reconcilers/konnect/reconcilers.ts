@@ -7,8 +7,8 @@ import { services } from './service.ts'
 import { parseSyncPeriods } from './sync-periods.ts'
 
 /**
- * KonnectControlPlane, KonnectService, KonnectRoute and KonnectConsumer, with one budget per account. Their sync periods
- * are those of the environment unless they are given.
+ * KonnectControlPlane, KonnectService, KonnectRoute and KonnectConsumer, with one budget per account. Their sync
+ * periods are those of the environment unless they are given.
  */
 export function konnectReconcilers(options: KonnectOptions = {}): readonly Controller[] {
   const syncPeriod = options.syncPeriod ?? parseSyncPeriods(process.env['KONNECT_SYNC_PERIOD'])
