@@ -2,6 +2,7 @@ import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { bytesMax as objectBytesMax } from '../model/size-limit.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
+import { noteDuplicates } from './duplicate-fields.ts'
 import { keepExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
 
@@ -92,6 +93,7 @@ function utf8(bytes: Uint8Array): string {
 function parseJson(text: string): Json {
   const value = checkDepth(parseAs('JSON', () => JSON.parse(text)))
   refuseInexact(text)
+  noteDuplicates(text, value)
   return value
 }
 

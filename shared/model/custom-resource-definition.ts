@@ -18,7 +18,7 @@ export interface CustomResourceDefinitionSpec {
   readonly scope: 'Namespaced' | 'Cluster'
   readonly names: CustomResourceDefinitionNames
   readonly versions: readonly CustomResourceDefinitionVersion[]
-  readonly conversion?: { readonly strategy: 'None' }
+  readonly conversion?: { readonly strategy: 'None'; readonly webhook?: object }
   readonly preserveUnknownFields?: boolean
 }
 

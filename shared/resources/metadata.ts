@@ -39,11 +39,19 @@ function textMap(given: JsonObject, field: string): JsonObject {
   const value = given[field]
   if (value === undefined || value === null) return {}
   if (!isObject(value)) throw new OperatingError('BAD_REQUEST', `metadata.${field}: must be an object`)
+  let hasNulls = false
   for (const key in value) {
-    if (typeof value[key] !== 'string')
+    if (value[key] === null) hasNulls = true
+    else if (typeof value[key] !== 'string')
       throw new OperatingError('BAD_REQUEST', `metadata.${field}.${key}: must be a string; quote it in YAML`)
   }
+  if (hasNulls) return { [field]: withoutNulls(value) }
   return Object.keys(value).length === 0 ? {} : { [field]: value }
+}
+
+/** Where Kubernetes has texts, a null is the empty one. */
+function withoutNulls(texts: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']))
 }
 
 function finalizers(given: JsonObject): JsonObject {

@@ -4,7 +4,7 @@ import { checkCrd } from '../model/crd/check-crd.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
-import { forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
+import { fieldRequired, forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/engine-state.ts'
 import { parseTimestamp } from '../model/time.ts'
@@ -52,7 +52,11 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   '/Secret': {
     intake: withStringData,
-    check: (next, live) => [...checkSecretType(next, live), ...checkImmutable(next, live)],
+    check: (next, live) => [
+      ...checkSecretType(next, live),
+      ...checkSecretData(next, live),
+      ...checkImmutable(next, live),
+    ],
   },
   '/ConfigMap': { check: checkImmutable },
   '/Event': {
@@ -116,6 +120,33 @@ function base64(text: string): string {
 function checkSecretType(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
   if (live === undefined || next['type'] === live['type']) return []
   return [invalid('type', next['type'], 'field is immutable')]
+}
+
+/**
+ * What Secrets of the known types must hold. One that was stored without it stays as it is until its data changes. No
+ * value is repeated. Source: kubernetes, `ValidateSecret`.
+ */
+function checkSecretData(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
+  const data = isObject(next['data']) ? next['data'] : {}
+  if (live !== undefined && equal(live['data'], next['data'])) return []
+  const missing = (name: string): readonly FieldError[] =>
+    Object.hasOwn(data, name) ? [] : [fieldRequired(`data[${name}]`)]
+  switch (next['type']) {
+    case 'kubernetes.io/tls':
+      return [...missing('tls.crt'), ...missing('tls.key')]
+    case 'kubernetes.io/ssh-auth':
+      return missing('ssh-privatekey')
+    case 'kubernetes.io/basic-auth': {
+      const [user, password] = [missing('username'), missing('password')]
+      return user.length > 0 && password.length > 0 ? [...user, ...password] : []
+    }
+    case 'kubernetes.io/dockercfg':
+      return missing('.dockercfg')
+    case 'kubernetes.io/dockerconfigjson':
+      return missing('.dockerconfigjson')
+    default:
+      return []
+  }
 }
 
 function checkImmutable(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {

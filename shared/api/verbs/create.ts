@@ -1,5 +1,6 @@
 import type { ApiServices, VerbHandler } from '../call.ts'
 import { methodNotAllowed } from '../request-info.ts'
+import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
 import { jsonText, withWarnings } from '../reply.ts'
@@ -13,12 +14,11 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
     if (call.info.name !== '') throw methodNotAllowed()
     const view = viewOf(call, clock)
     const options = writeOptions(call.request, 'CreateOptions')
-    const { stored, warnings } = await resources.create(
-      call.kind,
-      placeBody(call, await readObject(call.request)),
-      options,
-    )
+    const body = await readObject(call.request)
+    const twice = warnOfDuplicates(call.kind, body, options)
+    const { stored, warnings } = await resources.create(call.kind, placeBody(call, body), options)
     return withWarnings(jsonText(201, view.one(stored)), [
+      ...twice,
       ...warnings,
       ...findIneffectiveFields(call.kind, stored.object),
     ])

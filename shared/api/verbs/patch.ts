@@ -4,6 +4,7 @@ import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
 import type { Patch } from '../../resources/resources.ts'
 import { placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
+import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { flag, refuseOptions, textParameter, writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
@@ -18,20 +19,24 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
     if (call.info.name === '') throw methodNotAllowed()
     const view = viewOf(call, clock)
     const options = { ...writeOptions(call.request, 'PatchOptions'), ...subresourceOf(call) }
-    const { stored, outcome, warnings } = await resources.patch(
-      call.kind,
-      placeOf(call),
-      await readPatch(call),
-      options,
-    )
+    const { patch, body } = await readPatch(call)
+    const twice = warnOfDuplicates(call.kind, body, options)
+    const { stored, outcome, warnings } = await resources.patch(call.kind, placeOf(call), patch, options)
     return withWarnings(jsonText(outcome === 'created' ? 201 : 200, view.one(stored)), [
+      ...twice,
       ...warnings,
       ...findIneffectiveFields(call.kind, stored.object),
     ])
   }
 }
 
-async function readPatch(call: Call): Promise<Patch> {
+/** A patch, and the body as it was sent. */
+interface SentPatch {
+  readonly patch: Patch
+  readonly body: object
+}
+
+async function readPatch(call: Call): Promise<SentPatch> {
   const { request } = call
   const type = mediaType(request)
   if (type === applyType) return readApply(call)
@@ -39,11 +44,13 @@ async function readPatch(call: Call): Promise<Patch> {
     refuseOptions('PatchOptions', [forbidden('force', 'may not be specified for non-apply patch')])
   switch (type) {
     case 'application/merge-patch+json':
-      return { type: 'merge', body: asObject(await readJson(request)) }
-    case 'application/json-patch+json':
-      return { type: 'json', body: asOperations(await readJson(request)) }
+      return mergeOf(asObject(await readJson(request)))
+    case 'application/json-patch+json': {
+      const body = asOperations(await readJson(request))
+      return { patch: { type: 'json', body }, body }
+    }
     case 'application/strategic-merge-patch+json':
-      return { type: 'merge', body: strategicAsMerge(call.kind, asObject(await readJson(request))) }
+      return mergeOf(strategicAsMerge(call.kind, asObject(await readJson(request))))
     default:
       throw mediaTypeRefusal(type, patchTypes.join(', '))
   }
@@ -52,11 +59,16 @@ async function readPatch(call: Call): Promise<Patch> {
 const applyType = 'application/apply-patch+yaml'
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', applyType]
 
-async function readApply(call: Call): Promise<Patch> {
+function mergeOf(body: JsonObject): SentPatch {
+  return { patch: { type: 'merge', body }, body }
+}
+
+async function readApply(call: Call): Promise<SentPatch> {
   const { query } = call.request
   if (textParameter(query, 'fieldManager') === undefined)
     refuseOptions('PatchOptions', [fieldRequired('fieldManager', 'is required for apply patch')])
-  return { type: 'apply', body: placeBody(call, await readObject(call.request)), force: flag(query, 'force') }
+  const body = await readObject(call.request)
+  return { patch: { type: 'apply', body: placeBody(call, body), force: flag(query, 'force') }, body }
 }
 
 function asObject(body: Json): JsonObject {

@@ -1,5 +1,6 @@
 import { subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
+import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
 import { jsonText, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
@@ -13,12 +14,11 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     if (call.info.name === '') throw methodNotAllowed()
     const view = viewOf(call, clock)
     const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call) }
-    const { stored, warnings } = await resources.update(
-      call.kind,
-      placeBody(call, await readObject(call.request)),
-      options,
-    )
+    const body = await readObject(call.request)
+    const twice = warnOfDuplicates(call.kind, body, options)
+    const { stored, warnings } = await resources.update(call.kind, placeBody(call, body), options)
     return withWarnings(jsonText(200, view.one(stored)), [
+      ...twice,
       ...warnings,
       ...findIneffectiveFields(call.kind, stored.object),
     ])

@@ -8,7 +8,7 @@ import type {
   SentDefinition,
 } from '../custom-resource-definition.ts'
 import type { Json } from '../json.ts'
-import { entry, type FieldError, invalid } from '../schema/field-error.ts'
+import { entry, type FieldError, forbidden, invalid } from '../schema/field-error.ts'
 import { validate } from '../schema/validate.ts'
 
 /**
@@ -25,6 +25,7 @@ export function checkCrd(object: SentDefinition, live?: SentDefinition): readonl
     ...checkVersions(crd.spec.versions),
     ...checkStoredVersions(crd),
     ...checkPreserveUnknownFields(crd.spec),
+    ...checkConversion(crd.spec),
     ...(live === undefined ? [] : checkNamesUnchanged(crd, live as CustomResourceDefinition)),
   ]
 }
@@ -51,6 +52,11 @@ function checkStoredVersions({ spec, status }: CustomResourceDefinition): readon
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
     return [invalid(entry('status.storedVersions', i), name, detail)]
   })
+}
+
+function checkConversion({ conversion }: CustomResourceDefinitionSpec): readonly FieldError[] {
+  if (conversion?.webhook === undefined) return []
+  return [forbidden('spec.conversion.webhook', 'should not be set when strategy is not set to Webhook')]
 }
 
 function checkPreserveUnknownFields({ preserveUnknownFields }: CustomResourceDefinitionSpec): readonly FieldError[] {

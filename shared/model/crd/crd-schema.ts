@@ -68,7 +68,10 @@ const version: StructuralSchema = {
 const conversion: StructuralSchema = {
   type: 'object',
   required: ['strategy'],
-  properties: { strategy: { type: 'string', enum: ['None'] } },
+  properties: {
+    strategy: { type: 'string', enum: ['None'] },
+    webhook: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  },
 }
 
 const condition: StructuralSchema = {

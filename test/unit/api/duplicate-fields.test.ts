@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { noteDuplicates, warnOfDuplicates } from '../../../shared/api/duplicate-fields.ts'
+import type { Json } from '../../../shared/model/json.ts'
+import { createWidgetHarness, widgets, type Harness } from './harness.ts'
+
+/** JSON that names a field twice in one object: which of the two counts is a matter of luck. */
+const kind = { kind: 'Widget', version: 'v1' }
+
+function duplicatesIn(text: string): readonly string[] {
+  const body = JSON.parse(text) as Json
+  noteDuplicates(text, body)
+  return warnOfDuplicates(kind, body as object, {}).map((warning) => warning.slice('duplicate field '.length))
+}
+
+describe('what stands there twice', () => {
+  it.each([
+    ['{"a":1,"a":2}', ['"a"']],
+    ['{"a":1,"b":{"c":1,"c":1}}', ['"b.c"']],
+    ['{"a":[{"b":1},{"b":1,"b":2}]}', ['"a[1].b"']],
+    ['{"a":[[1,2],[{"b":1,"b":2}]]}', ['"a[1][0].b"']],
+    ['{"a" : 1, "\\u0061" : 2}', ['"a"']],
+    ['{"a":{"x":1},"a":{"x":2}}', ['"a"']],
+    ['{"a\\"":1,"a\\"":2}', ['"a""']],
+    ['{"a":1,"a":2,"a":3}', ['"a"']],
+    ['[{"a":1,"a":2}]', ['"[0].a"']],
+  ])('is found in %s', (text, paths) => {
+    expect(duplicatesIn(text)).toEqual(paths)
+  })
+
+  it.each([
+    '{}',
+    '{"a":"b\\": {\\"a\\":1,\\"a\\":2}"}',
+    '{"a":{"b":1},"c":{"b":1}}',
+    '[{"a":1},{"a":1}]',
+    '{"":{"":1}}',
+  ])('is not seen where nothing does: %s', (text) => {
+    expect(duplicatesIn(text)).toEqual([])
+  })
+
+  it('is never seen in what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        expect(duplicatesIn(JSON.stringify(value, null, 1))).toEqual([])
+      }),
+    )
+  })
+
+  it('costs little, however it is written', () => {
+    const beganMs = performance.now()
+    for (const text of [
+      `{${Array.from({ length: 100_000 }, () => '"a":1').join(',')}}`,
+      `{"a":"${'\\"'.repeat(400_000)}"}`,
+      `{"a":"x"${' '.repeat(900_000)}}`,
+      `{"a":1,"a":"${'\\":'.repeat(200_000)}"}`,
+    ])
+      duplicatesIn(text)
+    expect(performance.now() - beganMs).toBeLessThan(5_000)
+  })
+})
+
+describe('a write that says a field twice', () => {
+  let harness: Harness
+  beforeEach(async () => {
+    harness = await createWidgetHarness()
+  })
+  afterEach(() => harness.close())
+
+  const body =
+    '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"color":"red","color":"blue"}}'
+
+  it('is refused under Strict', async () => {
+    const refused = await harness.send(`POST ${widgets}?fieldValidation=Strict`, { body })
+    expect(refused).toMatchObject({
+      status: 400,
+      body: {
+        message:
+          'Widget in version "v1" cannot be handled as a Widget: strict decoding error: duplicate field "spec.color"',
+      },
+    })
+    expect((await harness.send(`GET ${widgets}/w`)).status).toBe(404)
+  })
+
+  it('is warned of otherwise, and the last one counts; or nothing is said under Ignore', async () => {
+    const warned = await harness.send(`POST ${widgets}`, { body })
+    expect([warned.status, warned.body.spec.color]).toEqual([201, 'blue'])
+    expect(warned.headers['warning']).toBe('299 - "duplicate field \\"spec.color\\""')
+    const type = 'application/merge-patch+json'
+    const merge = '{"spec":{"color":"red","color":"blue"}}'
+    const ignored = await harness.send(`PATCH ${widgets}/w?fieldValidation=Ignore`, { type, body: merge })
+    expect(ignored.headers['warning']).toBeUndefined()
+    const strict = { status: 400, body: { message: expect.stringContaining('duplicate field "spec.color"') as string } }
+    expect(await harness.send(`PATCH ${widgets}/w?fieldValidation=Strict`, { type, body: merge })).toMatchObject(strict)
+    expect(await harness.send(`PUT ${widgets}/w?fieldValidation=Strict`, { body })).toMatchObject(strict)
+    const apply = { type: 'application/apply-patch+yaml', body }
+    const path = `${widgets}/w?fieldManager=me&force=true&fieldValidation=Strict`
+    expect(await harness.send(`PATCH ${path}`, apply)).toMatchObject(strict)
+  })
+})
+
+describe('as Kubernetes has it', () => {
+  let harness: Harness
+  beforeEach(async () => {
+    harness = await createWidgetHarness()
+  })
+  afterEach(() => harness.close())
+
+  it('a null among labels and annotations is the empty text', async () => {
+    const metadata = { name: 'w', labels: { a: null }, annotations: { a: null, b: 'c' } }
+    const { status, body } = await harness.send(`POST ${widgets}`, {
+      body: { apiVersion: 'example.com/v1', kind: 'Widget', metadata, spec: { color: 'red' } },
+    })
+    expect([status, body.metadata.labels, body.metadata.annotations]).toEqual([201, { a: '' }, { a: '', b: 'c' }])
+  })
+
+  const secrets = '/api/v1/namespaces/default/secrets'
+  it.each([
+    ['kubernetes.io/tls', {}, ['data[tls.crt]', 'data[tls.key]']],
+    ['kubernetes.io/tls', { 'tls.crt': 'x' }, ['data[tls.key]']],
+    ['kubernetes.io/basic-auth', {}, ['data[username]', 'data[password]']],
+    ['kubernetes.io/basic-auth', { password: 'x' }, []],
+    ['kubernetes.io/ssh-auth', {}, ['data[ssh-privatekey]']],
+    ['kubernetes.io/dockerconfigjson', {}, ['data[.dockerconfigjson]']],
+    ['kubernetes.io/dockercfg', {}, ['data[.dockercfg]']],
+    ['example.com/own', {}, []],
+  ])('a Secret of type %s with %j lacks %j', async (type, stringData, fields) => {
+    const { status, body } = await harness.send(`POST ${secrets}`, {
+      body: { metadata: { name: 's' }, type, stringData },
+    })
+    expect(status).toBe(fields.length === 0 ? 201 : 422)
+    const causes = (body.details?.causes ?? []) as readonly { readonly field: string }[]
+    expect(causes.map(({ field }) => field)).toEqual(fields)
+  })
+
+  it.each([
+    [
+      { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } },
+      'spec.conversion.strategy: Unsupported value',
+    ],
+    [{ strategy: 'None', webhook: { conversionReviewVersions: ['v1'] } }, 'spec.conversion.webhook: Forbidden'],
+  ])('a definition with conversion %j says what is wrong', async (conversion, says) => {
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+    const names = { kind: 'Bell', plural: 'bells' }
+    const { status, body } = await harness.send(`POST ${definitions}?fieldValidation=Strict`, {
+      body: {
+        metadata: { name: 'bells.example.com' },
+        spec: { group: 'example.com', scope: 'Namespaced', names, versions, conversion },
+      },
+    })
+    expect([status, body.message]).toEqual([422, expect.stringContaining(says)])
+  })
+})
