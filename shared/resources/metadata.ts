@@ -51,7 +51,7 @@ function textMap(given: JsonObject, field: string): JsonObject {
 
 /** Where Kubernetes has texts, a null is the empty one. */
 function withoutNulls(texts: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']))
+  return Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, value ?? '']))
 }
 
 function finalizers(given: JsonObject): JsonObject {
