@@ -51,7 +51,8 @@ export function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
   for (const child of childrenOf(node)) yield* nodesOf(child)
 }
 
-function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
+/** The nodes right below. */
+export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
   return Object.values(node).flat().filter(isNode)
 }
 

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { applyMutant, findMutants } from './find-mutants.ts'
+
+function mutated(text: string): readonly string[] {
+  return findMutants('a.ts', text).map((mutant) => applyMutant(mutant, text))
+}
+
+describe('mutants', () => {
+  it.each([
+    ['comparisons', 'export const f = (a, b) => a < b', ['a <= b', 'a >= b']],
+    ['equality', 'export const f = (a, b) => a === b', ['a !== b']],
+    ['logic', 'export const f = (a, b) => a && b', ['a || b']],
+    ['a default', 'export const f = (a, b) => a ?? b', ['a && b']],
+    ['arithmetic', 'export const f = (a, b) => a + b', ['a - b']],
+    ['a negation', 'export const f = (a) => !a', ['=> a']],
+    ['a condition', 'export const f = (a) => (a ? b : c)', ['(true ? b : c)', '(false ? b : c)']],
+    ['a number', 'export const max = 10', ['max = 11']],
+    ['a flag', 'export const is = true', ['is = false']],
+    ['a call that is left out', 'g()', ['void 0']],
+    ['a call that is left out with its await', 'await g()', ['void 0']],
+  ])('change %s', (_what, text, parts) => {
+    const found = mutated(text)
+    expect(found).toHaveLength(parts.length)
+    for (const [i, part] of parts.entries()) expect(found[i]).toContain(part)
+  })
+
+  it.each([
+    ['a sum of texts', "export const f = (a) => 'x' + a"],
+    ['a text', "export const name = 'x'"],
+    ['a type', 'export type A = 1 | true'],
+  ])('leave %s alone', (_what, text) => {
+    expect(mutated(text)).toEqual([])
+  })
+
+  it('are named by their line', () => {
+    expect(findMutants('a.ts', '\n\nexport const max = 1')[0]).toMatchObject({ line: 3, original: '1' })
+  })
+})

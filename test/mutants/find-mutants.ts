@@ -1,0 +1,124 @@
+import { sourceFile, childrenOf, type SyntaxNode } from '../architecture/source.ts'
+
+/** A small change of a program that its tests have to notice. */
+export interface Mutant {
+  /** Relative to the root. */
+  readonly path: string
+  /** From 1. */
+  readonly line: number
+  readonly start: number
+  readonly end: number
+  readonly original: string
+  readonly replacement: string
+}
+
+/** Every mutant of a file, in the order of its text. */
+export function findMutants(path: string, text: string): readonly Mutant[] {
+  const { program } = sourceFile(path, text)
+  const mutants: Mutant[] = []
+  for (const node of runningNodesOf(program)) {
+    for (const { start, end, replacement } of changesOf(node, text)) {
+      const line = text.slice(0, start).split('\n').length
+      mutants.push({ path, line, start, end, original: text.slice(start, end), replacement })
+    }
+  }
+  return mutants.toSorted((a, b) => a.start - b.start || a.end - b.end)
+}
+
+/** The nodes that do something when the program runs: no types. */
+function* runningNodesOf(node: SyntaxNode): Generator<SyntaxNode> {
+  if (isType(node)) return
+  yield node
+  for (const child of childrenOf(node)) yield* runningNodesOf(child)
+}
+
+function isType({ type }: SyntaxNode): boolean {
+  return type.startsWith('TS') && !expressionsOfTypeScript.has(type)
+}
+
+const expressionsOfTypeScript: ReadonlySet<string> = new Set([
+  'TSAsExpression',
+  'TSNonNullExpression',
+  'TSSatisfiesExpression',
+])
+
+/** The text with the mutant in it. */
+export function applyMutant({ start, end, replacement }: Mutant, text: string): string {
+  return text.slice(0, start) + replacement + text.slice(end)
+}
+
+interface Change {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
+}
+
+function changesOf(node: SyntaxNode, text: string): readonly Change[] {
+  switch (node.type) {
+    case 'BinaryExpression':
+    case 'LogicalExpression':
+      return changeOperator(node, text)
+    case 'IfStatement':
+    case 'ConditionalExpression':
+      return [whole(node['test'] as SyntaxNode, 'true'), whole(node['test'] as SyntaxNode, 'false')]
+    case 'UnaryExpression':
+      return node['operator'] === '!' ? [whole(node, sourceOf(node['argument'] as SyntaxNode, text))] : []
+    case 'Literal':
+      return changeLiteral(node)
+    case 'ExpressionStatement':
+      return isCall(node['expression'] as SyntaxNode) ? [whole(node, 'void 0')] : []
+    default:
+      return []
+  }
+}
+
+/** An operator and what it is mistaken for. */
+const operators: Readonly<Record<string, readonly string[]>> = {
+  '<': ['<=', '>='],
+  '<=': ['<', '>'],
+  '>': ['>=', '<='],
+  '>=': ['>', '<'],
+  '===': ['!=='],
+  '!==': ['==='],
+  '+': ['-'],
+  '-': ['+'],
+  '*': ['/'],
+  '/': ['*'],
+  '&&': ['||'],
+  '||': ['&&'],
+  '??': ['&&'],
+}
+
+function changeOperator(node: SyntaxNode, text: string): readonly Change[] {
+  const left = node['left'] as SyntaxNode
+  const right = node['right'] as SyntaxNode
+  const operator = node['operator'] as string
+  const at = text.indexOf(operator, left.end)
+  if (at < 0 || at >= right.start || isText(left) || isText(right)) return []
+  return (operators[operator] ?? []).map((replacement) => ({ start: at, end: at + operator.length, replacement }))
+}
+
+/** A sum of texts has no other operator. */
+function isText(node: SyntaxNode): boolean {
+  return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')
+}
+
+/** Texts are for people or for tests of their own; a number or a flag decides. */
+function changeLiteral(node: SyntaxNode): readonly Change[] {
+  const { value } = node
+  if (typeof value === 'boolean') return [whole(node, String(!value))]
+  return typeof value === 'number' ? [whole(node, String(value + 1))] : []
+}
+
+function isCall(node: SyntaxNode): boolean {
+  const called = node.type === 'AwaitExpression' ? (node['argument'] as SyntaxNode) : node
+  return called.type === 'CallExpression'
+}
+
+function whole({ start, end }: SyntaxNode, replacement: string): Change {
+  return { start, end, replacement }
+}
+
+function sourceOf({ start, end }: SyntaxNode, text: string): string {
+  return text.slice(start, end)
+}
