@@ -228,6 +228,39 @@ describe('the matter in one sentence', () => {
     expect((await explained()).summary).toContain('A change waits for its run by widget.')
   })
 
+  it('D31 tells no difference of an object that is as desired, though spec and status have a field of one name', async () => {
+    outcome = () => done({ status: { size: 7 } })
+    await makeWidget()
+    const { summary, answers } = await explained()
+    expect(summary).toContain('The object is as desired')
+    expect(answers['DIFFERENCE']).toContain('None that the control plane can see.')
+    outcome = () => done({ status: { size: 7 }, ready: waiting('Growing', 'it grows') })
+    await env.patch(Widget, 'w', { spec: { size: 8 } })
+    await env.settle()
+    expect((await explained()).answers['DIFFERENCE']).toContain('size: 8 in spec, 7 in status.')
+  })
+
+  it('D31 names what an object waits for that it refers to and does not exist', async () => {
+    outcome = () => done({ ready: waiting('SettingsMissing', 'there are no settings yet') })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { settings: 'later' } })
+    await env.settle()
+    const { summary } = await explained()
+    expect(summary).toContain('waits for what it refers to and does not exist: Secret default/later.')
+    expect(summary).toContain('SettingsMissing: there are no settings yet')
+  })
+
+  it('D31 says of an object that is being deleted that it is, whatever else is the matter, and of a pause that no edit runs it', async () => {
+    await makeWidget()
+    await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } })
+    await env.delete(Widget, 'w')
+    await env.settle()
+    const { summary, answers } = await explained()
+    expect(summary).toContain('The object is being deleted, and its clean-up is not over.')
+    expect(summary).toContain('The object is paused')
+    expect(answers['REQUEUE']).toContain('No change runs it before the pause ends.')
+    expect(answers['REQUEUE']).not.toContain('runs it at once')
+  })
+
   it('D31 tells a pause, and how to end it', async () => {
     await makeWidget()
     await env.patch(Widget, 'w', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } })

@@ -7,6 +7,7 @@ import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import { parseRetryBudget, retryBudgetForm } from '../retry-setting.ts'
 import { checkDataDirectory } from './check.ts'
+import { areTimeoutsOff, withoutTimeouts } from './run-timeouts.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
@@ -28,7 +29,11 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
   )
   let attempted = 'start'
   try {
-    const plane = await startLocalControlPlane({ ...commandLine(), controllers })
+    const timed: typeof controllers = async (directory) => {
+      const all = await controllers(directory)
+      return areTimeoutsOff(process.env['SETPOINT_RUN_TIMEOUTS']) ? withoutTimeouts(all) : all
+    }
+    const plane = await startLocalControlPlane({ ...commandLine(), controllers: timed })
     process.stdout.write(readyText(plane))
     attempted = 'go on'
     await Promise.race([stopRequested, plane.ended])

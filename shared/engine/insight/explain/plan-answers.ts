@@ -72,6 +72,16 @@ export function explainRequeue(facts: Facts): readonly string[] {
     ...(wakeAtMs === undefined ? [] : [`Another run was asked for: ${until(wakeAtMs, nowMs)}.`]),
     resync(facts),
     ...unreadResync(facts),
+    ...sooner(facts),
+  ]
+}
+
+/** What runs it ahead of all timers; nothing does where no run takes place at all. */
+function sooner(facts: Facts): readonly string[] {
+  const situation = objectSituationOf(facts)
+  if (situation === 'paused') return ['No change runs it before the pause ends.']
+  if (situation === 'held') return []
+  return [
     'A change of the object, of a child, or of an object that it refers to runs it at once. An edit of the spec resets the backoff.',
   ]
 }
@@ -97,7 +107,9 @@ function nextRun(facts: Facts): string {
     case 'Resync':
       return `${at} at the latest, for the resync.`
     case 'Stopped':
-      return wait?.atMs === undefined ? 'No timer is set: it has stopped.' : `${at}, for the resync: it has stopped.`
+      return wait?.atMs === undefined
+        ? 'No timer is set: it has stopped.'
+        : `${at}: it has stopped, and is looked at again then.`
     case undefined:
       return objectSituationOf(facts) === 'changed'
         ? 'Now: its wake-up is in the queue, or on the way to it.'

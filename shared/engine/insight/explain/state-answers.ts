@@ -5,6 +5,7 @@ import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { changeText } from '../../state/change-text.ts'
 import { findFieldDifferences } from './difference.ts'
 import type { Facts } from './facts.ts'
+import { objectSituationOf } from './situation.ts'
 import { ago, agoText, atMost, formatKey, relativeLines, section } from './words.ts'
 
 /** The questions about what is: desired, observed, and where the two differ. */
@@ -66,12 +67,18 @@ function formatObserved(observedGeneration: unknown): string {
     : `Generation ${String(observedGeneration)} is the newest that a run has observed.`
 }
 
-export function explainDifference({ stored: { object }, kind, children, references }: Facts): readonly string[] {
-  const fields = findFieldDifferences(isObject(object.spec) ? object.spec : {}, object.status ?? {})
+export function explainDifference(facts: Facts): readonly string[] {
+  const { kind, children, references } = facts
+  const { object } = facts.stored
+  // Of an object that is as desired, a field of the same name means something else.
+  const isDesired = objectSituationOf(facts) === 'asDesired'
+  const spec = isDesired || !isObject(object.spec) ? {} : object.spec
+  const fields = findFieldDifferences(spec, object.status ?? {})
   const lines = [
     ...(kind.hasStatus && !isObserved(object) ? [formatUnobserved(object)] : []),
     ...fields.map(
-      ({ path, spec, status }) => `${path}: ${JSON.stringify(spec)} in spec, ${JSON.stringify(status)} in status.`,
+      ({ path, spec: wanted, status }) =>
+        `${path}: ${JSON.stringify(wanted)} in spec, ${JSON.stringify(status)} in status.`,
     ),
     ...references.shown
       .filter((one) => one.object === undefined)

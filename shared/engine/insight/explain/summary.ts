@@ -5,10 +5,21 @@ import { isDeleting } from '../../../model/object.ts'
 import { repeatedErrorsMin } from '../../state/repeated-errors.ts'
 import type { Facts } from './facts.ts'
 import { foreignFinalizers, objectSituationOf } from './situation.ts'
-import { agoText, kubectlName, until, withMessage } from './words.ts'
+import { agoText, formatKey, kubectlName, until, withMessage } from './words.ts'
 
 /** The matter in one sentence, and what was said of it in words of others. */
 export function summarize(facts: Facts): readonly string[] {
+  const deleting = isUntoldDeletion(facts) ? ['The object is being deleted, and its clean-up is not over.'] : []
+  return [...deleting, ...summarizeSituation(facts)]
+}
+
+/** Of these situations the sentence says nothing of a deletion. */
+function isUntoldDeletion(facts: Facts): boolean {
+  const silent = ['paused', 'stopped', 'toldToWait', 'slowedDown', 'inCircles', 'unattended']
+  return isDeleting(facts.stored.object) && silent.includes(objectSituationOf(facts))
+}
+
+function summarizeSituation(facts: Facts): readonly string[] {
   const error = failureOf(facts.stored.engine)?.error
   const ready = conditionOf(facts.stored.object, 'Ready')
   const circle = conditionOf(facts.stored.object, 'HotLoop')
@@ -32,6 +43,7 @@ function sentence(facts: Facts): string {
   const attempt = failureOf(stored.engine)?.attempt ?? 1
   const next = atMs === undefined ? 'with the next wake-up' : until(atMs, nowMs)
   const since = agoText(conditionOf(stored.object, 'Ready')?.lastTransitionTime, nowMs)
+  const missing = missingReferences(facts)
   switch (objectSituationOf(facts)) {
     case 'unattended':
       return `No reconciler handles ${kind.kind}: the object is stored, and nothing acts on it.`
@@ -54,10 +66,16 @@ function sentence(facts: Facts): string {
     case 'changed':
       return `A change waits for its run by ${controller?.name ?? ''}.`
     case 'notReady':
-      return 'No run failed, but the object is not ready:'
+      return missing.length === 0
+        ? 'No run failed, but the object is not ready:'
+        : `The object is not ready, and waits for what it refers to and does not exist: ${missing.join(', ')}.`
     case 'asDesired':
       return `The object is as desired${since === undefined ? '' : `, since ${since}`}.`
   }
+}
+
+function missingReferences({ references }: Facts): readonly string[] {
+  return references.shown.filter(({ object }) => object === undefined).map(({ key }) => formatKey(key))
 }
 
 function times(count: number): string {
