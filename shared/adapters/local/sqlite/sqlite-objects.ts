@@ -21,126 +21,141 @@ import {
  * The rows of objects: one by one, by name or by number. Whoever changes one is inside a write, and says so once it is
  * committed. A state that is written carries its new resourceVersion, under which the log of changes keeps it.
  */
-export function createSqliteObjects(database: SqliteDatabase, quarantine: Quarantine) {
-  const select = selectRow(database, 'o.id, o.uid, o.owners, h.rv')
-  const selectState = selectRow(
-    database,
-    'o.id, o.uid, o.owners, h.rv, c.engine, c.doc, c.sum',
-    'JOIN changes c ON c.rv = h.rv',
-  )
-  const insert = database.prepare(`
-    INSERT INTO objects (kind, namespace, name, uid, slot, owners) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
-  const insertHead = database.prepare('INSERT INTO heads (id, kind, rv, next_run_at_ms) VALUES (?, ?, ?, ?)')
-  const updateHead = database.prepare('UPDATE heads SET rv = ?, next_run_at_ms = ? WHERE id = ? AND rv = ?')
-  const updateOwners = database.prepare('UPDATE objects SET owners = ? WHERE id = ?')
-  const removeHead = database.prepare('DELETE FROM heads WHERE id = ? AND rv = ?')
-  const remove = database.prepare('DELETE FROM objects WHERE id = ?')
-  const forgetReferences = database.prepare('DELETE FROM refs WHERE referrer_id = ?')
-  const insertOwner = database.prepare('INSERT OR IGNORE INTO owners (owner_uid, object_id) VALUES (?, ?)')
-  const deleteOwner = database.prepare('DELETE FROM owners WHERE owner_uid = ? AND object_id = ?')
-  const recent = createRecentRows()
+export class SqliteObjects {
+  readonly #statements: ReturnType<typeof prepareStatements>
+  readonly #quarantine: Quarantine
+  readonly #recent = createRecentRows()
 
-  const read = ({ kindId, key }: RowPlace): NumberedRow | undefined =>
-    select.get(kindId, key.namespace, key.name) as unknown as NumberedRow | undefined
+  constructor(database: SqliteDatabase, quarantine: Quarantine) {
+    this.#statements = prepareStatements(database)
+    this.#quarantine = quarantine
+  }
 
-  const readState = ({ kindId, key }: RowPlace): (NumberedRow & SummedRow) | undefined =>
-    selectState.get(kindId, key.namespace, key.name) as unknown as (NumberedRow & SummedRow) | undefined
+  #read({ kindId, key }: RowPlace): NumberedRow | undefined {
+    return this.#statements.select.get(kindId, key.namespace, key.name) as unknown as NumberedRow | undefined
+  }
+
+  #readState({ kindId, key }: RowPlace): (NumberedRow & SummedRow) | undefined {
+    return this.#statements.selectState.get(kindId, key.namespace, key.name) as unknown as
+      (NumberedRow & SummedRow) | undefined
+  }
 
   /** What is there is not as it was written. */
-  const damaged = ({ key }: RowPlace, { uid, rv }: NumberedRow): DamagedObjectError => {
-    quarantine.note(key)
+  #damaged({ key }: RowPlace, { uid, rv }: NumberedRow): DamagedObjectError {
+    this.#quarantine.note(key)
     return new DamagedObjectError(describeDamage(key), { uid, resourceVersion: String(rv) })
   }
 
-  const note = (place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject => {
+  #note(place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject {
     const { id, uid, rv, owners } = row
     const stored = readableState(written, row)
-    recent.note(place, { id, uid, rv, owners, stored, length: rowLengthOf(row) })
+    this.#recent.note(place, { id, uid, rv, owners, stored, length: rowLengthOf(row) })
     return stored
   }
 
-  const setOwners = (id: number, before: string | null, after: string | null): void => {
+  #setOwners(id: number, before: string | null, after: string | null): void {
     if (before === after) return
-    for (const uid of uidsOf(before)) deleteOwner.run(uid, id)
-    for (const uid of uidsOf(after)) insertOwner.run(uid, id)
+    for (const uid of uidsOf(before)) this.#statements.deleteOwner.run(uid, id)
+    for (const uid of uidsOf(after)) this.#statements.insertOwner.run(uid, id)
   }
 
   /**
    * The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it.
    */
-  const current = (place: RowPlace, before: ApiObject): NumberedRow => {
-    const remembered = recent.find(place)
+  #current(place: RowPlace, before: ApiObject): NumberedRow {
+    const remembered = this.#recent.find(place)
     if (remembered !== undefined && isOf(remembered, before)) return remembered
-    const row = read(place)
+    const row = this.#read(place)
     if (row !== undefined && isOf(row, before)) return row
     throw refusal(place.key, before, row)
   }
 
+  get(place: RowPlace): StoredObject | undefined {
+    const remembered = this.#recent.find(place)
+    if (remembered !== undefined) return remembered.stored
+    const row = this.#readState(place)
+    if (row === undefined) {
+      // Its state may be gone alone.
+      const left = this.#read(place)
+      if (left !== undefined) throw this.#damaged(place, left)
+      return undefined
+    }
+    const stored = readRow(row)
+    if (stored === undefined || stored.object.metadata.uid !== row.uid) throw this.#damaged(place, row)
+    return this.#note(place, row, stored)
+  }
+
+  /** Throws ALREADY_EXISTS. */
+  insert({ kindId, key }: RowPlace, stored: StoredObject): WrittenRow {
+    const { namespace, name } = key
+    const { uid, resourceVersion } = stored.object.metadata
+    const rv = Number(resourceVersion)
+    const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, ['spec'])
+    const done = this.#statements.insert.run(kindId, namespace, name, uid, wheelSlot(uid), owners)
+    if (done.changes === 0) throw new OperatingError('ALREADY_EXISTS', `${keyText(key)} exists already`)
+    const id = Number(done.lastInsertRowid)
+    this.#statements.insertHead.run(id, kindId, rv, nextRunAtMs)
+    this.#setOwners(id, null, owners)
+    return { id, uid, rv, owners, engine, doc }
+  }
+
+  /** Throws NOT_FOUND, VERSION_CONFLICT. */
+  update(place: RowPlace, before: ApiObject, { stored, touched }: RowChange): WrittenRow {
+    const rv = Number(stored.object.metadata.resourceVersion)
+    const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, touched)
+    const row = this.#current(place, before)
+    const { changes } = this.#statements.updateHead.run(rv, nextRunAtMs, row.id, row.rv)
+    if (changes === 0) throw refusal(place.key, before, this.#read(place))
+    if (owners !== row.owners) this.#statements.updateOwners.run(owners, row.id)
+    this.#setOwners(row.id, row.owners, owners)
+    return { id: row.id, uid: row.uid, rv, owners, engine, doc, supersedes: row.rv }
+  }
+
+  /**
+   * Throws NOT_FOUND, VERSION_CONFLICT. Returns the row of the last state, which carries the number of the removal.
+   */
+  delete(place: RowPlace, before: ApiObject, stored: StoredObject): WrittenRow {
+    const row = this.#current(place, before)
+    if (this.#statements.removeHead.run(row.id, row.rv).changes === 0)
+      throw refusal(place.key, before, this.#read(place))
+    this.#statements.remove.run(row.id)
+    this.#statements.forgetReferences.run(row.id)
+    this.#setOwners(row.id, row.owners, null)
+    const rv = Number(stored.object.metadata.resourceVersion)
+    return { ...row, ...stateColumns(stored), rv, supersedes: row.rv }
+  }
+
+  /** What a write of this row gave back is committed. */
+  written(place: RowPlace, row: WrittenRow, stored: StoredObject): void {
+    this.#note(place, row, stored)
+    this.#quarantine.release(place.key)
+  }
+
+  /** The row is gone, and that is committed. */
+  removed(place: RowPlace): void {
+    this.#recent.forget(place)
+    this.#quarantine.release(place.key)
+  }
+}
+
+function prepareStatements(database: SqliteDatabase) {
   return {
-    get: (place: RowPlace): StoredObject | undefined => {
-      const remembered = recent.find(place)
-      if (remembered !== undefined) return remembered.stored
-      const row = readState(place)
-      if (row === undefined) {
-        // Its state may be gone alone.
-        const left = read(place)
-        if (left !== undefined) throw damaged(place, left)
-        return undefined
-      }
-      const stored = readRow(row)
-      if (stored === undefined || stored.object.metadata.uid !== row.uid) throw damaged(place, row)
-      return note(place, row, stored)
-    },
-
-    /** Throws ALREADY_EXISTS. */
-    insert: ({ kindId, key }: RowPlace, stored: StoredObject): WrittenRow => {
-      const { namespace, name } = key
-      const { uid, resourceVersion } = stored.object.metadata
-      const rv = Number(resourceVersion)
-      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, ['spec'])
-      const done = insert.run(kindId, namespace, name, uid, wheelSlot(uid), owners)
-      if (done.changes === 0) throw new OperatingError('ALREADY_EXISTS', `${keyText(key)} exists already`)
-      const id = Number(done.lastInsertRowid)
-      insertHead.run(id, kindId, rv, nextRunAtMs)
-      setOwners(id, null, owners)
-      return { id, uid, rv, owners, engine, doc }
-    },
-
-    /** Throws NOT_FOUND, VERSION_CONFLICT. */
-    update: (place: RowPlace, before: ApiObject, { stored, touched }: RowChange): WrittenRow => {
-      const rv = Number(stored.object.metadata.resourceVersion)
-      const { nextRunAtMs, owners, engine, doc } = columnsOf(stored, touched)
-      const row = current(place, before)
-      const { changes } = updateHead.run(rv, nextRunAtMs, row.id, row.rv)
-      if (changes === 0) throw refusal(place.key, before, read(place))
-      if (owners !== row.owners) updateOwners.run(owners, row.id)
-      setOwners(row.id, row.owners, owners)
-      return { id: row.id, uid: row.uid, rv, owners, engine, doc, supersedes: row.rv }
-    },
-
-    /**
-     * Throws NOT_FOUND, VERSION_CONFLICT. Returns the row of the last state, which carries the number of the removal.
-     */
-    delete: (place: RowPlace, before: ApiObject, stored: StoredObject): WrittenRow => {
-      const row = current(place, before)
-      if (removeHead.run(row.id, row.rv).changes === 0) throw refusal(place.key, before, read(place))
-      remove.run(row.id)
-      forgetReferences.run(row.id)
-      setOwners(row.id, row.owners, null)
-      const rv = Number(stored.object.metadata.resourceVersion)
-      return { ...row, ...stateColumns(stored), rv, supersedes: row.rv }
-    },
-
-    /** What a write of this row gave back is committed. */
-    written: (place: RowPlace, row: WrittenRow, stored: StoredObject): void => {
-      note(place, row, stored)
-      quarantine.release(place.key)
-    },
-    /** The row is gone, and that is committed. */
-    removed: (place: RowPlace): void => {
-      recent.forget(place)
-      quarantine.release(place.key)
-    },
+    select: selectRow(database, 'o.id, o.uid, o.owners, h.rv'),
+    selectState: selectRow(
+      database,
+      'o.id, o.uid, o.owners, h.rv, c.engine, c.doc, c.sum',
+      'JOIN changes c ON c.rv = h.rv',
+    ),
+    insert: database.prepare(`
+    INSERT INTO objects (kind, namespace, name, uid, slot, owners) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`),
+    insertHead: database.prepare('INSERT INTO heads (id, kind, rv, next_run_at_ms) VALUES (?, ?, ?, ?)'),
+    updateHead: database.prepare('UPDATE heads SET rv = ?, next_run_at_ms = ? WHERE id = ? AND rv = ?'),
+    updateOwners: database.prepare('UPDATE objects SET owners = ? WHERE id = ?'),
+    removeHead: database.prepare('DELETE FROM heads WHERE id = ? AND rv = ?'),
+    remove: database.prepare('DELETE FROM objects WHERE id = ?'),
+    forgetReferences: database.prepare('DELETE FROM refs WHERE referrer_id = ?'),
+    insertOwner: database.prepare('INSERT OR IGNORE INTO owners (owner_uid, object_id) VALUES (?, ?)'),
+    deleteOwner: database.prepare('DELETE FROM owners WHERE owner_uid = ? AND object_id = ?'),
   }
 }
 

@@ -8,7 +8,7 @@ import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { createSqliteKinds } from './sqlite-kinds.ts'
 import { createSqliteList } from './sqlite-list.ts'
-import { createSqliteObjects, keyNotFound, type WrittenRow } from './sqlite-objects.ts'
+import { keyNotFound, SqliteObjects, type WrittenRow } from './sqlite-objects.ts'
 
 export interface SqliteStoreOptions {
   readonly database: SqliteDatabase
@@ -27,7 +27,7 @@ export function createSqliteStore({
   quarantine = createQuarantine(),
 }: SqliteStoreOptions): ObjectStore {
   const kinds = createSqliteKinds(database)
-  const rows = createSqliteObjects(database, quarantine)
+  const rows = new SqliteObjects(database, quarantine)
 
   const get: ObjectStore['get'] = (key) =>
     database.read(() => {
@@ -68,7 +68,11 @@ export function createSqliteStore({
     list: createSqliteList({ database, changeLog, kinds, quarantine }),
     create: async (stored) => {
       const key = keyOf(stored.object)
-      return write({ kindId: kinds.intern(key), key }, stored, { type: 'added', touched: ['spec'], write: rows.insert })
+      return write({ kindId: kinds.intern(key), key }, stored, {
+        type: 'added',
+        touched: ['spec'],
+        write: (place, given) => rows.insert(place, given),
+      })
     },
     replace: async (before, touched) =>
       write(existing(keyOf(before.object)), before, {
