@@ -9,7 +9,13 @@ import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
 import { admitBody, checkType, refuse } from './admission.ts'
 import { asServed } from './as-served.ts'
-import { createConditionalWrites, keyIn, type ChangePlan, type Planned } from './conditional-writes.ts'
+import {
+  createConditionalWrites,
+  keyIn,
+  type ChangePlan,
+  type ConditionalWrites,
+  type Planned,
+} from './conditional-writes.ts'
 import {
   applyConfiguration,
   sentManagedFieldsOf,
@@ -40,103 +46,30 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     const nowMs = clock.nowMs()
     return isDefinition(group, kind) ? { nowMs, definitions: await definitionsIn(store) } : { nowMs }
   }
-  const { find, insert, change, erase } = createConditionalWrites({ store, surroundings })
-
-  /** `withOwner`: the new object with the managedFields that the body says. */
-  const create = async (
-    kind: ServedKind,
-    body: JsonObject,
-    how: WriteOptions & Pick<Written, 'warnings'> & { readonly withOwner: typeof withManagedFields },
-  ): Promise<Written> => {
-    if (kind.isEnding === true) throw terminationRefusal()
-    const around = await surroundings(kind)
-    const namespace = kind.namespaced ? namespaceOf(body) : ''
-    const { nowMs } = around
-    const object = newObject(kind, body, { namespace, nowMs, uid: random.uuid(), suffix: suffix(random) })
-    const state = firstState(kind, how.withOwner(object, body), around)
-    const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
-    if (kind.namespaced) await requireNamespace(store, namespace)
-    return {
-      stored: await insert(kind, first, how.dryRun === true),
-      outcome: 'created',
-      warnings: how.warnings,
-    }
-  }
-
-  const update: Resources['update'] = async (kind, given, how) => {
-    const { body, warnings } = admitBody(kind, given, how)
-    const metadata = isObject(body['metadata']) ? body['metadata'] : {}
-    const at = { namespace: namespaceOf(body), name: textOf(metadata['name']) }
-    const namesVersion = metadata['resourceVersion'] !== undefined
-    const next = (before: StoredObject): Planned => {
-      if (!namesVersion && !kind.builtIn) refuse(kind, at.name, [mustNameVersion])
-      return { object: rewritten(before.object, body, writer(kind, how)), warnings }
-    }
-    return change(kind, at, plan(next, namesVersion, how))
-  }
-
-  const patch = (
-    kind: ServedKind,
-    at: Place,
-    given: PlainPatch,
-    how: WriteOptions & SubresourceOption,
-  ): Promise<Written> => {
-    const next = (before: StoredObject): Planned => {
-      const live = asServed(kind, before).object
-      const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
-      return { object: rewritten(before.object, body, writer(kind, how)), warnings }
-    }
-    return change(kind, at, plan(next, namesVersionIn(given), how))
-  }
-
-  /** Changes what is there; creates it if nothing is. If another creates it first, changes what that one made. */
-  const apply = async (
-    kind: ServedKind,
-    at: Place,
-    given: ApplyPatch,
-    how: WriteOptions & SubresourceOption,
-  ): Promise<Written> => {
-    checkType(kind, given.body)
-    const config = atPlace(kind, normalizeBody(kind, given.body), at)
-    if (how.subresource === undefined && (await store.get(keyIn(kind, at))) === undefined) {
-      try {
-        const body = applyConfiguration(undefined, config, given.force, writer(kind, how))
-        return await create(kind, body, { ...how, warnings: [], withOwner: withManagedFields })
-      } catch (error) {
-        if (!hasCode(error, 'ALREADY_EXISTS')) throw error
-      }
-    }
-    const next = (before: StoredObject): Planned => {
-      how.check?.(before.object)
-      const body = applyConfiguration(asServed(kind, before).object, config, given.force, writer(kind, how))
-      return { object: withManagedFields(mergeWrite(before.object, body, writer(kind, how)), body), warnings: [] }
-    }
-    return change(kind, at, plan(next, namesVersionIn(given), how))
-  }
-
-  const writer = (kind: ServedKind, { manager, subresource }: WriteOptions & SubresourceOption): Writer => ({
-    kind,
-    manager,
-    nowMs: clock.nowMs(),
-    ...(subresource === undefined ? {} : { subresource }),
-  })
+  const writes = createConditionalWrites({ store, surroundings })
+  const verbs: Verbs = { store, clock, random, surroundings, writes }
 
   return {
-    get: async (kind, at) => asServed(kind, await find(kind, at)),
+    get: async (kind, at) => asServed(kind, await writes.find(kind, at)),
 
     list: (kind, asked = {}) => listObjects(store, kind, asked),
 
     create: async (kind, given, how) => {
       const { body, warnings } = admitBody(kind, given, how)
       const withOwner: typeof withManagedFields = (object, sent) =>
-        withOwnership(object, object, sentManagedFieldsOf(sent), writer(kind, how))
-      return showInVersion(kind, await create(kind, body, { ...how, warnings, withOwner }))
+        withOwnership(object, object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
+      return showInVersion(kind, await create(verbs, kind, body, { ...how, warnings, withOwner }))
     },
 
-    update: async (kind, given, how) => showInVersion(kind, await update(kind, given, how)),
+    update: async (kind, given, how) => showInVersion(kind, await update(verbs, kind, given, how)),
 
     patch: async (kind, at, given, how) =>
-      showInVersion(kind, await (given.type === 'apply' ? apply(kind, at, given, how) : patch(kind, at, given, how))),
+      showInVersion(
+        kind,
+        await (given.type === 'apply'
+          ? applyTo(verbs, { kind, at }, given, how)
+          : patchAt(verbs, { kind, at }, given, how)),
+      ),
 
     delete: async (kind, at, asked = {}) => {
       if (asked.ignoreDamage === true) {
@@ -151,7 +84,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       }
       return showInVersion(
         kind,
-        await erase(kind, at, {
+        await writes.erase(kind, at, {
           mark: markFor,
           dryRun: asked.dryRun === true,
           by: { manager: asked.manager ?? 'unknown', nowMs },
@@ -159,6 +92,104 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
       )
     },
   }
+}
+
+/** What is written to. */
+interface Target {
+  readonly kind: ServedKind
+  readonly at: Place
+}
+
+/** What the verbs share. */
+interface Verbs extends ResourcesOptions {
+  readonly surroundings: (kind: ServedKind) => Promise<Surroundings>
+  readonly writes: ConditionalWrites
+}
+
+/** `withOwner`: the new object with the managedFields that the body says. */
+async function create(
+  verbs: Verbs,
+  kind: ServedKind,
+  body: JsonObject,
+  how: WriteOptions & Pick<Written, 'warnings'> & { readonly withOwner: typeof withManagedFields },
+): Promise<Written> {
+  if (kind.isEnding === true) throw terminationRefusal()
+  const around = await verbs.surroundings(kind)
+  const namespace = kind.namespaced ? namespaceOf(body) : ''
+  const { nowMs } = around
+  const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
+  const state = firstState(kind, how.withOwner(object, body), around)
+  const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
+  if (kind.namespaced) await requireNamespace(verbs.store, namespace)
+  return {
+    stored: await verbs.writes.insert(kind, first, how.dryRun === true),
+    outcome: 'created',
+    warnings: how.warnings,
+  }
+}
+
+async function update(
+  verbs: Verbs,
+  kind: ServedKind,
+  given: JsonObject,
+  how: Parameters<Resources['update']>[2],
+): Promise<Written> {
+  const { body, warnings } = admitBody(kind, given, how)
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  const at = { namespace: namespaceOf(body), name: textOf(metadata['name']) }
+  const namesVersion = metadata['resourceVersion'] !== undefined
+  const next = (before: StoredObject): Planned => {
+    if (!namesVersion && !kind.builtIn) refuse(kind, at.name, [mustNameVersion])
+    return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
+  }
+  return verbs.writes.change(kind, at, plan(next, namesVersion, how))
+}
+
+function patchAt(
+  verbs: Verbs,
+  { kind, at }: Target,
+  given: PlainPatch,
+  how: WriteOptions & SubresourceOption,
+): Promise<Written> {
+  const next = (before: StoredObject): Planned => {
+    const live = asServed(kind, before).object
+    const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
+    return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
+  }
+  return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
+}
+
+/** Changes what is there; creates it if nothing is. If another creates it first, changes what that one made. */
+async function applyTo(
+  verbs: Verbs,
+  { kind, at }: Target,
+  given: ApplyPatch,
+  how: WriteOptions & SubresourceOption,
+): Promise<Written> {
+  checkType(kind, given.body)
+  const config = atPlace(kind, normalizeBody(kind, given.body), at)
+  if (how.subresource === undefined && (await verbs.store.get(keyIn(kind, at))) === undefined) {
+    try {
+      const body = applyConfiguration(undefined, config, given.force, writer(verbs, kind, how))
+      return await create(verbs, kind, body, { ...how, warnings: [], withOwner: withManagedFields })
+    } catch (error) {
+      if (!hasCode(error, 'ALREADY_EXISTS')) throw error
+    }
+  }
+  const next = (before: StoredObject): Planned => {
+    how.check?.(before.object)
+    const body = applyConfiguration(asServed(kind, before).object, config, given.force, writer(verbs, kind, how))
+    return { object: withManagedFields(mergeWrite(before.object, body, writer(verbs, kind, how)), body), warnings: [] }
+  }
+  return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
+}
+
+function writer(
+  { clock }: Verbs,
+  kind: ServedKind,
+  { manager, subresource }: WriteOptions & SubresourceOption,
+): Writer {
+  return { kind, manager, nowMs: clock.nowMs(), ...(subresource === undefined ? {} : { subresource }) }
 }
 
 type ApplyPatch = Extract<Patch, { readonly type: 'apply' }>
