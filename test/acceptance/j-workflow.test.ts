@@ -400,6 +400,15 @@ describe('the end', () => {
     return writes >= nth
   }
 
+  it('F80 leaves the dependents where the primary is deleted with orphan', async () => {
+    await start(chain())
+    await env.delete(Widget, 'w', { propagation: 'Orphan' })
+    await env.eventually(async () => expect(await env.get(Widget, 'w')).toBeUndefined())
+    await env.advance('2m')
+    expect(await names(ConfigMap)).toEqual(['w-apart', 'w-config'])
+    expect((await env.get(ConfigMap, 'w-config'))?.metadata.ownerReferences ?? []).toEqual([])
+  })
+
   it('F80 is reached after a crash at any write', async () => {
     let crashes = 0
     while (await endWithCrashAt(crashes + 1)) {

@@ -1,4 +1,5 @@
 import { DefinitionError } from '../../model/errors.ts'
+import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
 import type { Kind, ObjectOf } from '../kind.ts'
 import { again, done, waiting, type Again, type Done, type NotReady } from '../outcome.ts'
@@ -21,7 +22,10 @@ export interface Workflow<Primary, Kinds extends AnyKinds> {
   tearDown(primary: Primary, ctx: Context): Promise<true | NotReady>
   /** `run` as a reconciler: Ready when every node is. */
   reconcile(primary: Primary, ctx: Context): Promise<Done<never>>
-  /** `tearDown` as a clean-up: the primary stays until all nodes are gone. */
+  /**
+   * `tearDown` as a clean-up: the primary stays until all nodes are gone. Nodes of a primary that is deleted with
+   * `--cascade=orphan` stay.
+   */
   cleanup(primary: Primary, ctx: Context): Promise<Done<never> | Again<never>>
 }
 
@@ -65,10 +69,16 @@ export function workflow<Primary, Kinds extends AnyKinds>(
     tearDown,
     reconcile: async (object, ctx) => done({ ready: (await run(object, ctx)).ready }),
     cleanup: async (object, ctx) => {
+      if (isLettingGo(object)) return done()
       const ready = await tearDown(object, ctx)
       return ready === true ? done() : again(teardownCheckMs, { ready })
     },
   }
+}
+
+/** Whoever deletes with `--cascade=orphan` keeps the dependents: nothing owns them from then on. */
+function isLettingGo(object: unknown): boolean {
+  return (object as ApiObject).metadata.finalizers?.includes('orphan') === true
 }
 
 /** A child that goes wakes its owner; this is for conditions that nothing tells of. */

@@ -107,22 +107,16 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'group.next ??= group.isHeld ? wakeUp : undefined',
     },
     {
-      bug: 'of two wake-ups the later time counts',
-      file: 'shared/adapters/local/queue/merge-wake-ups.ts',
-      find: 'return a === undefined || b === undefined ? undefined : Math.min(a, b)',
-      replace: 'return a === undefined ? b : b === undefined ? a : Math.max(a, b)',
-    },
-    {
       bug: 'a key is told apart by nothing else for five minutes',
       file: queue,
       find: 'recent.admit(`${key} ${wakeUp.dedupId}`, nowMs)',
       replace: 'recent.admit(key, nowMs)',
     },
     {
-      bug: 'a change ends the turn of a run that is under way',
+      bug: 'nobody ends a hold in the local queue',
       file: groups,
       find: 'if (group?.isHeld === true) comeBack(group, nowMs)',
-      replace: 'if (group !== undefined) comeBack(group, nowMs)',
+      replace: 'if (group?.isHeld === true) return',
     },
     {
       bug: 'a process that stood still ends the turns of its runs',
