@@ -118,23 +118,5 @@ export const plantedLocally: readonly PlantedBug[] = (
       find: 'if (group?.isHeld === true) comeBack(group, nowMs)',
       replace: 'if (group?.isHeld === true) return',
     },
-    {
-      bug: 'a process that stood still ends the turns of its runs',
-      file: queue,
-      find: 'if (nowMs - beatDueMs > driftMsMax) {',
-      replace: 'if (nowMs - beatDueMs > 100 * driftMsMax * driftMsMax) {',
-    },
-    {
-      bug: 'a clock that is put right ends the turns of its runs',
-      file: queue,
-      find: 'if (Math.abs(jumpedMs) > driftMsMax) {',
-      replace: 'if (Math.abs(jumpedMs) > 100 * driftMsMax * driftMsMax) {',
-    },
-    {
-      bug: 'the wheel is saved as turned ahead of what it has woken',
-      file: localEngine,
-      find: 'turns.notePassed(BigInt(wheel.findTurnedMs()))',
-      replace: 'turns.notePassed(BigInt(wheel.findTurnedMs() + 3_600_000))',
-    },
   ] as const
 ).map((bug) => ({ ...bug, engine: 'local' }))
