@@ -115,7 +115,7 @@ export const plantedLocally: readonly PlantedBug[] = (
     {
       bug: 'nobody ends a hold in the local queue',
       file: groups,
-      find: 'if (group?.isHeld === true) comeBack(group, nowMs)',
+      find: 'if (group?.isHeld === true) this.#comeBack(group, nowMs)',
       replace: 'if (group?.isHeld === true) return',
     },
   ] as const
