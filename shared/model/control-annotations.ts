@@ -1,4 +1,5 @@
 import { tryDurationMs } from './duration.ts'
+import { isObject, type JsonObject } from './json.ts'
 import type { ApiObject } from './object.ts'
 
 /**
@@ -33,6 +34,20 @@ export const manageAnnotation = `${prefix}manage`
 
 /** For external reconcilers: the token of a create whose outcome is unknown and which a person knows did not happen. */
 export const createAgainAnnotation = `${prefix}create-again`
+
+/**
+ * On a Secret: the keys, separated by commas, whose values are no secrets, such as `host,username`. What reconcilers
+ * tell of the others is masked.
+ */
+export const publicKeysAnnotation = `${prefix}public-keys`
+
+/** Whether the value of a key is no secret, as what is to become a Secret says it. */
+export function publicKeysOf({ metadata }: JsonObject): (key: string) => boolean {
+  const annotations = isObject(metadata) ? metadata['annotations'] : undefined
+  const given = isObject(annotations) ? annotations[publicKeysAnnotation] : undefined
+  const keys = typeof given === 'string' ? given.split(',').map((key) => key.trim()) : []
+  return (key) => keys.includes(key)
+}
 
 /** Shorter periods count as this long. */
 const resyncMsMin = 1_000
@@ -89,6 +104,7 @@ const known: readonly string[] = [
   adoptAnnotation,
   manageAnnotation,
   createAgainAnnotation,
+  publicKeysAnnotation,
 ]
 
 /**

@@ -22,16 +22,16 @@ export function observes({ kind }: Verdict): boolean {
 /**
  * Sorts what a run threw by what happens next. Errors of the reconciler's own making are retried with backoff; what the
  * API refused as invalid is not, since the same request would be refused again. Broken invariants are not an outcome:
- * thrown on.
+ * thrown on. What `conceal` leaves out of a text is left out before the text is cut to its length.
  */
-export function verdictOf(error: unknown): Verdict {
+export function verdictOf(error: unknown, conceal: (text: string) => string = (text) => text): Verdict {
   const report = reportOf(error)
-  return { ...sortError(error), ...(report === undefined ? {} : { report }) }
+  return { ...sortError(error, conceal), ...(report === undefined ? {} : { report }) }
 }
 
-function sortError(error: unknown): Exclude<Verdict, Outcome> {
+function sortError(error: unknown, conceal: (text: string) => string): Exclude<Verdict, Outcome> {
   if (error instanceof InvariantError) throw error
-  const message = messageOf(error)
+  const message = cut(conceal(textOf(error)))
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message }
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message }
   if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE')) return { kind: 'stopped', reason: 'Refused', message }
@@ -42,8 +42,7 @@ function sortError(error: unknown): Exclude<Verdict, Outcome> {
 /** As much as a person reads: it is kept with the object, which has no room for whole pages of the far side's. */
 const messageLengthMax = 4_096
 
-function messageOf(error: unknown): string {
-  const text = textOf(error)
+function cut(text: string): string {
   return text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text
 }
 

@@ -1,3 +1,4 @@
+import { toBase64 } from '../model/base64.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { acceptCrd } from '../model/crd/accept-crd.ts'
 import { checkCrd } from '../model/crd/check-crd.ts'
@@ -108,13 +109,8 @@ function withStringData(body: JsonObject): JsonObject {
   const { stringData, ...rest } = body
   if (!isObject(stringData)) return body
   const encoded: JsonObject = {}
-  for (const name in stringData) encoded[name] = base64(String(stringData[name]))
+  for (const name in stringData) encoded[name] = toBase64(String(stringData[name]))
   return { ...rest, data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
-}
-
-function base64(text: string): string {
-  // Not as arguments of one call: a long text has more bytes than a call may have arguments.
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }
 
 function checkSecretType(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {

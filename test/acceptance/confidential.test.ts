@@ -1,7 +1,23 @@
+import * as z from 'zod'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ConfigMap, defineReconciler, done, Secret, type Context } from '../../shared/index.ts'
+import {
+  again,
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  done,
+  Secret,
+  stop,
+  waiting,
+  withReport,
+  type Context,
+  type ObjectOf,
+  type Outcome,
+  type StatusOf,
+} from '../../shared/index.ts'
 import { createHarness } from '../unit/api/harness.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { conditionOfWidget, Widget, widgetOf, type WidgetStatus } from './support/widgets.ts'
 
 /** What no text may hold. It is no base64, so that it is refused as data. */
 const value = 'clear!-text'
@@ -43,6 +59,177 @@ describe('a Secret that is refused', () => {
     // What was asked of the store: the ConfigMap and its engine state, events.
     expect(kept).not.toContain(value)
   })
+})
+
+/** Also as others would write it: in an address, in JSON, as it is stored. */
+const password = 'p@ss"word +1'
+const encoded = Buffer.from(password).toString('base64')
+const forms = [
+  password,
+  encodeURIComponent(password),
+  encoded,
+  encoded.replace(/=+$/, ''),
+  JSON.stringify(password).slice(1, -1),
+]
+
+describe('a reconciler that tells what it has read in a Secret', () => {
+  let env: TestEnv
+  afterEach(() => env.close())
+
+  type Run = (text: string, ctx: Context) => Promise<Outcome<WidgetStatus>> | Outcome<WidgetStatus>
+
+  const read = async (ctx: Context): Promise<string> => {
+    const { data = {} } = (await ctx.get(Secret, 's')) ?? {}
+    return Buffer.from(data['password'] ?? '', 'base64')
+      .toString()
+      .trim()
+  }
+
+  /** Everything that was told, but for the Secret itself. */
+  async function tellAfter(run: Run, stored: string = password): Promise<string> {
+    const reconcile = async (_: unknown, ctx: Context) => {
+      const text = await read(ctx)
+      return run(`${text} ${encodeURIComponent(text)} ${JSON.stringify(text)} ${btoa(text)}`, ctx)
+    }
+    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
+    const data = { password: Buffer.from(stored).toString('base64'), port: btoa('5432'), on: btoa('true') }
+    await env.apply(Secret, { metadata: { name: 's' }, data })
+    const before = env.calls.length
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    return JSON.stringify([env.logs, env.calls.slice(before).map(({ args }) => args), await widgetOf(env)])
+  }
+
+  function expectNothingIn(told: string): void {
+    for (const form of forms) {
+      expect(told).not.toContain(form)
+      expect(told).not.toContain(JSON.stringify(form).slice(1, -1))
+    }
+    expect(told).toMatch(/\*\*\*|Masked/)
+  }
+
+  const throwing =
+    (error: (text: string) => Error): Run =>
+    (text) => {
+      throw error(text)
+    }
+
+  const runs: readonly (readonly [string, Run])[] = [
+    ['an error', throwing((text) => new Error(`cannot log in with ${text}`))],
+    ['an error of the program, with its stack', throwing((text) => new TypeError(`no ${text}`))],
+    ['an error that is cut to its length', throwing((text) => new Error(`${'x'.repeat(4_090)}${text}`))],
+    ['the reason of a stop', throwing((text) => stop(text, text))],
+    ['the report of an error', throwing((text) => withReport(new Error('no'), { status: { seen: text } }))],
+    ['what is no error', (text) => Promise.reject({ code: 'E1', detail: text })],
+    ['an event', async (text, ctx) => (await ctx.event('Warning', 'Broken', `with ${text}`), done())],
+    ['a drift', async (text, ctx) => (await ctx.outside.recordDrift(`with ${text}`), done())],
+    ['a log line', (text, { log }) => (log.info(`with ${text}`), done())],
+    ['fields of a log line', (text, { log }) => (log.warn('with', { deep: [{ text }], [text]: 1 }), done())],
+    ['a logger of its own', (text, { log }) => (log.with({ text }).with({ also: text }).error('with'), done())],
+    ['a status', (text) => done({ status: { seen: text } })],
+    ['why it is not ready', (text) => done({ ready: waiting('No', `with ${text}`) })],
+    ['a condition', (text) => again('1h', { conditions: { Own: { status: 'False', reason: 'No', message: text } } })],
+    ['the reason of a condition', (text) => done({ conditions: { Own: { status: 'False', reason: text } } })],
+  ]
+
+  it.each(runs)('by %s tells *** in its place', async (_, run) => {
+    expectNothingIn(await tellAfter(run))
+  })
+
+  it('keeps everything else of what it says, short values among it', async () => {
+    await tellAfter(() => {
+      throw new Error(`true: no ${password} on 5432, really`)
+    })
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: 'true: no *** on 5432, really' })
+    expect(env.logs.filter(({ fields }) => fields?.['advice'] === 'SecretTold')).toHaveLength(1)
+  })
+
+  it('knows a value that was stored with the end of its line, and the lines of a key', async () => {
+    expectNothingIn(await tellAfter((text) => done({ status: { seen: text } }), `${password}\n`))
+    await env.close()
+    const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'
+    const pem = `-----BEGIN KEY-----\n${line}\n-----END KEY-----\n`
+    const told = await tellAfter(() => done({ status: { seen: `at ${line}: bad` } }), pem)
+    expect(told).not.toContain(line)
+  })
+
+  it('knows what it has written itself, and what it lists', async () => {
+    const writing: readonly ((ctx: Context) => Promise<unknown>)[] = [
+      (ctx) => ctx.apply(Secret, { metadata: { name: 'new' }, stringData: { token: 'written-1' } }),
+      (ctx) => ctx.create(Secret, { metadata: { name: 'new' }, stringData: { token: 'written-1' } }),
+      (ctx) => ctx.create(Secret, { metadata: { name: 'No' }, stringData: { token: 'written-1' } }).catch(() => {}),
+      (ctx) => ctx.patch(Secret, 's', { data: { password: btoa('written-1') } }),
+      (ctx) => ctx.patch(Secret, 's', { data: { password: btoa('written-1') } }).then(() => ctx.list(Secret)),
+    ]
+    for (const write of writing) {
+      await tellAfter(async (_, ctx) => {
+        await write(ctx)
+        throw new Error('with written-1')
+      })
+      expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: 'with ***' })
+      await env.close()
+    }
+  })
+
+  it('knows what it lists alone, and its children', async () => {
+    const reconcile = async (_: unknown, ctx: Context) => {
+      const [child] = await ctx.children(Secret)
+      if (child === undefined)
+        await ctx.apply(Secret, { metadata: { name: 'c' }, stringData: { token: 'child-value' } })
+      const [listed] = await ctx.list(Secret, { labels: { listed: 'yes' } })
+      if (child === undefined || listed === undefined) return again('1s')
+      throw new Error('with child-value and list-value')
+    }
+    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
+    await env.apply(Secret, { metadata: { name: 'l', labels: { listed: 'yes' } }, stringData: { token: 'list-value' } })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.advance('3s')
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: 'with *** and ***' })
+  })
+
+  it('is a reconciler of Secrets: its own values count', async () => {
+    const reconcile = async () => {
+      throw new Error('with own-value')
+    }
+    env = await createTestEnv({ reconcilers: [defineReconciler(Secret, { name: 'secrets', reconcile })] })
+    await env.apply(Secret, { metadata: { name: 's' }, stringData: { token: 'own-value' } })
+    await env.settle()
+    const failed = env.logs.filter(({ level }) => level === 'warn')
+    expect(JSON.stringify(failed)).toContain('with ***')
+    expect(JSON.stringify(env.logs)).not.toContain('own-value')
+  })
+
+  it('says what is no secret: names, what the object declares, what the Secret calls public', async () => {
+    const reconcile = async (_: ObjectOf<typeof Colored>, ctx: Context) => {
+      await ctx.apply(Secret, {
+        metadata: { name: 'orders-login', annotations: { 'setpoint.dev/public-keys': 'host, username' } },
+        stringData: {
+          host: 'db.example',
+          username: 'somebody',
+          database: 'orders',
+          color: 'turquoise',
+          token: 'hidden',
+        },
+      })
+      return done<StatusOf<ObjectOf<typeof Colored>>>({
+        status: { seen: 'orders-login: somebody at db.example, turquoise, hidden' },
+      })
+    }
+    env = await createTestEnv({ reconcilers: [defineReconciler(Colored, { reconcile })] })
+    await env.apply(Colored, { metadata: { name: 'w' }, spec: { color: 'turquoise' } })
+    await env.settle()
+    expect((await env.get(Colored, 'w'))?.status).toMatchObject({
+      seen: 'orders-login: somebody at db.example, turquoise, ***',
+    })
+  })
+})
+
+const Colored = defineKind({
+  group: 'test.setpoint.dev',
+  version: 'v1',
+  kind: 'Colored',
+  spec: z.object({ color: z.string() }),
+  status: z.object({ seen: z.string() }),
 })
 
 describe('the API', () => {

@@ -32,9 +32,10 @@ export function secretText(secret: SecretObject, field: string): string {
   return Buffer.from(secret.data?.[field] ?? '', 'base64').toString()
 }
 
-/** Stores a Secret that goes with the object. */
+/** Stores a Secret that goes with the object. Where the server is and who logs in stays readable in messages. */
 export async function keepSecret(ctx: Context, name: string, fields: Readonly<Record<string, string>>): Promise<void> {
-  await ctx.apply(Secret, { metadata: { name }, type: 'setpoint.dev/postgres', stringData: fields })
+  const annotations = { 'setpoint.dev/public-keys': 'host,port,database,username' }
+  await ctx.apply(Secret, { metadata: { name, annotations }, type: 'setpoint.dev/postgres', stringData: fields })
 }
 
 /** The endpoint as clients take it. A password that somebody chose may be any text: it never reads as another host. */

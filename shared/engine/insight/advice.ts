@@ -15,6 +15,8 @@ const texts = {
   SteadyRequeue: 'runs are requested although nothing is left to do: return done(), and rely on changes and the resync',
   HotLoop: 'an object ran a hundred times without a pause; its condition HotLoop says what changes',
   FanOut: 'one change wakes very many objects: the wake-ups are spread over minutes; map the change to fewer objects',
+  SecretTold:
+    'a run told the value of a Secret, and it was masked: name the Secret and its key; annotate a Secret with setpoint.dev/public-keys for values that are no secrets',
   ImperativeSpec: 'a field of the spec is a command, which every run would repeat: declare the wanted state instead',
 } as const
 

@@ -1,36 +1,54 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { SecretValues } from './secret-values.ts'
 
-/** The logger of one run, which says whose run it is in every line. Who that is, is found out by its first line. */
+/**
+ * The logger of one run, which says whose run it is in every line. Who that is, is found out by its first line. What
+ * the run says in a line is told without the values of its Secrets.
+ */
 export class RunLogger implements Logger {
   readonly #logger: Logger
   readonly #identify: () => JsonObject
+  readonly #secrets: () => SecretValues | undefined
   #identity: JsonObject | undefined
   #own: Logger | undefined
 
-  constructor(logger: Logger, identify: () => JsonObject) {
+  constructor(
+    logger: Logger,
+    { identify, secrets }: { readonly identify: () => JsonObject; readonly secrets: () => SecretValues | undefined },
+  ) {
     this.#logger = logger
     this.#identify = identify
+    this.#secrets = secrets
   }
 
   debug(message: string, fields?: JsonObject | (() => JsonObject)): void {
-    this.#logger.debug(message, () => ({ ...this.#who(), ...(typeof fields === 'function' ? fields() : fields) }))
+    const given = (): JsonObject | undefined => (typeof fields === 'function' ? fields() : fields)
+    this.#logger.debug(this.#text(message), () => ({ ...this.#who(), ...this.#fields(given()) }))
   }
 
   info(message: string, fields?: JsonObject): void {
-    this.#whose().info(message, fields)
+    this.#whose().info(this.#text(message), this.#fields(fields))
   }
 
   warn(message: string, fields?: JsonObject): void {
-    this.#whose().warn(message, fields)
+    this.#whose().warn(this.#text(message), this.#fields(fields))
   }
 
   error(message: string, fields?: JsonObject): void {
-    this.#whose().error(message, fields)
+    this.#whose().error(this.#text(message), this.#fields(fields))
   }
 
   with(fields: JsonObject): Logger {
-    return this.#whose().with(fields)
+    return new LoggerWithFields(this, fields)
+  }
+
+  #text(message: string): string {
+    return this.#secrets()?.mask(message) ?? message
+  }
+
+  #fields(fields: JsonObject | undefined): JsonObject | undefined {
+    return fields && (this.#secrets()?.maskJson(fields) ?? fields)
   }
 
   #who(): JsonObject {
@@ -39,5 +57,36 @@ export class RunLogger implements Logger {
 
   #whose(): Logger {
     return (this.#own ??= this.#logger.with(this.#who()))
+  }
+}
+
+/** Its fields go through the run's logger with every line: a value in them may become known between two lines. */
+class LoggerWithFields implements Logger {
+  readonly #logger: Logger
+  readonly #fields: JsonObject
+
+  constructor(logger: Logger, fields: JsonObject) {
+    this.#logger = logger
+    this.#fields = fields
+  }
+
+  debug(message: string, fields?: JsonObject | (() => JsonObject)): void {
+    this.#logger.debug(message, () => ({ ...this.#fields, ...(typeof fields === 'function' ? fields() : fields) }))
+  }
+
+  info(message: string, fields?: JsonObject): void {
+    this.#logger.info(message, { ...this.#fields, ...fields })
+  }
+
+  warn(message: string, fields?: JsonObject): void {
+    this.#logger.warn(message, { ...this.#fields, ...fields })
+  }
+
+  error(message: string, fields?: JsonObject): void {
+    this.#logger.error(message, { ...this.#fields, ...fields })
+  }
+
+  with(fields: JsonObject): Logger {
+    return new LoggerWithFields(this.#logger, { ...this.#fields, ...fields })
   }
 }

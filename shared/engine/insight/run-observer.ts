@@ -16,6 +16,7 @@ import { observes, type Verdict } from '../../reconciler/verdict.ts'
 import { noEffects, noteEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
 import { RunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
+import { SecretValues } from './secret-values.ts'
 import { createUnconverged } from './unconverged.ts'
 
 /**
@@ -37,6 +38,10 @@ export interface ObservedRun {
   readonly logger: Logger
   readonly resources: Resources
   readonly outside: OutsideCounts
+  /** Of the Secrets that the run has met; undefined for the many runs that meet none. */
+  readonly secrets: SecretValues | undefined
+  /** What the run says from now on is told without the values of this Secret, or of what is to become one. */
+  noteSecret(secret: JsonObject): void
   /** The run is over, and what it changed is written. */
   end(verdict: Verdict): void
 }
@@ -67,6 +72,7 @@ class Observation implements ObservedRun {
   readonly #effects = noEffects()
   #logger: Logger | undefined
   #resources: Resources | undefined
+  #secrets: SecretValues | undefined
 
   constructor(observer: Observer, stored: StoredObject, turn: Turn) {
     this.#observer = observer
@@ -78,9 +84,10 @@ class Observation implements ObservedRun {
 
   get logger(): Logger {
     const { engine, controller } = this.#observer
-    return (this.#logger ??= new RunLogger(engine.logger, () =>
-      identity(controller, this.#stored, engine.random.uuid()),
-    ))
+    return (this.#logger ??= new RunLogger(engine.logger, {
+      identify: () => identity(controller, this.#stored, engine.random.uuid()),
+      secrets: () => this.#secrets,
+    }))
   }
 
   get resources(): Resources {
@@ -95,6 +102,15 @@ class Observation implements ObservedRun {
 
   get outside(): OutsideCounts {
     return outsideCounts(this.#effects)
+  }
+
+  get secrets(): SecretValues | undefined {
+    return this.#secrets
+  }
+
+  noteSecret(secret: JsonObject): void {
+    this.#secrets ??= new SecretValues(this.#stored.object)
+    this.#secrets.note(secret)
   }
 
   end(verdict: Verdict): void {

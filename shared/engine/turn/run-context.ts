@@ -61,6 +61,11 @@ export class RunContext implements Context {
     return (this.#expectations ??= new Map(Object.entries(this.#run.stored.engine.memory?.expectations ?? {})))
   }
 
+  /** The event without the values of the Secrets that the run has met. */
+  conceal(event: RecordedEvent): RecordedEvent {
+    return concealed(event, this.#run.seen)
+  }
+
   /** The name of a call that the run has not waited for. */
   findForgotten(): string | undefined {
     return this.#calls.findForgotten()
@@ -102,11 +107,21 @@ export function replaceInContext(context: Context, replaced: Partial<Context>): 
   return { ...context, signal, expectations, ...replaced }
 }
 
+/** For an event about another object than the one that is reconciled. */
+export function concealEvent(context: Context, event: RecordedEvent): RecordedEvent {
+  return context instanceof RunContext ? context.conceal(event) : event
+}
+
+function concealed(event: RecordedEvent, { secrets }: ObservedRun): RecordedEvent {
+  if (secrets === undefined) return event
+  return { ...event, reason: secrets.maskName(event.reason), message: secrets.mask(event.message) }
+}
+
 function record(
-  { controller, object, engine }: ContextOptions,
+  { controller, object, engine, seen }: ContextOptions,
   event: Omit<RecordedEvent, 'component'>,
 ): Promise<void> {
-  return engine.events.record(object, { ...event, component: controller.name })
+  return engine.events.record(object, concealed({ ...event, component: controller.name }, seen))
 }
 
 /** What a run tells of its doings outside. */

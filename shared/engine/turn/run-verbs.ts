@@ -22,7 +22,7 @@ export interface VerbsOptions {
   /** The object that is reconciled. */
   readonly object: ApiObject
   readonly engine: Pick<EngineOptions, 'catalog' | 'index' | 'store'>
-  readonly seen: Pick<ObservedRun, 'resources'>
+  readonly seen: Pick<ObservedRun, 'resources' | 'noteSecret'>
   readonly time: RunTime
 }
 
@@ -51,6 +51,7 @@ export class RunVerbs {
     const text = keyText(key)
     if (cached && this.#objects?.has(text) === true) return this.#objects.get(text) as Read | undefined
     const found = await absentIfNotFound(this.#resources.get(type, place))
+    if (found !== undefined) this.#conceal(type, found.object)
     return this.#note(key, found && copyJson(asRead(kind, found.object))) as Read | undefined
   }
 
@@ -61,17 +62,21 @@ export class RunVerbs {
     const wanted = Object.entries(labels)
     const selector = (one: ApiObject): boolean =>
       wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-    const found = await this.#resources.list(await this.#requireServed(kind), {
+    const type = await this.#requireServed(kind)
+    const found = await this.#resources.list(type, {
       selector,
       ...(namespace === '' ? {} : { namespace }),
     })
+    for (const { object } of found.items) this.#conceal(type, object)
     refuseIncomplete(found)
     return found.items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
   }
 
   async children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]> {
     const { object, engine } = this.#options
-    const found = await childrenOf(object, await this.#requireServed(kind), engine)
+    const type = await this.#requireServed(kind)
+    const found = await childrenOf(object, type, engine)
+    for (const child of found) this.#conceal(type, child)
     return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
   }
 
@@ -82,10 +87,11 @@ export class RunVerbs {
   ): Promise<Read> {
     const type = await this.#requireServed(kind)
     const { at, body, isChild } = this.#placeBody(type, applied, owned)
+    this.#conceal(type, body)
     const check = (live: ApiObject): void => refuseAnothersChild(live, this.#options.object)
     const patch = { type: 'apply', body, force: true } as const
     const write = isChild ? { ...this.#write, check } : this.#write
-    return this.#noteWrite(await this.#resources.patch(type, at, patch, write)) as Read
+    return this.#noteWrite(type, await this.#resources.patch(type, at, patch, write)) as Read
   }
 
   async create<Read, Body>(
@@ -95,7 +101,8 @@ export class RunVerbs {
   ): Promise<Read> {
     const type = await this.#requireServed(kind)
     const { at, body } = this.#placeBody(type, applied, owned)
-    return this.#noteWrite(await this.#resources.create(type, inNamespace(type, body, at), this.#write)) as Read
+    this.#conceal(type, body)
+    return this.#noteWrite(type, await this.#resources.create(type, inNamespace(type, body, at), this.#write)) as Read
   }
 
   async patch<Read>(
@@ -107,13 +114,15 @@ export class RunVerbs {
     const type = await this.#requireServed(kind)
     const place = this.#place(at)
     const patch = { type: 'merge', body: writable(type, place, body) } as const
-    return this.#noteWrite(await this.#resources.patch(type, place, patch, { ...this.#write, ...path })) as Read
+    this.#conceal(type, patch.body)
+    return this.#noteWrite(type, await this.#resources.patch(type, place, patch, { ...this.#write, ...path })) as Read
   }
 
   async delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean> {
     const type = await this.#requireServed(kind)
     const place = this.#place(at)
     const deleted = await absentIfNotFound(this.#resources.delete(type, place))
+    if (deleted !== undefined) this.#conceal(type, deleted.stored.object)
     if (deleted !== undefined) this.#note(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
     return deleted !== undefined
   }
@@ -153,13 +162,19 @@ export class RunVerbs {
     return { at, isChild, body: writable(kind, at, isChild ? withOwner(applied, at, object) : applied) }
   }
 
+  /** What the run says from now on is told without what a Secret holds. */
+  #conceal({ isConfidential }: ServedKind, object: JsonObject): void {
+    if (isConfidential === true) this.#options.seen.noteSecret(object)
+  }
+
   #note(key: ObjectKey, object: ApiObject | undefined): unknown {
     this.#objects ??= new Map()
     this.#objects.set(keyText(key), object)
     return object
   }
 
-  #noteWrite({ stored, outcome }: Written): unknown {
+  #noteWrite(kind: ServedKind, { stored, outcome }: Written): unknown {
+    this.#conceal(kind, stored.object)
     const object = copyJson(stored.object)
     this.#outcomes ??= new WeakMap()
     this.#outcomes.set(object, outcome)

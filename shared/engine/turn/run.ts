@@ -9,6 +9,7 @@ import type { Controller } from '../../reconciler/controller.ts'
 import { done, reportOf, type Outcome, type Report } from '../../reconciler/outcome.ts'
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
+import { concealVerdict } from '../insight/conceal-verdict.ts'
 import { giveUpError } from '../state/give-up-error.ts'
 import { asRead } from '../state/as-read.ts'
 import { RunContext } from './run-context.ts'
@@ -56,10 +57,11 @@ export async function runInTime({
 }: RunOptions): Promise<RunResult> {
   // Whoever changed the object in place would change what is written at the end.
   const object = copyFrozen(asRead(controller.kind, stored.object, kind))
+  if (kind.isConfidential === true) seen.noteSecret(object)
   const memory = createRunMemory(engine.store, stored)
   const context = new RunContext({ controller, object, stored, engine, seen, time, memory })
   const run = phase === 'cleanup' ? cleanupRunOf(controller) : controller.reconcile
-  const running = verdictOn(run, object, context)
+  const running = verdictOn(run, { object, context, seen })
   const verdict = await firstOf(running, time)
   if (time.stop.aborted && !hasSucceeded(verdict) && !isOutOfTime(time.stop)) throw giveUpError()
   const known = { live: memory.live(), expectations: context.expected(), notes: context.notes.all() }
@@ -75,16 +77,19 @@ function firstOf(running: Promise<Verdict>, time: RunTime): Promise<Verdict | vo
   })
 }
 
-async function verdictOn(run: Controller['reconcile'], object: ApiObject, context: RunContext): Promise<Verdict> {
+async function verdictOn(
+  run: Controller['reconcile'],
+  { object, context, seen }: { readonly object: ApiObject; readonly context: RunContext; readonly seen: ObservedRun },
+): Promise<Verdict> {
   try {
     const outcome: unknown = await run(object, context)
     const verb = context.findForgotten()
     if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
     if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
-    return storable(outcome, outcome)
+    return concealed(storable(outcome, outcome), seen)
   } catch (error) {
-    const verdict = verdictOf(error)
-    return storable(verdict, reportOf(error))
+    const verdict = verdictOf(error, (text) => seen.secrets?.mask(text) ?? text)
+    return concealed(storable(verdict, reportOf(error)), seen)
   }
 }
 
@@ -108,6 +113,11 @@ function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status
   if (foreign === undefined) return withOwnStatus(verdict, status)
   const failure = 'message' in verdict ? `${verdict.message}; ` : ''
   return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}`))
+}
+
+/** What it tells is told without the values of the Secrets that the run has met. */
+function concealed(verdict: Verdict, { secrets }: ObservedRun): Verdict {
+  return secrets === undefined ? verdict : concealVerdict(verdict, secrets)
 }
 
 function withOwnStatus(verdict: Verdict, status: JsonObject | undefined): Verdict {

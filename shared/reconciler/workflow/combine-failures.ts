@@ -22,7 +22,7 @@ export interface NodeFailure {
  */
 export function combineFailures(failures: readonly NodeFailure[]): Error {
   const errors = failures.map(({ error }) => error)
-  const verdicts = errors.map(verdictOf)
+  const verdicts = errors.map((error) => verdictOf(error))
   const message = failures.map(messageOf).join('; ')
   const cause = new AggregateError(errors, message)
   const conflict = errors.find((error) => hasCode(error, 'VERSION_CONFLICT'))

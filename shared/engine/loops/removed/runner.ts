@@ -7,7 +7,7 @@ import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
-import { replaceInContext } from '../../turn/run-context.ts'
+import { concealEvent, replaceInContext } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
 import { asRead, findSpecFaults } from '../../state/as-read.ts'
@@ -65,7 +65,8 @@ function createRemovedController(controller: Controller, { store, events }: Engi
   const lastContext = (ctx: Context, object: ApiObject): Context =>
     replaceInContext(ctx, {
       removed: true,
-      event: (type, reason, message) => events.record(object, { type, reason, message, component: controller.name }),
+      event: (type, reason, message) =>
+        events.record(object, concealEvent(ctx, { type, reason, message, component: controller.name })),
       apply: (kind, given, options) =>
         options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
     })
