@@ -114,18 +114,25 @@ describe('a reconciler that tells what it has read in a Secret', () => {
       throw error(text)
     }
 
+  const telling =
+    (tell: (text: string, ctx: Context) => unknown): Run =>
+    async (text, ctx) => {
+      await tell(text, ctx)
+      return done()
+    }
+
   const runs: readonly (readonly [string, Run])[] = [
     ['an error', throwing((text) => new Error(`cannot log in with ${text}`))],
     ['an error of the program, with its stack', throwing((text) => new TypeError(`no ${text}`))],
     ['an error that is cut to its length', throwing((text) => new Error(`${'x'.repeat(4_090)}${text}`))],
     ['the reason of a stop', throwing((text) => stop(text, text))],
     ['the report of an error', throwing((text) => withReport(new Error('no'), { status: { seen: text } }))],
-    ['what is no error', (text) => Promise.reject({ code: 'E1', detail: text })],
-    ['an event', async (text, ctx) => (await ctx.event('Warning', 'Broken', `with ${text}`), done())],
-    ['a drift', async (text, ctx) => (await ctx.outside.recordDrift(`with ${text}`), done())],
-    ['a log line', (text, { log }) => (log.info(`with ${text}`), done())],
-    ['fields of a log line', (text, { log }) => (log.warn('with', { deep: [{ text }], [text]: 1 }), done())],
-    ['a logger of its own', (text, { log }) => (log.with({ text }).with({ also: text }).error('with'), done())],
+    ['what is no error', throwing((text) => ({ code: 'E1', detail: text }))],
+    ['an event', telling((text, ctx) => ctx.event('Warning', 'Broken', `with ${text}`))],
+    ['a drift', telling((text, ctx) => ctx.outside.recordDrift(`with ${text}`))],
+    ['a log line', telling((text, { log }) => log.info(`with ${text}`))],
+    ['fields of a log line', telling((text, { log }) => log.warn('with', { deep: [{ text }], [text]: 1 }))],
+    ['a logger of its own', telling((text, { log }) => log.with({ text }).with({ also: text }).error('with'))],
     ['a status', (text) => done({ status: { seen: text } })],
     ['why it is not ready', (text) => done({ ready: waiting('No', `with ${text}`) })],
     ['a condition', (text) => again('1h', { conditions: { Own: { status: 'False', reason: 'No', message: text } } })],
