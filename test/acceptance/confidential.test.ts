@@ -109,7 +109,7 @@ describe('a reconciler that tells what it has read in a Secret', () => {
   }
 
   const throwing =
-    (error: (text: string) => Error): Run =>
+    (error: (text: string) => unknown): Run =>
     (text) => {
       throw error(text)
     }
