@@ -39,7 +39,7 @@ export const createAgainAnnotation = `${prefix}create-again`
  * On a Secret: the keys, separated by commas, whose values are no secrets, such as `host,username`. What reconcilers
  * tell of the others is masked.
  */
-export const publicKeysAnnotation = `${prefix}public-keys`
+const publicKeysAnnotation = `${prefix}public-keys`
 
 /** Whether the value of a key is no secret, as what is to become a Secret says it. */
 export function publicKeysOf({ metadata }: JsonObject): (key: string) => boolean {
