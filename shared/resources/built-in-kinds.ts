@@ -7,6 +7,11 @@ import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 const text: StructuralSchema = { type: 'string' }
 const flag: StructuralSchema = { type: 'boolean' }
 const textMap: StructuralSchema = { type: 'object', additionalProperties: text }
+/** Base64, or nothing at all, which the format does not take. */
+const bytesMap: StructuralSchema = {
+  type: 'object',
+  additionalProperties: { type: 'string', anyOf: [{ format: 'byte' }, { maxLength: 0 }] },
+}
 const texts: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' }
 const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
 
@@ -49,7 +54,7 @@ const configMapKind = coreKind('ConfigMap', 'configmaps', {
   shortNames: ['cm'],
   schema: objectSchema('Configuration data for others to read.', {
     data: textMap,
-    binaryData: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
+    binaryData: bytesMap,
     immutable: flag,
   }),
 })
@@ -59,7 +64,7 @@ const secretKind = coreKind('Secret', 'secrets', {
   columns: [{ name: 'Type', type: 'string', jsonPath: '.type', description: 'What the secret is for' }],
   selectableFields: ['type'],
   schema: objectSchema('Confidential data: never in logs, never in messages.', {
-    data: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
+    data: bytesMap,
     stringData: textMap,
     type: { type: 'string', default: 'Opaque' },
     immutable: flag,

@@ -130,6 +130,20 @@ describe('POST', () => {
     },
   )
 
+  it('takes empty values of Secrets and ConfigMaps', async () => {
+    const secrets = 'POST /api/v1/namespaces/default/secrets'
+    for (const [name, value] of Object.entries({ a: { stringData: { k: '' } }, b: { data: { k: '' } } })) {
+      const { status, body } = await harness.send(secrets, { body: { metadata: { name }, ...value } })
+      expect([status, body.data]).toEqual([201, { k: '' }])
+    }
+    const map = { metadata: { name: 'm' }, binaryData: { k: '' } }
+    expect(await harness.send('POST /api/v1/namespaces/default/configmaps', { body: map })).toMatchObject({
+      status: 201,
+    })
+    const refused = await harness.send(secrets, { body: { metadata: { name: 'c' }, data: { k: 'a' } } })
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('data.k: Invalid value')])
+  })
+
   it('takes stringData as long as an object may be', async () => {
     const { status, body } = await harness.send('POST /api/v1/namespaces/default/secrets', {
       body: { metadata: { name: 's' }, stringData: { long: 'ä'.repeat(100_000) } },
