@@ -7,6 +7,8 @@ import type { ApiObject } from '../../model/object.ts'
 const lengthMin = 6
 /** Of a text with several lines each line counts from this length on: a key is often told line by line. */
 const lineLengthMin = 16
+/** Nobody encodes a longer text to tell it in a message, which is cut to less. */
+const encodedLengthMax = 16_384
 /** Characters of all values of a run. What comes after them is not known. */
 const lengthSumMax = 4 << 20
 
@@ -21,8 +23,8 @@ const maskedName = 'Masked'
 export class SecretValues {
   /** The object that is reconciled. */
   readonly #own: ApiObject
-  /** By their first characters, longest first. */
-  readonly #forms = new Map<string, string[]>()
+  /** By the first characters of what is known: how long it is, longest first. */
+  readonly #lengths = new Map<string, readonly number[]>()
   readonly #known = new Set<string>()
   readonly #public = new Set<string>()
   /** Names are told everywhere. */
@@ -48,7 +50,8 @@ export class SecretValues {
     const { data, stringData } = secret
     for (const [key, value] of entriesOf(data)) {
       const clear = decode(value)
-      this.#noteForms(clear === undefined ? [trimBase64(value)] : formsOf(clear), isPublic(key))
+      const forms = clear === undefined ? [] : formsOf(clear)
+      if (clear === undefined || forms.length > 0) this.#noteForms([trimBase64(value), ...forms], isPublic(key))
     }
     for (const [key, value] of entriesOf(stringData)) this.#noteForms(formsOf(value), isPublic(key))
   }
@@ -87,8 +90,12 @@ export class SecretValues {
   }
 
   #findAt(text: string, at: number): string | undefined {
-    const candidates = this.#forms.get(text.slice(at, at + lengthMin))
-    return candidates?.find((form) => text.startsWith(form, at) && !this.#isPublic(form))
+    for (const length of this.#lengths.get(text.slice(at, at + lengthMin)) ?? []) {
+      if (at + length > text.length) continue
+      const form = text.slice(at, at + length)
+      if (this.#known.has(form) && !this.#isPublic(form)) return form
+    }
+    return undefined
   }
 
   #noteForms(forms: readonly string[], isPublic: boolean): void {
@@ -103,9 +110,12 @@ export class SecretValues {
     this.#lengthSum += form.length
     this.#known.add(form)
     const start = form.slice(0, lengthMin)
-    const others = this.#forms.get(start) ?? []
-    const place = others.findIndex(({ length }) => length < form.length)
-    this.#forms.set(start, others.toSpliced(place < 0 ? others.length : place, 0, form))
+    const lengths = this.#lengths.get(start) ?? []
+    if (lengths.includes(form.length)) return
+    this.#lengths.set(
+      start,
+      [...lengths, form.length].sort((a, b) => b - a),
+    )
   }
 
   #noteName({ metadata }: JsonObject | ApiObject): void {
@@ -133,10 +143,11 @@ function formsOf(value: string): readonly string[] {
   // Files end with a new line, and whoever uses the value leaves it out.
   const clear = value.trim()
   if (clear.length < lengthMin) return []
-  const stored = [value, clear].map((text) => trimBase64(toBase64(text)))
-  const inUrls = [encodeURIComponent(clear.toWellFormed()), ...stored.map(toUrlAlphabet)]
   const lines = clear.includes('\n') ? clear.split('\n').map((line) => line.trim()) : []
   const told = lines.filter((line) => line.length >= lineLengthMin && !line.startsWith('-----'))
+  if (clear.length > encodedLengthMax) return [clear, ...told]
+  const stored = [value, clear].map((text) => trimBase64(toBase64(text)))
+  const inUrls = [encodeURIComponent(clear.toWellFormed()), ...stored.map(toUrlAlphabet)]
   return [clear, JSON.stringify(clear).slice(1, -1), ...stored, ...inUrls, ...told]
 }
 
