@@ -19,9 +19,20 @@ async function requestsOf(work: () => Promise<void>): Promise<Readonly<Record<st
   plane.requests.clear()
   await work()
   const ofApi = [...plane.requests].filter(([text]) => text.startsWith('api '))
-  await pause(400)
+  await untilQuiet()
   const ofOthers = [...plane.requests].filter(([text]) => !text.startsWith('api '))
   return Object.fromEntries([...ofApi, ...ofOthers])
+}
+
+/** Two looks in a row find nothing new: the functions have done what there was to do. */
+async function untilQuiet(): Promise<void> {
+  let looks = 0
+  for (let seen = ''; looks < 2;) {
+    await pause(400)
+    const now = JSON.stringify([...plane.requests])
+    looks = now === seen ? looks + 1 : 0
+    seen = now
+  }
 }
 
 it('a change that converges in one run: one write, one send, one read, one write', async () => {

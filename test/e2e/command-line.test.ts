@@ -8,7 +8,7 @@ it.each([
   ['simulation', '--seeds', 'x', '--seeds: "x" is no whole number from 0 on'],
   ['simulation', '--seeds', '5..1', '--seeds: "5..1" has no seed in it'],
   ['simulation', '--seed', 'abc', '--seed: "abc" is no whole number from 0 on'],
-  ['simulation', '--sed', '1', "Unknown option '--sed'\nusage: npm run sim -- [--seed …] [--seeds …] [--from 1] "],
+  ['simulation', '--sed', '1', "Unknown option '--sed'\nusage: npm run sim -- [--engine aws] [--seed …] [--seeds …] "],
   ['cost', '--objects', 'abc', '--objects: "abc" is no number from 0 on'],
   ['cost', '--resync', 'soon', '--resync: "soon" is no duration, such as 10h'],
   ['chaos', '--rounds', 'abc', '--rounds: "abc" is no whole number from 1 on'],

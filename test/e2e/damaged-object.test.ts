@@ -67,6 +67,6 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
   expect(await plane.stop()).toMatchObject({ code: 0 })
   // What is deleted stays in the log for an hour.
   expect((await check()).stdout).toMatch(
-    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\n$/,
+    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\nok {7}0 Secrets\n$/,
   )
 })

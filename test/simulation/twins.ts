@@ -124,6 +124,9 @@ function nameless(name: string): string {
 const passing: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
+  // What a far side calls a thing, and when it was last looked at.
+  'id',
+  'lastSyncTime',
   'creationTimestamp',
   'lastTransitionTime',
   'time',
