@@ -1,4 +1,4 @@
-import { isScalar, LineCounter, parseDocument, visit, type Document, type Scalar } from 'yaml'
+import { isAlias, isCollection, isScalar, LineCounter, parseDocument, visit, type Document, type Scalar } from 'yaml'
 import { OperatingError } from '../model/errors.ts'
 import { exactNumber } from './exact-numbers.ts'
 
@@ -63,6 +63,11 @@ function faultOf(document: Document.Parsed): Fault | undefined {
   visit(document, {
     Alias: (_, { range }) =>
       ++aliases > aliasesMax ? noteFault(`There are more than ${aliasesMax} aliases`, range?.[0]) : undefined,
+    Pair: (_, { key }) => {
+      const node = isAlias(key) ? key.resolve(document) : key
+      // As a JSON name it would be its own text, and so would each key inside it: that takes minutes for a few levels.
+      return isCollection(node) ? noteFault('A map key must be a plain value', node.range?.[0]) : undefined
+    },
     Map: (_, { items }) => {
       const repeated = firstRepeated(items.map(({ key }) => key).filter(isScalar))
       return repeated && noteFault('Map keys must be unique', repeated.range?.[0])

@@ -67,6 +67,16 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
     sent: { body: `spec:\n${'  k: {a: 1}\n'.repeat(1_950)}`, type: 'application/yaml' },
   },
   {
+    because: 'YAML whose map keys are maps',
+    line: `POST ${pathOf('free')}?dryRun=All`,
+    sent: { body: `${'{'.repeat(200)}a: 1${'}: 1'.repeat(199)}}`, type: 'application/yaml' },
+  },
+  {
+    because: 'YAML whose map keys are lists of maps',
+    line: `POST ${pathOf('free')}?dryRun=All`,
+    sent: { body: `${'{['.repeat(200)}a${']: 1}'.repeat(200)}`, type: 'application/yaml' },
+  },
+  {
     because: 'YAML of brackets',
     line: `POST ${pathOf('free')}?dryRun=All`,
     sent: { body: `spec: [${'[],'.repeat(8_000)}]`, type: 'application/yaml' },
