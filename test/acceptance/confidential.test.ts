@@ -206,6 +206,24 @@ describe('a reconciler that tells what it has read in a Secret', () => {
     expect(JSON.stringify(env.logs)).not.toContain('own-value')
   })
 
+  it('is the last run of an object that is gone', async () => {
+    const controller = defineReconciler(Widget, {
+      onRemoved: 'reconcile',
+      async reconcile(_, ctx) {
+        if (ctx.removed) await ctx.event('Warning', 'Gone', `with ${await read(ctx)}`)
+        return done()
+      },
+    })
+    env = await createTestEnv({ reconcilers: [controller] })
+    await env.apply(Secret, { metadata: { name: 's' }, stringData: { password } })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    const before = env.calls.length
+    await env.delete(Widget, 'w')
+    await env.settle()
+    expectNothingIn(JSON.stringify([env.logs, env.calls.slice(before).map(({ args }) => args)]))
+  })
+
   it('says what is no secret: names, what the object declares, what the Secret calls public', async () => {
     const reconcile = async (_: ObjectOf<typeof Colored>, ctx: Context) => {
       await ctx.apply(Secret, {

@@ -60,7 +60,7 @@ export interface Kubectl {
   start(line: string): Promise<Program>
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- what kubectl prints is looked into and compared, never relied on
+// oxlint-disable-next-line typescript/no-explicit-any -- kubectl's output is only compared
 type Json = any
 
 /** The same kubectl for one server. What it caches goes into the directory. */

@@ -87,7 +87,7 @@ async function configureStage(
   return { changes: written ? [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] : [] }
 }
 
-/** The server was left running; whoever finds it ended did not stop it. */
+/** A note: the last run left the server running. A later run that finds it ended knows that no reconciler stopped it. */
 const runningNote = 'running'
 
 async function runStage(

@@ -3,8 +3,7 @@ import { methodNotAllowed } from '../request-info.ts'
 import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
-import { jsonText, withWarnings } from '../reply.ts'
-import { findIneffectiveFields } from '../ineffective-fields.ts'
+import { replyWritten } from '../reply-written.ts'
 import { viewOf } from '../view.ts'
 import { placeBody } from '../place-body.ts'
 
@@ -16,11 +15,7 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
     const options = writeOptions(call.request, 'CreateOptions')
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
-    const { stored, warnings } = await resources.create(call.kind, placeBody(call, body), options)
-    return withWarnings(jsonText(201, view.one(stored)), [
-      ...twice,
-      ...warnings,
-      ...findIneffectiveFields(call.kind, stored.object),
-    ])
+    const written = await resources.create(call.kind, placeBody(call, body), options)
+    return replyWritten(201, { kind: call.kind, view, twice }, written)
   }
 }

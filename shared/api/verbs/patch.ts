@@ -6,11 +6,10 @@ import { placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler }
 import { placeBody } from '../place-body.ts'
 import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { flag, refuseOptions, textParameter, writeOptions } from '../query.ts'
-import { jsonText, withWarnings } from '../reply.ts'
+import { replyWritten } from '../reply-written.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { mediaType, readJson, readObject, mediaTypeRefusal } from '../request-body.ts'
 import { strategicAsMerge } from '../strategic-patch.ts'
-import { findIneffectiveFields } from '../ineffective-fields.ts'
 import { viewOf } from '../view.ts'
 
 /** `PATCH` of an object or its status, by the kind of patch that Content-Type names. */
@@ -21,12 +20,8 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
     const options = { ...writeOptions(call.request, 'PatchOptions'), ...subresourceOf(call) }
     const { patch, body } = await readPatch(call)
     const twice = warnOfDuplicates(call.kind, body, options)
-    const { stored, outcome, warnings } = await resources.patch(call.kind, placeOf(call), patch, options)
-    return withWarnings(jsonText(outcome === 'created' ? 201 : 200, view.one(stored)), [
-      ...twice,
-      ...warnings,
-      ...findIneffectiveFields(call.kind, stored.object),
-    ])
+    const written = await resources.patch(call.kind, placeOf(call), patch, options)
+    return replyWritten(written.outcome === 'created' ? 201 : 200, { kind: call.kind, view, twice }, written)
   }
 }
 

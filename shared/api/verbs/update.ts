@@ -2,10 +2,9 @@ import { subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
 import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
-import { jsonText, withWarnings } from '../reply.ts'
+import { replyWritten } from '../reply-written.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { readObject } from '../request-body.ts'
-import { findIneffectiveFields } from '../ineffective-fields.ts'
 import { viewOf } from '../view.ts'
 
 /** `PUT` of an object or its status: never creates. */
@@ -16,11 +15,7 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call) }
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
-    const { stored, warnings } = await resources.update(call.kind, placeBody(call, body), options)
-    return withWarnings(jsonText(200, view.one(stored)), [
-      ...twice,
-      ...warnings,
-      ...findIneffectiveFields(call.kind, stored.object),
-    ])
+    const written = await resources.update(call.kind, placeBody(call, body), options)
+    return replyWritten(200, { kind: call.kind, view, twice }, written)
   }
 }

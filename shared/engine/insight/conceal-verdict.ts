@@ -4,7 +4,8 @@ import type { Verdict } from '../../reconciler/verdict.ts'
 import type { SecretValues } from './secret-values.ts'
 
 /** The verdict, with everything in it that people see told without the values of Secrets. */
-export function concealVerdict(verdict: Verdict, secrets: SecretValues): Verdict {
+export function concealVerdict(verdict: Verdict, secrets: SecretValues | undefined): Verdict {
+  if (secrets === undefined) return verdict
   switch (verdict.kind) {
     case 'done':
     case 'again': {

@@ -63,7 +63,7 @@ export class RunContext implements Context {
 
   /** The event without the values of the Secrets that the run has met. */
   conceal(event: RecordedEvent): RecordedEvent {
-    return concealed(event, this.#run.seen)
+    return concealEvent(event, this.#run.seen)
   }
 
   /** The name of a call that the run has not waited for. */
@@ -108,11 +108,11 @@ export function replaceInContext(context: Context, replaced: Partial<Context>): 
 }
 
 /** For an event about another object than the one that is reconciled. */
-export function concealEvent(context: Context, event: RecordedEvent): RecordedEvent {
+export function concealInRun(context: Context, event: RecordedEvent): RecordedEvent {
   return context instanceof RunContext ? context.conceal(event) : event
 }
 
-function concealed(event: RecordedEvent, { secrets }: ObservedRun): RecordedEvent {
+function concealEvent(event: RecordedEvent, { secrets }: ObservedRun): RecordedEvent {
   if (secrets === undefined) return event
   return { ...event, reason: secrets.maskName(event.reason), message: secrets.mask(event.message) }
 }
@@ -121,7 +121,7 @@ function record(
   { controller, object, engine, seen }: ContextOptions,
   event: Omit<RecordedEvent, 'component'>,
 ): Promise<void> {
-  return engine.events.record(object, concealed({ ...event, component: controller.name }, seen))
+  return engine.events.record(object, concealEvent({ ...event, component: controller.name }, seen))
 }
 
 /** What a run tells of its doings outside. */

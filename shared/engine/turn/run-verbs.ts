@@ -51,8 +51,7 @@ export class RunVerbs {
     const text = keyText(key)
     if (cached && this.#objects?.has(text) === true) return this.#objects.get(text) as Read | undefined
     const found = await absentIfNotFound(this.#resources.get(type, place))
-    if (found !== undefined) this.#conceal(type, found.object)
-    return this.#note(key, found && copyJson(asRead(kind, found.object))) as Read | undefined
+    return this.#note(key, found && this.#read(kind, type, found.object)) as Read | undefined
   }
 
   async list<Read>(
@@ -67,17 +66,16 @@ export class RunVerbs {
       selector,
       ...(namespace === '' ? {} : { namespace }),
     })
-    for (const { object } of found.items) this.#conceal(type, object)
+    const read = found.items.map(({ object }) => this.#read(kind, type, object) as unknown as Read)
     refuseIncomplete(found)
-    return found.items.map((item) => copyJson(asRead(kind, item.object)) as unknown as Read)
+    return read
   }
 
   async children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]> {
     const { object, engine } = this.#options
     const type = await this.#requireServed(kind)
     const found = await childrenOf(object, type, engine)
-    for (const child of found) this.#conceal(type, child)
-    return found.map((child) => copyJson(asRead(kind, child)) as unknown as Read)
+    return found.map((child) => this.#read(kind, type, child) as unknown as Read)
   }
 
   async apply<Read, Body>(
@@ -87,7 +85,6 @@ export class RunVerbs {
   ): Promise<Read> {
     const type = await this.#requireServed(kind)
     const { at, body, isChild } = this.#placeBody(type, applied, owned)
-    this.#conceal(type, body)
     const check = (live: ApiObject): void => refuseAnothersChild(live, this.#options.object)
     const patch = { type: 'apply', body, force: true } as const
     const write = isChild ? { ...this.#write, check } : this.#write
@@ -101,7 +98,6 @@ export class RunVerbs {
   ): Promise<Read> {
     const type = await this.#requireServed(kind)
     const { at, body } = this.#placeBody(type, applied, owned)
-    this.#conceal(type, body)
     return this.#noteWrite(type, await this.#resources.create(type, inNamespace(type, body, at), this.#write)) as Read
   }
 
@@ -113,8 +109,7 @@ export class RunVerbs {
   ): Promise<Read> {
     const type = await this.#requireServed(kind)
     const place = this.#place(at)
-    const patch = { type: 'merge', body: writable(type, place, body) } as const
-    this.#conceal(type, patch.body)
+    const patch = { type: 'merge', body: this.#copyBody(type, place, body) } as const
     return this.#noteWrite(type, await this.#resources.patch(type, place, patch, { ...this.#write, ...path })) as Read
   }
 
@@ -122,9 +117,10 @@ export class RunVerbs {
     const type = await this.#requireServed(kind)
     const place = this.#place(at)
     const deleted = await absentIfNotFound(this.#resources.delete(type, place))
-    if (deleted !== undefined) this.#conceal(type, deleted.stored.object)
-    if (deleted !== undefined) this.#note(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
-    return deleted !== undefined
+    if (deleted === undefined) return false
+    this.#conceal(type, deleted.stored.object)
+    this.#note(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
+    return true
   }
 
   get #resources(): Resources {
@@ -159,7 +155,21 @@ export class RunVerbs {
     const { name, namespace } = applied.metadata
     const at = this.#place(namespace === undefined ? name : { name, namespace })
     const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
-    return { at, isChild, body: writable(kind, at, isChild ? withOwner(applied, at, object) : applied) }
+    return { at, isChild, body: this.#copyBody(kind, at, isChild ? withOwner(applied, at, object) : applied) }
+  }
+
+  /** As the run gets it: a copy that is its own. */
+  #read(kind: Kind<unknown, unknown>, served: ServedKind, object: ApiObject): ApiObject {
+    this.#conceal(served, object)
+    return copyJson(asRead(kind, object))
+  }
+
+  /** What is written: the author may go on changing their own. */
+  #copyBody(kind: ServedKind, { name }: Place, body: JsonObject): JsonObject {
+    refuseForeign(`${kind.kind} ${name}`, body)
+    const copy = copyJson(body)
+    this.#conceal(kind, copy)
+    return copy
   }
 
   /** What the run says from now on is told without what a Secret holds. */
@@ -197,11 +207,9 @@ function lateCallError(reason: unknown, { kind, metadata: { namespace, name } }:
 /**
  * What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there.
  */
-function writable({ kind }: ServedKind, { name }: Place, body: JsonObject): JsonObject {
+function refuseForeign(whose: string, body: JsonObject): void {
   const foreign = foreignPart(body, '')
-  // The author may go on changing it.
-  if (foreign === undefined) return copyJson(body)
-  throw new TypeError(`${kind} ${name} cannot be written: ${foreign}`)
+  if (foreign !== undefined) throw new TypeError(`${whose} cannot be written: ${foreign}`)
 }
 
 function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {

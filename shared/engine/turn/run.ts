@@ -86,10 +86,10 @@ async function verdictOn(
     const verb = context.findForgotten()
     if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
     if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
-    return concealed(storable(outcome, outcome), seen)
+    return concealVerdict(storable(outcome, outcome), seen.secrets)
   } catch (error) {
     const verdict = verdictOf(error, (text) => seen.secrets?.mask(text) ?? text)
-    return concealed(storable(verdict, reportOf(error)), seen)
+    return concealVerdict(storable(verdict, reportOf(error)), seen.secrets)
   }
 }
 
@@ -113,11 +113,6 @@ function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status
   if (foreign === undefined) return withOwnStatus(verdict, status)
   const failure = 'message' in verdict ? `${verdict.message}; ` : ''
   return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}`))
-}
-
-/** What it tells is told without the values of the Secrets that the run has met. */
-function concealed(verdict: Verdict, { secrets }: ObservedRun): Verdict {
-  return secrets === undefined ? verdict : concealVerdict(verdict, secrets)
 }
 
 function withOwnStatus(verdict: Verdict, status: JsonObject | undefined): Verdict {

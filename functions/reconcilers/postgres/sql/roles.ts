@@ -61,8 +61,8 @@ async function startDrop(sql: Sql, owned: MarkedItem): Promise<readonly string[]
 }
 
 /**
- * No superuser: functions, views and indexes run with the rights of their owner, so whoever may use what was left
- * behind would have his. No object can declare a role of this name.
+ * No superuser: functions, views and indexes run with the rights of their owner, so everybody who may use what was
+ * left behind would have the rights of a superuser. No object can declare a role of this name.
  */
 const heir = identifier('setpoint left behind')
 

@@ -7,7 +7,7 @@ import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
-import { concealEvent, replaceInContext } from '../../turn/run-context.ts'
+import { concealInRun, replaceInContext } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
 import { asRead, findSpecFaults } from '../../state/as-read.ts'
@@ -66,7 +66,7 @@ function createRemovedController(controller: Controller, { store, events }: Engi
     replaceInContext(ctx, {
       removed: true,
       event: (type, reason, message) =>
-        events.record(object, concealEvent(ctx, { type, reason, message, component: controller.name })),
+        events.record(object, concealInRun(ctx, { type, reason, message, component: controller.name })),
       apply: (kind, given, options) =>
         options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
     })
