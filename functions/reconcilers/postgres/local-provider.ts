@@ -87,7 +87,9 @@ async function configureStage(
   return { changes: written ? [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] : [] }
 }
 
-/** A note: the last run left the server running. A later run that finds it ended knows that no reconciler stopped it. */
+/**
+ * A note: the last run left the server running. A later run that finds it ended knows that no reconciler stopped it.
+ */
 const runningNote = 'running'
 
 async function runStage(

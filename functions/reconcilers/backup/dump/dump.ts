@@ -26,7 +26,7 @@ export interface DumpRequest {
 /**
  * Lends a dump of one database as it is at one moment, whatever is written meanwhile: schemas, extensions, types,
  * functions, sequences, tables with their rows, views, constraints, indexes, triggers, comments. Ownership and
- * privileges are not in it: restored objects belong to the role that restores them. A PostgresFailure, terminal, refuses a
+ * privileges are not in it: restored objects belong to the role that restores. A PostgresFailure, terminal, refuses a
  * database with objects that it cannot hold, and names them. Memory does not grow with the database.
  */
 export async function withDump<T>(request: DumpRequest, use: (dump: OpenDump) => Promise<T>): Promise<T> {
