@@ -1,6 +1,13 @@
 import { customResourceDefinitionSchema } from '../model/crd/crd-schema.ts'
 import { defineBuiltInKind, type PrinterColumn, type ServedKind } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
+import {
+  clusterRoleBindingKind,
+  clusterRoleKind,
+  roleBindingKind,
+  roleKind,
+  serviceAccountKind,
+} from './access-kinds.ts'
 
 /** The kinds that come with the control plane. Everything else is a CustomResourceDefinition away. */
 
@@ -131,5 +138,10 @@ export const builtInKinds: readonly ServedKind[] = [
   configMapKind,
   secretKind,
   eventKind,
+  serviceAccountKind,
+  roleKind,
+  clusterRoleKind,
+  roleBindingKind,
+  clusterRoleBindingKind,
   customResourceDefinitionKind,
 ]

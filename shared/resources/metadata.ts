@@ -89,18 +89,40 @@ function checkOwnerTypes(owner: JsonObject, path: string): void {
 }
 
 /** Everything about metadata that is not a matter of types. */
-export function checkMetadata(meta: ObjectMeta): readonly FieldError[] {
-  const errors = [...checkName(meta.name), ...checkLabels(meta), ...checkOwners(meta), ...checkFinalizers(meta)]
+export function checkMetadata(meta: ObjectMeta, nameRule: NameRule = 'subdomain'): readonly FieldError[] {
+  const errors = [
+    ...checkName(meta.name, nameRule),
+    ...checkLabels(meta),
+    ...checkOwners(meta),
+    ...checkFinalizers(meta),
+  ]
   return errors.slice(0, errorsMax)
 }
 
 /** More errors help nobody, and a reply has a limit. */
 const errorsMax = 100
 
-function checkName(name: string): readonly FieldError[] {
+/** What names of a kind may be: of most a DNS subdomain, of some whatever can be one part of a path. */
+export type NameRule = 'subdomain' | 'path segment'
+
+function checkName(name: string, rule: NameRule): readonly FieldError[] {
   if (name === '') return [fieldRequired('metadata.name', 'name or generateName is required')]
+  if (rule === 'path segment') return checkPathSegment('metadata.name', name)
   if (name.length > 253) return [invalid('metadata.name', name, 'must be no more than 253 characters')]
   return dns1123Subdomain.test(name) ? [] : [invalid('metadata.name', name, subdomainRule)]
+}
+
+/** Errors of a name that is one part of a path. */
+export function checkPathSegment(field: string, name: string): readonly FieldError[] {
+  if (name === '.' || name === '..') return [invalid(field, name, `may not be '${name}'`)]
+  return ['/', '%']
+    .filter((sign) => name.includes(sign))
+    .map((sign) => invalid(field, name, `may not contain '${sign}'`))
+}
+
+/** Whether a name is a lowercase RFC 1123 subdomain. */
+export function isSubdomain(name: string): boolean {
+  return name.length <= 253 && dns1123Subdomain.test(name)
 }
 
 function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly FieldError[] {

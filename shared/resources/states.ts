@@ -29,11 +29,12 @@ export function completeState(
   around: Surroundings,
 ): ApiObject {
   const object = prepareState(next, around)
+  const strategy = strategyOf(object)
   refuse(kind, object.metadata.name, [
-    ...checkMetadata(object.metadata),
+    ...checkMetadata(object.metadata, strategy.nameRule),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
     ...checkSchema(kind, object, live),
-    ...(strategyOf(object).check?.(object, live) ?? []),
+    ...(strategy.check?.(object, live) ?? []),
   ])
   return object
 }

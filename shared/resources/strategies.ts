@@ -9,6 +9,8 @@ import { fieldRequired, forbidden, invalid, type FieldError } from '../model/sch
 import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/engine-state.ts'
 import { parseTimestamp } from '../model/time.ts'
+import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
+import type { NameRule } from './metadata.ts'
 
 /** What a state depends on beside its own object. */
 export interface Surroundings {
@@ -19,6 +21,8 @@ export interface Surroundings {
 
 /** What a built-in kind does beyond the rules that hold for all. */
 interface Strategy {
+  /** Default: a DNS subdomain. */
+  readonly nameRule?: NameRule
   /** What a writer's body means, before anything else looks at it. */
   intake?(body: JsonObject): JsonObject
   /** Completes the next state. */
@@ -64,6 +68,18 @@ const strategies: Readonly<Record<string, Strategy>> = {
     engine: (event, nowMs) => ({
       wakeAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs,
     }),
+  },
+  'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
+  'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },
+  'rbac.authorization.k8s.io/RoleBinding': {
+    nameRule: 'path segment',
+    prepare: withSubjectGroups,
+    check: checkBinding,
+  },
+  'rbac.authorization.k8s.io/ClusterRoleBinding': {
+    nameRule: 'path segment',
+    prepare: withSubjectGroups,
+    check: checkBinding,
   },
   'apiextensions.k8s.io/CustomResourceDefinition': {
     finalizer: crdFinalizer,

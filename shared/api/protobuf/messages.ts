@@ -90,6 +90,36 @@ const deleteOptions = message({
   5: strings('dryRun'),
 })
 
+const policyRules = many(
+  'rules',
+  message({
+    1: strings('verbs'),
+    2: strings('apiGroups'),
+    3: strings('resources'),
+    4: strings('resourceNames'),
+    5: strings('nonResourceURLs'),
+  }),
+)
+const labelSelector = message({
+  1: one('matchLabels', stringMap),
+  2: many('matchExpressions', message({ 1: string('key'), 2: string('operator'), 3: strings('values') })),
+})
+const role = message({ 1: objectMeta, 2: policyRules })
+const binding = message({
+  1: objectMeta,
+  2: many('subjects', message({ 1: string('kind'), 2: string('apiGroup'), 3: string('name'), 4: string('namespace') })),
+  3: one('roleRef', message({ 1: string('apiGroup'), 2: string('kind'), 3: string('name') })),
+})
+const objectReference = message({
+  1: string('kind'),
+  2: string('namespace'),
+  3: string('name'),
+  4: string('uid'),
+  5: string('apiVersion'),
+  6: string('resourceVersion'),
+  7: string('fieldPath'),
+})
+
 const messages: { readonly [type: string]: Message } = {
   'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: strings('finalizers') })) }),
   'v1/ConfigMap': message({
@@ -105,6 +135,19 @@ const messages: { readonly [type: string]: Message } = {
     4: one('stringData', stringMap),
     5: bool('immutable'),
   }),
+  'v1/ServiceAccount': message({
+    1: objectMeta,
+    2: many('secrets', objectReference),
+    3: many('imagePullSecrets', message({ 1: string('name') })),
+    4: bool('automountServiceAccountToken'),
+  }),
+  'rbac.authorization.k8s.io/v1/Role': role,
+  'rbac.authorization.k8s.io/v1/ClusterRole': message({
+    ...role.fields,
+    3: one('aggregationRule', message({ 1: many('clusterRoleSelectors', labelSelector) })),
+  }),
+  'rbac.authorization.k8s.io/v1/RoleBinding': binding,
+  'rbac.authorization.k8s.io/v1/ClusterRoleBinding': binding,
   'v1/DeleteOptions': deleteOptions,
   'meta.k8s.io/v1/DeleteOptions': deleteOptions,
   'authorization.k8s.io/v1/SelfSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', accessReviewSpec) }),

@@ -1,3 +1,4 @@
+import { objectsOf, roleRefOf, subjectsOf } from '../../model/access/rules.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -23,10 +24,40 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     wide({ ...column('Count', occurrences), type: 'integer' }),
     wide(nameColumn),
   ],
-  'apiextensions.k8s.io/v1/CustomResourceDefinition': [
+  'apiextensions.k8s.io/v1/CustomResourceDefinition': [nameColumn, createdAt()],
+  'v1/ServiceAccount': [
     nameColumn,
-    { ...column('Created At', ({ metadata }) => metadata.creationTimestamp), type: 'date' },
+    { ...column('Secrets', (account) => objectsOf(account['secrets']).length), type: 'integer' },
+    age,
   ],
+  'rbac.authorization.k8s.io/v1/Role': [nameColumn, createdAt()],
+  'rbac.authorization.k8s.io/v1/ClusterRole': [nameColumn, createdAt()],
+  'rbac.authorization.k8s.io/v1/RoleBinding': bindingColumns(),
+  'rbac.authorization.k8s.io/v1/ClusterRoleBinding': bindingColumns(),
+}
+
+function createdAt(): Column {
+  return { ...column('Created At', ({ metadata }) => metadata.creationTimestamp), type: 'date' }
+}
+
+function bindingColumns(): readonly Column[] {
+  const names = (kind: string) => (binding: ApiObject) =>
+    subjectsOf(binding)
+      .filter((subject) => subject.kind === kind)
+      .map(({ name, namespace }) => (kind === 'ServiceAccount' ? `${namespace}/${name}` : name))
+      .join(', ')
+  const role = (binding: ApiObject): string => {
+    const { kind, name } = roleRefOf(binding)
+    return `${kind}/${name}`
+  }
+  return [
+    nameColumn,
+    column('Role', role),
+    age,
+    wide(column('Users', names('User'))),
+    wide(column('Groups', names('Group'))),
+    wide(column('ServiceAccounts', names('ServiceAccount'))),
+  ]
 }
 
 function column(name: string, cell: Column['cell']): Column {

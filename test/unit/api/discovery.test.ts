@@ -44,6 +44,7 @@ describe('aggregated discovery', () => {
         (item: { metadata: { name: string } }) => item.metadata.name,
       )
     expect(await names('/apis')).toEqual([
+      'rbac.authorization.k8s.io',
       'apiextensions.k8s.io',
       'example.com',
       'authentication.k8s.io',
@@ -116,6 +117,7 @@ describe('legacy discovery', () => {
         group.versions.map(({ version }) => version),
       ]),
     ).toEqual([
+      ['rbac.authorization.k8s.io', ['v1']],
       ['apiextensions.k8s.io', ['v1']],
       ['example.com', ['v1', 'v1beta1']],
       ['authentication.k8s.io', ['v1']],

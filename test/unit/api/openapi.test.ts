@@ -25,6 +25,7 @@ describe('the index of schema documents', () => {
       'apis/authorization.k8s.io/v1',
       'apis/example.com/v1',
       'apis/example.com/v1beta1',
+      'apis/rbac.authorization.k8s.io/v1',
     ])
     expect(body.paths['api/v1'].serverRelativeURL).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9a-f]{16}$/)
   })
