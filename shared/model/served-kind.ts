@@ -28,6 +28,19 @@ export interface ServedKind {
   readonly builtIn: boolean
   /** Its definition is being deleted, and its objects with it: there are no new ones. */
   readonly isEnding?: true
+  /** Its objects are those of another kind, shown under other names; see twin.ts. */
+  readonly twin?: Twin
+}
+
+export interface Twin {
+  readonly of: ServedKind
+  /** Fields at the top of an object: those of this kind and those of the other, each by the other name. */
+  readonly renames: ReadonlyMap<string, string>
+}
+
+/** The kind that objects of this one are stored as: they have its key. */
+export function storedAs(kind: ServedKind): ServedKind {
+  return kind.twin?.of ?? kind
 }
 
 /**

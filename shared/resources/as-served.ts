@@ -5,6 +5,7 @@ import { question } from '../model/schema/fit/fit.ts'
 import { objectFits } from '../model/schema/fit/fits.ts'
 import { findSettledParts } from '../model/schema/settled.ts'
 import type { ServedKind } from '../model/served-kind.ts'
+import { toTwin } from '../model/twin.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 
 /**
@@ -12,6 +13,7 @@ import type { StoredObject } from '../model/stored-object.ts'
  * the object may be older than. Nothing is written: the next write of the object stores them.
  */
 export function asServed(kind: ServedKind, stored: StoredObject): StoredObject {
+  if (kind.twin !== undefined) return { ...stored, object: toTwin(stored.object, kind.twin, kind) }
   const apiVersion = apiVersionOf(kind.group, kind.version)
   const object = completed(kind, stored.object)
   if (object.apiVersion !== apiVersion) return { ...stored, object: { ...object, apiVersion } }

@@ -1,5 +1,6 @@
 import { customResourceDefinitionSchema } from '../model/crd/crd-schema.ts'
 import { defineBuiltInKind, type PrinterColumn, type ServedKind } from '../model/served-kind.ts'
+import { twinOf } from '../model/twin.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import {
   clusterRoleBindingKind,
@@ -123,6 +124,40 @@ export const eventKind = coreKind('Event', 'events', {
   }),
 })
 
+/** The same Events under the names that Kubernetes has given their fields since. */
+const newEventKind = twinOf(eventKind, 'events.k8s.io', {
+  note: 'message',
+  regarding: 'involvedObject',
+  reportingController: 'reportingComponent',
+  deprecatedSource: 'source',
+  deprecatedFirstTimestamp: 'firstTimestamp',
+  deprecatedLastTimestamp: 'lastTimestamp',
+  deprecatedCount: 'count',
+})
+
+/** Who leads among equals, until when: each candidate writes it on condition that nobody else has. */
+const leaseKind = defineBuiltInKind({
+  group: 'coordination.k8s.io',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+  columns: [{ name: 'Holder', type: 'string', jsonPath: '.spec.holderIdentity', description: 'Who holds the lease' }],
+  schema: objectSchema('Who leads among several candidates, and since when they said so.', {
+    spec: {
+      type: 'object',
+      properties: {
+        holderIdentity: text,
+        leaseDurationSeconds: { type: 'integer', format: 'int32', minimum: 1 },
+        acquireTime: time,
+        renewTime: time,
+        leaseTransitions: { type: 'integer', format: 'int32', minimum: 0 },
+        strategy: text,
+        preferredHolder: text,
+      },
+    },
+  }),
+})
+
 export const customResourceDefinitionKind: ServedKind = {
   ...coreKind('CustomResourceDefinition', 'customresourcedefinitions', { schema: customResourceDefinitionSchema }),
   group: 'apiextensions.k8s.io',
@@ -132,6 +167,9 @@ export const customResourceDefinitionKind: ServedKind = {
   hasStatus: true,
   columns: [{ name: 'Created At', type: 'string', jsonPath: '.metadata.creationTimestamp' }],
 }
+
+/** Kinds whose objects are stored as those of another. */
+export const twinKinds: readonly ServedKind[] = [newEventKind]
 
 export const builtInKinds: readonly ServedKind[] = [
   namespaceKind,
@@ -144,4 +182,5 @@ export const builtInKinds: readonly ServedKind[] = [
   roleBindingKind,
   clusterRoleBindingKind,
   customResourceDefinitionKind,
+  leaseKind,
 ]

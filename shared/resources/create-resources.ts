@@ -32,6 +32,7 @@ import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
 import { normalizeBody, type Surroundings } from './strategies.ts'
+import { withTwins } from './twin-resources.ts'
 import { newObject, markDeleted, replaceObject, withStatus } from './transitions.ts'
 
 export interface ResourcesOptions {
@@ -49,7 +50,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
   const writes = createConditionalWrites({ store, surroundings })
   const verbs: Verbs = { store, clock, random, surroundings, writes }
 
-  return {
+  return withTwins({
     get: async (kind, at) => asServed(kind, await writes.find(kind, at)),
 
     list: (kind, asked = {}) => listObjects(store, kind, asked),
@@ -91,7 +92,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
         }),
       )
     },
-  }
+  })
 }
 
 /** What is written to. */

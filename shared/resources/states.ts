@@ -13,7 +13,7 @@ export function firstState(kind: ServedKind, object: ApiObject, around: Surround
   const { finalizer, engine } = strategyOf(object)
   const whole = withDefaults(kind, finalizer === undefined ? object : withFinalizer(finalizer, object))
   const complete = completeState(kind, undefined, whole, around)
-  return { object: complete, engine: engine?.(complete, around.nowMs) ?? {} }
+  return { object: complete, engine: engine?.(complete) ?? {} }
 }
 
 function withFinalizer(finalizer: string, object: ApiObject): ApiObject {

@@ -1,7 +1,7 @@
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import { builtInKinds } from './built-in-kinds.ts'
+import { builtInKinds, twinKinds } from './built-in-kinds.ts'
 import { servedKindsOf, storedKindOf } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { definitionsIn } from './stored-definitions.ts'
@@ -63,7 +63,7 @@ interface Index {
 
 async function readIndex(store: ObjectStore): Promise<Index> {
   const definitions = await definitionsIn(store)
-  const all = [...builtInKinds, ...definitions.flatMap(servedKindsOf)]
+  const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap(servedKindsOf)]
   const stored = [...builtInKinds, ...definitions.flatMap((definition) => storedKindOf(definition) ?? [])]
   const byName = new Map([
     ...all.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind] as const),

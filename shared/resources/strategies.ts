@@ -33,12 +33,19 @@ interface Strategy {
   /** On creation: a finalizer that one of the engine's own controllers removes. */
   readonly finalizer?: string
   /** On creation: the engine's own fields. */
-  engine?(object: ApiObject, nowMs: number): EngineState
+  engine?(object: ApiObject): EngineState
 }
 
 export const namespaceFinalizer = 'setpoint.dev/namespace'
 export const crdFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
-export const eventLifetimeMs = 3_600_000
+const eventLifetimeMs = 3_600_000
+
+/** When an event goes: an hour after it last happened, or was recorded if it was recorded late. */
+export function eventEndMs({ series, metadata, ...event }: ApiObject): number {
+  const seen = (isObject(series) ? series['lastObservedTime'] : undefined) ?? event['lastTimestamp']
+  const times = [seen ?? event['eventTime'], metadata.creationTimestamp].map((time) => parseTimestamp(String(time)))
+  return Math.max(...times.map((ms) => ms ?? 0)) + eventLifetimeMs
+}
 
 const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
@@ -65,9 +72,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   '/ConfigMap': { check: checkImmutable },
   '/Event': {
-    engine: (event, nowMs) => ({
-      wakeAtMs: (parseTimestamp(String(event['lastTimestamp'])) ?? nowMs) + eventLifetimeMs,
-    }),
+    engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
   'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },

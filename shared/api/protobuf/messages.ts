@@ -3,8 +3,9 @@ import type { JsonObject } from '../../model/json.ts'
 import { decodeMessage, fieldBytes, type Field, type FieldType, type Message } from './wire.ts'
 
 /**
- * The built-in kinds that kubectl (1.32 and later) sends as protobuf, with no way back to JSON if it is refused. Field
- * numbers from `generated.proto` of k8s.io/api and k8s.io/apimachinery at v1.32. Replies stay JSON, which it accepts.
+ * The built-in kinds that kubectl (1.32 and later) and client-go send as protobuf, with no way back to JSON if it is
+ * refused. Field numbers from `generated.proto` of k8s.io/api and k8s.io/apimachinery at v1.37. Replies stay JSON,
+ * which they accept.
  */
 
 /**
@@ -31,6 +32,7 @@ const magic = [0x6b, 0x38, 0x73, 0x00]
 const string = (name: string): Field => ({ name, type: 'string' })
 const strings = (name: string): Field => ({ name, type: 'string', repeated: true })
 const int = (name: string): Field => ({ name, type: 'int' })
+const pointer = (name: string, type: 'string' | 'int' | 'microTime'): Field => ({ name, type, pointer: true })
 const bool = (name: string): Field => ({ name, type: 'bool' })
 const one = (name: string, type: FieldType): Field => ({ name, type })
 const many = (name: string, type: Message): Field => ({ name, type, repeated: true })
@@ -66,6 +68,18 @@ const objectMeta = one(
       }),
     ),
     14: strings('finalizers'),
+    17: many(
+      'managedFields',
+      message({
+        1: string('manager'),
+        2: string('operation'),
+        3: string('apiVersion'),
+        4: one('time', 'time'),
+        6: string('fieldsType'),
+        7: one('fieldsV1', 'json'),
+        8: string('subresource'),
+      }),
+    ),
   }),
 )
 
@@ -119,6 +133,17 @@ const objectReference = message({
   6: string('resourceVersion'),
   7: string('fieldPath'),
 })
+const eventSource = message({ 1: string('component'), 2: string('host') })
+const eventSeries = message({ 1: int('count'), 2: one('lastObservedTime', 'microTime') })
+const leaseSpec = message({
+  1: pointer('holderIdentity', 'string'),
+  2: pointer('leaseDurationSeconds', 'int'),
+  3: pointer('acquireTime', 'microTime'),
+  4: pointer('renewTime', 'microTime'),
+  5: pointer('leaseTransitions', 'int'),
+  6: pointer('strategy', 'string'),
+  7: pointer('preferredHolder', 'string'),
+})
 
 const messages: { readonly [type: string]: Message } = {
   'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: strings('finalizers') })) }),
@@ -148,6 +173,41 @@ const messages: { readonly [type: string]: Message } = {
   }),
   'rbac.authorization.k8s.io/v1/RoleBinding': binding,
   'rbac.authorization.k8s.io/v1/ClusterRoleBinding': binding,
+  'v1/Event': message({
+    1: objectMeta,
+    2: one('involvedObject', objectReference),
+    3: string('reason'),
+    4: string('message'),
+    5: one('source', eventSource),
+    6: one('firstTimestamp', 'time'),
+    7: one('lastTimestamp', 'time'),
+    8: int('count'),
+    9: string('type'),
+    10: one('eventTime', 'microTime'),
+    11: one('series', eventSeries),
+    12: string('action'),
+    13: one('related', objectReference),
+    14: string('reportingComponent'),
+    15: string('reportingInstance'),
+  }),
+  'events.k8s.io/v1/Event': message({
+    1: objectMeta,
+    2: one('eventTime', 'microTime'),
+    3: one('series', eventSeries),
+    4: string('reportingController'),
+    5: string('reportingInstance'),
+    6: string('action'),
+    7: string('reason'),
+    8: one('regarding', objectReference),
+    9: one('related', objectReference),
+    10: string('note'),
+    11: string('type'),
+    12: one('deprecatedSource', eventSource),
+    13: one('deprecatedFirstTimestamp', 'time'),
+    14: one('deprecatedLastTimestamp', 'time'),
+    15: int('deprecatedCount'),
+  }),
+  'coordination.k8s.io/v1/Lease': message({ 1: objectMeta, 2: one('spec', leaseSpec) }),
   'v1/DeleteOptions': deleteOptions,
   'meta.k8s.io/v1/DeleteOptions': deleteOptions,
   'authorization.k8s.io/v1/SelfSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', accessReviewSpec) }),

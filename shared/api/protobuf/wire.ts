@@ -1,12 +1,15 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
-import { timestamp } from '../../model/time.ts'
+import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
 
 /**
  * Protocol buffers, wire format to JSON, by a table of fields. Kubernetes' mapping: 64-bit integers are numbers, bytes
- * are base64, `Time` is text. Fields that the table does not name are skipped, as protobuf asks.
+ * are base64, `Time` and `MicroTime` are text, `FieldsV1` is the JSON it holds. Fields that the table does not name are
+ * skipped, as protobuf asks.
  */
-export type FieldType = 'string' | 'bytes' | 'bool' | 'int' | 'time' | Message | { readonly map: 'string' | 'bytes' }
+export type FieldType = Scalar | Message | { readonly map: 'string' | 'bytes' }
+
+type Scalar = 'string' | 'bytes' | 'bool' | 'int' | 'time' | 'microTime' | 'json'
 
 export interface Message {
   /** By field number. */
@@ -17,6 +20,8 @@ export interface Field {
   readonly name: string
   readonly type: FieldType
   readonly repeated?: true
+  /** A pointer in Go, which says by its absence that nothing is given: a zero that is sent is meant. */
+  readonly pointer?: true
 }
 
 /** One message. Throws BAD_REQUEST for bytes that are none. */
@@ -39,7 +44,7 @@ export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
 /** A varint as a number, everything else as its bytes. */
 type WireValue = number | Uint8Array
 
-function place(decoded: JsonObject, { name, type, repeated }: Field, value: WireValue): void {
+function place(decoded: JsonObject, { name, type, repeated, pointer }: Field, value: WireValue): void {
   if (typeof type === 'object' && 'map' in type) {
     const entries = (decoded[name] ??= {}) as JsonObject
     const { key, entry } = mapEntry(value, type.map)
@@ -49,7 +54,7 @@ function place(decoded: JsonObject, { name, type, repeated }: Field, value: Wire
     items.push(fieldValue(type, value))
   } else {
     const decodedValue = fieldValue(type, value)
-    if (!isZero(decodedValue)) decoded[name] = decodedValue
+    if (pointer === true || !isZero(decodedValue)) decoded[name] = decodedValue
   }
 }
 
@@ -64,6 +69,8 @@ function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue
   if (type === 'string') return utf8.decode(bytes)
   if (type === 'bytes') return base64(bytes)
   if (type === 'time') return time(bytes)
+  if (type === 'microTime') return microTime(bytes)
+  if (type === 'json') return json(fieldBytes(bytes, 1))
   return decodeMessage(bytes, type)
 }
 
@@ -75,12 +82,38 @@ function mapEntry(value: WireValue, type: 'string' | 'bytes'): { readonly key: s
   return { key: key as string, entry }
 }
 
-const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' } } }
+const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' }, 2: { name: 'nanos', type: 'int' } } }
+
+function time(bytes: Uint8Array): Json {
+  const moment = momentOf(bytes)
+  return moment === undefined ? null : timestamp(moment.seconds * 1_000)
+}
+
+function microTime(bytes: Uint8Array): Json {
+  const moment = momentOf(bytes)
+  if (moment === undefined) return null
+  const micros = Math.floor(moment.nanos / 1_000)
+  return formatOrderedTimestamp(moment.seconds * 1_000 + Math.floor(micros / 1_000), micros % 1_000)
+}
+
+interface Moment {
+  readonly seconds: number
+  readonly nanos: number
+}
 
 /** The zero time is an empty message: it stands for no time, as does one that no calendar has. */
-function time(bytes: Uint8Array): Json {
-  const { seconds = 0 } = decodeMessage(bytes, timeMessage)
-  return typeof seconds === 'number' && seconds > 0 && seconds < yearTenThousand ? timestamp(seconds * 1_000) : null
+function momentOf(bytes: Uint8Array): Moment | undefined {
+  const { seconds = 0, nanos = 0 } = decodeMessage(bytes, timeMessage)
+  if (typeof seconds !== 'number' || seconds <= 0 || seconds >= yearTenThousand) return undefined
+  return { seconds, nanos: typeof nanos === 'number' && nanos > 0 && nanos < 1e9 ? nanos : 0 }
+}
+
+function json(bytes: Uint8Array): Json {
+  try {
+    return JSON.parse(utf8.decode(bytes)) as Json
+  } catch (cause) {
+    throw new OperatingError('BAD_REQUEST', 'the body has a field that should hold JSON', { cause })
+  }
 }
 
 const yearTenThousand = 253_402_300_800

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { ServedKind } from '../../model/served-kind.ts'
+import { storedAs, type ServedKind } from '../../model/served-kind.ts'
+import { toTwin } from '../../model/twin.ts'
 import { findBuiltInColumns } from './built-in-columns.ts'
 import { age, nameColumn, printerColumn, type Column } from './column.ts'
 import { reconcileColumns } from './reconcile-columns.ts'
@@ -17,12 +18,14 @@ export interface TableShape {
 export function tableOf(kind: ServedKind): TableShape {
   const known = tables.get(kind)
   if (known !== undefined) return known
-  const columns = columnsOf(kind)
+  const { twin } = kind
+  const columns = columnsOf(storedAs(kind))
   const table: TableShape = {
     columnDefinitions: columns.map((column) => definition(column)),
     cells: (object, nowMs) => {
       const work = { values: rowValuesMax }
-      return columns.map((column) => column.cell(object, nowMs, work))
+      const shown = twin === undefined ? object : toTwin(object, twin, twin.of)
+      return columns.map((column) => column.cell(shown, nowMs, work))
     },
   }
   tables.set(kind, table)

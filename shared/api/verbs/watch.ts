@@ -1,4 +1,4 @@
-import type { ServedKind } from '../../model/served-kind.ts'
+import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
@@ -84,8 +84,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
     bookmarks: options.bookmarks,
     marksInitialEnd: options.marksInitialEnd,
     endsAtMs: options.timeoutMs === undefined ? Infinity : nowMs + options.timeoutMs,
-    follow: (after) =>
-      feed.follow({ after, of: { group: kind.group, kind: kind.kind }, signal })[Symbol.asyncIterator](),
+    follow: (after) => feed.follow({ after, of: storedAs(kind), signal })[Symbol.asyncIterator](),
     onFailure: (error) => logger.error('watch failed', { resource: info.resource, ...errorFields(error) }),
     onEnd: () => {
       live.leave(stream)

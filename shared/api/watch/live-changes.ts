@@ -1,5 +1,5 @@
 import { objectText } from '../../model/object-text.ts'
-import type { ServedKind } from '../../model/served-kind.ts'
+import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { asServed } from '../../resources/as-served.ts'
@@ -135,7 +135,7 @@ function createLiveChanges(kind: ServedKind, services: Services): LiveChanges {
 
 async function followFeed(run: Run, { feed, clock }: Services): Promise<void> {
   const { kind, over } = run
-  const of = { group: kind.group, kind: kind.kind }
+  const of = storedAs(kind)
   for await (const batch of feed.follow({ after: run.tail.resourceVersion, of, signal: over.signal })) {
     append(run, batch)
     if (batch.changes.length === 0) continue

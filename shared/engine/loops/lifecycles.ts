@@ -1,7 +1,6 @@
 import { isCondition } from '../../model/conditions.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { parseTimestamp } from '../../model/time.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -9,7 +8,7 @@ import { customResourceDefinitionKind, eventKind, namespaceKind } from '../../re
 import { storedKindOf } from '../../resources/custom-kinds.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
-import { crdFinalizer, eventLifetimeMs, namespaceFinalizer } from '../../resources/strategies.ts'
+import { crdFinalizer, eventEndMs, namespaceFinalizer } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done, type Outcome } from '../../reconciler/outcome.ts'
@@ -118,7 +117,7 @@ export function createEventExpiry({
   return async (turn) => {
     const stored = await store.get(turn.key)
     if (stored === undefined) return turn.settle()
-    const dueAtMs = (parseTimestamp(String(stored.object['lastTimestamp'])) ?? 0) + eventLifetimeMs
+    const dueAtMs = eventEndMs(stored.object)
     if (dueAtMs <= clock.nowMs()) await deleteOne(resources, eventKind, stored.object)
     else if (stored.engine.wakeAtMs !== dueAtMs)
       await store.replace({ ...stored, engine: { wakeAtMs: dueAtMs } }, ['engine'])

@@ -46,6 +46,8 @@ describe('aggregated discovery', () => {
     expect(await names('/apis')).toEqual([
       'rbac.authorization.k8s.io',
       'apiextensions.k8s.io',
+      'coordination.k8s.io',
+      'events.k8s.io',
       'example.com',
       'authentication.k8s.io',
       'authorization.k8s.io',
@@ -119,6 +121,8 @@ describe('legacy discovery', () => {
     ).toEqual([
       ['rbac.authorization.k8s.io', ['v1']],
       ['apiextensions.k8s.io', ['v1']],
+      ['coordination.k8s.io', ['v1']],
+      ['events.k8s.io', ['v1']],
       ['example.com', ['v1', 'v1beta1']],
       ['authentication.k8s.io', ['v1']],
       ['authorization.k8s.io', ['v1']],

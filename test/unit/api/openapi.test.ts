@@ -23,6 +23,8 @@ describe('the index of schema documents', () => {
       'apis/apiextensions.k8s.io/v1',
       'apis/authentication.k8s.io/v1',
       'apis/authorization.k8s.io/v1',
+      'apis/coordination.k8s.io/v1',
+      'apis/events.k8s.io/v1',
       'apis/example.com/v1',
       'apis/example.com/v1beta1',
       'apis/rbac.authorization.k8s.io/v1',

@@ -73,7 +73,109 @@ const sent = [
   },
 ]
 
+const regarded = {
+  kind: 'Widget',
+  namespace: 'default',
+  name: 'w',
+  uid: 'u',
+  apiVersion: 'example.com/v1',
+  resourceVersion: '3',
+  fieldPath: 'spec.a',
+}
+
+/** Bodies as client-go 0.37 encodes them. */
+const encoded = [
+  {
+    what: 'Lease that nobody holds, with its owners of fields',
+    bytes:
+      'azhzAAofChZjb29yZGluYXRpb24uazhzLmlvL3YxEgVMZWFzZRKlAQqAAQoGbGVhZGVyEgAaB2RlZmF1bHQiACoAMgE3OABCAIoB' +
+      'XwoBbRIGVXBkYXRlGhZjb29yZGluYXRpb24uazhzLmlvL3YxIggI7oOL2AYQADIIRmllbGRzVjE6JAoieyJmOnNwZWMiOnsiZjpo' +
+      'b2xkZXJJZGVudGl0eSI6e319fUIAEiAKABAPGgsI7oOL2AYQgJTvOiILCO6Di9gGEICU7zooABoAIgA=',
+    object: {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: 'leader',
+        namespace: 'default',
+        resourceVersion: '7',
+        managedFields: [
+          {
+            manager: 'm',
+            operation: 'Update',
+            apiVersion: 'coordination.k8s.io/v1',
+            time: '2026-11-22T10:20:30Z',
+            fieldsType: 'FieldsV1',
+            fieldsV1: { 'f:spec': { 'f:holderIdentity': {} } },
+          },
+        ],
+      },
+      spec: {
+        holderIdentity: '',
+        leaseDurationSeconds: 15,
+        acquireTime: '2026-11-22T10:20:30.123456Z',
+        renewTime: '2026-11-22T10:20:30.123456Z',
+        leaseTransitions: 0,
+      },
+    },
+  },
+  {
+    what: 'Event of the core group',
+    bytes:
+      'azhzAAoLCgJ2MRIFRXZlbnQShAEKGgoDdy4xEgAaB2RlZmF1bHQiACoAMgA4AEIAEjIKBldpZGdldBIHZGVmYXVsdBoBdyIBdSoO' +
+      'ZXhhbXBsZS5jb20vdjEyATM6BnNwZWMuYRoBUiIBTSoGCgFjEgFoMggI7oOL2AYQADoICO6Di9gGEABAAkoGTm9ybWFsUgBiAHIA' +
+      'egAaACIA',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'w.1', namespace: 'default' },
+      involvedObject: regarded,
+      reason: 'R',
+      message: 'M',
+      source: { component: 'c', host: 'h' },
+      firstTimestamp: '2026-11-22T10:20:30Z',
+      lastTimestamp: '2026-11-22T10:20:30Z',
+      count: 2,
+      type: 'Normal',
+    },
+  },
+  {
+    what: 'Event of events.k8s.io',
+    bytes:
+      'azhzAAoZChBldmVudHMuazhzLmlvL3YxEgVFdmVudBKlAQoaCgN3LjISABoHZGVmYXVsdCIAKgAyADgAQgASCwjug4vYBhCAlO86' +
+      'Gg8IAhILCO6Di9gGEICU7zoiAnJjKgJyaTIBQToBUkIyCgZXaWRnZXQSB2RlZmF1bHQaAXciAXUqDmV4YW1wbGUuY29tL3YxMgEz' +
+      'OgZzcGVjLmFKDwoAEgAaAXIiACoAMgA6AFIBTloHV2FybmluZ2IECgASAGoAcgB4ABoAIgA=',
+    object: {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'w.2', namespace: 'default' },
+      eventTime: '2026-11-22T10:20:30.123456Z',
+      series: { count: 2, lastObservedTime: '2026-11-22T10:20:30.123456Z' },
+      reportingController: 'rc',
+      reportingInstance: 'ri',
+      action: 'A',
+      reason: 'R',
+      regarding: regarded,
+      related: { name: 'r' },
+      note: 'N',
+      type: 'Warning',
+      deprecatedSource: {},
+    },
+  },
+]
+
 describe('a protobuf body', () => {
+  it.each(encoded)('of client-go: $what', ({ bytes, object }) => {
+    expect(decodeObject(Buffer.from(bytes, 'base64'))).toEqual(object)
+  })
+
+  it('is refused where its JSON is none', () => {
+    const entry = [...field(7, field(1, '{"f:spec"'))]
+    const meta = [...field(1, 'a'), ...field(17, entry)]
+    expect(() => decodeObject(enveloped('Namespace', field(1, meta)))).toThrow(
+      expect.objectContaining({ code: 'BAD_REQUEST' }),
+    )
+  })
+
   it.each(sent)('of kubectl $command says what was meant', ({ bytes, object }) => {
     expect(decodeObject(Buffer.from(bytes, 'base64'))).toEqual(object)
   })

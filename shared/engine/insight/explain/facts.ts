@@ -100,5 +100,6 @@ function involvedOf(event: ApiObject): JsonObject {
 }
 
 function lastSeen(event: ApiObject): string {
-  return String(event['lastTimestamp'] ?? event['eventTime'] ?? event.metadata.creationTimestamp)
+  const { lastObservedTime } = isObject(event['series']) ? event['series'] : {}
+  return String(lastObservedTime ?? event['lastTimestamp'] ?? event['eventTime'] ?? event.metadata.creationTimestamp)
 }

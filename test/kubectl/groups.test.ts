@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { widgetSession } from './widget-session.ts'
+
+const [newest] = await findKubectls()
+
+const event = `
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata: { name: painted.1, namespace: default }
+eventTime: '2026-11-22T10:20:30.123456Z'
+reportingController: example.com/painter
+reportingInstance: painter-1
+action: Paint
+reason: Painted
+regarding: { apiVersion: test.setpoint.dev/v1, kind: Widget, namespace: default, name: house }
+note: the house is red now
+type: Normal
+`
+const lease = `
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: { name: painter }
+spec: { holderIdentity: painter-1, leaseDurationSeconds: 15, renewTime: '2026-11-22T10:20:30.123456Z' }
+`
+
+describe.skipIf(newest === undefined)(
+  'kubectl and the kinds that clients need',
+  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
+  () => {
+    const { kubectl } = widgetSession(newest)
+    beforeAll(async () => {
+      await kubectl.ok('create -f -', { input: event })
+      await kubectl.apply(lease)
+    }, 120_000)
+
+    it.each([
+      'get events --field-selector involvedObject.name=house',
+      'get events.events.k8s.io --field-selector regarding.name=house',
+      'events --for widget/house',
+    ])('shows an event: %s', async (line) => {
+      expect(await kubectl.ok(line)).toMatch(/Normal +Painted +Widget\/house +the house is red now|widget\/house/i)
+    })
+
+    it('watches events in both groups', async () => {
+      for (const kind of ['events', 'events.events.k8s.io']) {
+        await using watch = await kubectl.start(`get ${kind} --field-selector metadata.name=painted.1 -w -o name`)
+        expect(await watch.says(/painted\.1/)).not.toBeNull()
+      }
+    })
+
+    it('shows who leads', async () => {
+      expect(await kubectl.ok('get leases')).toMatch(/^NAME +HOLDER +AGE\npainter +painter-1 /)
+      await kubectl.ok(`patch lease painter --type=merge -p '{"spec":{"holderIdentity":"painter-2"}}'`)
+      expect(await kubectl.ok('get lease painter -o jsonpath={.spec.holderIdentity}')).toBe('painter-2')
+    })
+
+    it('explains both groups', async () => {
+      expect(await kubectl.ok('explain lease.spec')).toContain('holderIdentity')
+      expect(await kubectl.ok('explain event --api-version=events.k8s.io/v1')).toContain('regarding')
+    })
+  },
+)

@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import { createHarness, type Harness } from './harness.ts'
+
+/** One Event in two groups: core v1 and events.k8s.io/v1. */
+const old = '/api/v1/namespaces/default/events'
+const renewed = '/apis/events.k8s.io/v1/namespaces/default/events'
+
+const inNewWords: JsonObject = {
+  apiVersion: 'events.k8s.io/v1',
+  kind: 'Event',
+  metadata: { name: 'w.1', namespace: 'default' },
+  eventTime: '2026-11-22T10:20:30.123456Z',
+  reportingController: 'example.com/painter',
+  reportingInstance: 'painter-1',
+  action: 'Paint',
+  reason: 'Painted',
+  regarding: { kind: 'Widget', namespace: 'default', name: 'w', uid: 'u' },
+  note: 'is red now',
+  type: 'Normal',
+}
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createHarness()
+})
+afterEach(() => harness.close())
+
+describe('an event of events.k8s.io', () => {
+  it('is the event of the core group under other names', async () => {
+    const created = await harness.send(`POST ${renewed}`, { body: inNewWords })
+    expect(created).toMatchObject({ status: 201, body: inNewWords })
+    expect((await harness.send(`GET ${old}/w.1`)).body).toMatchObject({
+      apiVersion: 'v1',
+      kind: 'Event',
+      eventTime: '2026-11-22T10:20:30.123456Z',
+      reportingComponent: 'example.com/painter',
+      involvedObject: { kind: 'Widget', name: 'w' },
+      message: 'is red now',
+    })
+    expect((await harness.send(`GET ${renewed}`)).body).toMatchObject({
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'EventList',
+      items: [{ note: 'is red now' }],
+    })
+  })
+
+  it('shows an old event with its old fields called deprecated', async () => {
+    await harness.send(`POST ${old}`, {
+      body: {
+        metadata: { name: 'w.2' },
+        involvedObject: { kind: 'Widget', namespace: 'default', name: 'w' },
+        source: { component: 'painter' },
+        firstTimestamp: '2026-11-22T10:20:30Z',
+        lastTimestamp: '2026-11-22T10:20:31Z',
+        count: 2,
+        message: 'is red',
+      },
+    })
+    const { body } = await harness.send(`GET ${renewed}/w.2`)
+    expect(body).toMatchObject({
+      deprecatedSource: { component: 'painter' },
+      deprecatedFirstTimestamp: '2026-11-22T10:20:30Z',
+      deprecatedLastTimestamp: '2026-11-22T10:20:31Z',
+      deprecatedCount: 2,
+      note: 'is red',
+    })
+    expect(Object.keys(body)).not.toContain('message')
+  })
+
+  const patches = [
+    {
+      type: 'application/strategic-merge-patch+json',
+      body: { note: 'new', series: { count: 2, lastObservedTime: '2026-11-22T10:21:30.000001Z' } },
+    },
+    { type: 'application/merge-patch+json', body: { note: 'new' } },
+    { type: 'application/json-patch+json', body: [{ op: 'replace', path: '/note', value: 'new' }] },
+    {
+      type: 'application/json-patch+json',
+      body: [
+        { op: 'test', path: '/regarding/name', value: 'w' },
+        { op: 'copy', from: '/reportingInstance', path: '/note' },
+        { op: 'add', path: '/note', value: 'new' },
+      ],
+    },
+    { type: 'application/apply-patch+yaml', body: { apiVersion: 'events.k8s.io/v1', kind: 'Event', note: 'new' } },
+  ]
+  it.each(patches)('is patched in its own words: $type', async ({ type, body }) => {
+    await harness.send(`POST ${renewed}`, { body: inNewWords })
+    const query = type.includes('apply') ? '?fieldManager=me&force=true' : ''
+    expect(await harness.send(`PATCH ${renewed}/w.1${query}`, { type, body })).toMatchObject({
+      status: 200,
+      body: { note: 'new' },
+    })
+    expect((await harness.send(`GET ${old}/w.1`)).body).toMatchObject({ message: 'new' })
+  })
+
+  it('keeps its owners of fields through both groups', async () => {
+    const apply = { type: 'application/apply-patch+yaml', body: { ...inNewWords } }
+    await harness.send(`PATCH ${renewed}/w.1?fieldManager=me`, apply)
+    const shown = (await harness.send(`GET ${renewed}/w.1`)).body
+    expect(shown.metadata.managedFields).toMatchObject([
+      { manager: 'me', apiVersion: 'events.k8s.io/v1', fieldsV1: { 'f:note': {} } },
+    ])
+    const put = await harness.send(`PUT ${renewed}/w.1`, { body: shown })
+    expect(put.body.metadata.managedFields).toEqual(shown.metadata.managedFields)
+    expect((await harness.send(`GET ${old}/w.1`)).body.metadata.managedFields).toMatchObject([
+      { apiVersion: 'v1', fieldsV1: { 'f:message': {} } },
+    ])
+  })
+
+  it('does not know the old names of its fields', async () => {
+    const body = { ...inNewWords, message: 'x' }
+    expect(await harness.send(`POST ${renewed}?fieldValidation=Strict`, { body })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('unknown field "message"') },
+    })
+    const created = await harness.send(`POST ${renewed}`, { body })
+    expect(created.headers['warning']).toBe('299 - "unknown field \\"message\\""')
+    expect(created.body.note).toBe('is red now')
+  })
+
+  it('is selected by its own fields, and by those of the core group there', async () => {
+    await harness.send(`POST ${renewed}`, { body: inNewWords })
+    await harness.send(`POST ${renewed}`, {
+      body: { ...inNewWords, metadata: { name: 'w.3' }, regarding: { kind: 'Widget', name: 'other' } },
+    })
+    const names = async (path: string): Promise<readonly string[]> =>
+      (await harness.send(`GET ${path}`)).body.items.map((item: { metadata: { name: string } }) => item.metadata.name)
+    expect(await names(`${renewed}?fieldSelector=regarding.name%3Dw`)).toEqual(['w.1'])
+    expect(await names(`${old}?fieldSelector=involvedObject.name%3Dother`)).toEqual(['w.3'])
+    expect(await harness.send(`GET ${renewed}?fieldSelector=involvedObject.name%3Dw`)).toMatchObject({ status: 400 })
+  })
+
+  it('is watched in both groups, and resumed', async () => {
+    const watches = [
+      await harness.watch(`${renewed}?watch=1&resourceVersion=0`),
+      await harness.watch(`${old}?watch=1&resourceVersion=0`),
+    ] as const
+    const created = await harness.send(`POST ${renewed}`, { body: inNewWords })
+    await harness.send(`PATCH ${old}/w.1`, { type: 'application/merge-patch+json', body: { message: 'twice' } })
+    const [first, second] = await Promise.all(watches.map((watch) => watch.take(2)))
+    expect(first).toMatchObject([
+      { type: 'ADDED', object: { apiVersion: 'events.k8s.io/v1', note: 'is red now' } },
+      { type: 'MODIFIED', object: { note: 'twice' } },
+    ])
+    expect(second).toMatchObject([
+      { type: 'ADDED', object: { apiVersion: 'v1', message: 'is red now' } },
+      { type: 'MODIFIED', object: { message: 'twice' } },
+    ])
+    const late = await harness.watch(
+      `${renewed}?watch=1&resourceVersion=${created.body.metadata.resourceVersion}&fieldSelector=regarding.name%3Dw`,
+    )
+    expect(await late.take(1)).toMatchObject([{ type: 'MODIFIED', object: { note: 'twice' } }])
+    for (const watch of [...watches, late]) watch.leave()
+  })
+
+  it('is shown in the same columns', async () => {
+    await harness.send(`POST ${renewed}`, { body: inNewWords })
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const [one, other] = await Promise.all(
+      [old, renewed].map(async (path) => (await harness.send(`GET ${path}`, { accept })).body),
+    )
+    expect(one.rows[0].cells.slice(1, 6)).toEqual(['Normal', 'Painted', 'widget/w', expect.anything(), 'is red now'])
+    expect(other.rows[0].cells).toEqual(one.rows[0].cells)
+    expect(other.columnDefinitions).toEqual(one.columnDefinitions)
+  })
+
+  it('is deleted in either group', async () => {
+    await harness.send(`POST ${renewed}`, { body: inNewWords })
+    expect(await harness.send(`DELETE ${renewed}/w.1`)).toMatchObject({ status: 200 })
+    expect(await harness.send(`GET ${old}/w.1`)).toMatchObject({ status: 404 })
+  })
+
+  it('is discovered and described', async () => {
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+    const { body } = await harness.send('GET /apis', { accept })
+    expect(body.items).toContainEqual(
+      expect.objectContaining({
+        metadata: { name: 'events.k8s.io' },
+        versions: [expect.objectContaining({ resources: [expect.objectContaining({ resource: 'events' })] })],
+      }),
+    )
+    const document = (await harness.send('GET /openapi/v3/apis/events.k8s.io/v1')).body
+    expect(Object.keys(document.components.schemas['io.k8s.events.v1.Event'].properties)).toContain('regarding')
+  })
+})
