@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../architecture/source.ts'
+import { copySources } from '../support/source-copy.ts'
 import { applyMutant, type Mutant } from './find-mutants.ts'
 
 /** What the tests made of a mutant. A run that takes too long was brought to stand still by it. */
@@ -10,29 +10,16 @@ export type Judgement = 'killed' | 'timed out' | 'survived'
 
 /** A copy of the sources in which one mutant at a time lives. */
 export class Judge {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'setpoint-mutants-'))
+  readonly #copy = copySources('mutants')
   readonly #timeoutMs: number
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
-    for (const path of [
-      'shared',
-      'functions',
-      'infra',
-      'examples',
-      'test',
-      'docs',
-      'package.json',
-      'tsconfig.json',
-      'vitest.config.ts',
-    ])
-      cpSync(join(root, path), join(this.#directory, path), { recursive: true })
-    symlinkSync(join(root, 'node_modules'), join(this.#directory, 'node_modules'))
   }
 
   /** Runs the tests that reach the file, until the first one fails. */
   judge(mutant: Mutant): Judgement {
-    const path = join(this.#directory, mutant.path)
+    const path = join(this.#copy.path, mutant.path)
     const text = readFileSync(path, 'utf8')
     writeFileSync(path, applyMutant(mutant, text))
     try {
@@ -43,14 +30,14 @@ export class Judge {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#directory, { recursive: true, force: true })
+    this.#copy[Symbol.dispose]()
   }
 
   #run(path: string): Judgement {
     const program = join(root, 'node_modules/vitest/vitest.mjs')
     const args = ['related', path, '--run', '--project', 'pure', '--bail', '1', '--reporter', 'dot']
     const { status, error } = spawnSync(process.execPath, [program, ...args], {
-      cwd: this.#directory,
+      cwd: this.#copy.path,
       timeout: this.#timeoutMs,
       stdio: 'ignore',
     })

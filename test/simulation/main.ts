@@ -15,7 +15,7 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
  * Every seed runs twice, and both runs must leave the same trace. The first line says how to repeat what follows; the
  * exit code is 1 if a promise was broken. `--trace` prints what happened (one seed or a file), `--threads` is how many
  * cores it takes (default: all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and
- * writes them to `regressions`.
+ * writes them to `regressions`. `--once` is for long series: only one seed in sixteen runs a second time.
  */
 const { values } = optionsOf('npm run sim --', {
   options: {
@@ -28,6 +28,7 @@ const { values } = optionsOf('npm run sim --', {
     threads: { type: 'string', default: String(availableParallelism()) },
     trace: { type: 'boolean', default: false },
     first: { type: 'boolean', default: false },
+    once: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
   },
 })
@@ -67,6 +68,7 @@ async function runMany(from: number, to: number): Promise<boolean> {
     to,
     threads: wholeNumber('--threads', values.threads, 1),
     isFirstOnly: values.first,
+    isOnce: values.once,
     isOver: () => stopped.isSo || Date.now() >= untilMs,
     onSlice: (slice, sum) => {
       for (const { seed, violations } of slice.broken) tell(seed, violations)

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { optionsOf } from '../support/command-line.ts'
+import { copySources } from '../support/source-copy.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 
@@ -20,22 +20,15 @@ const { values } = optionsOf('node test/simulation/mutants.ts', {
   },
 })
 
-const root = resolve(import.meta.dirname, '../..')
-
-function copyTree(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'setpoint-mutant-'))
-  for (const path of ['shared', 'test', 'package.json', 'tsconfig.json'])
-    cpSync(join(root, path), join(directory, path), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  spawnSync('git', ['init', '-q'], { cwd: directory })
-  spawnSync('git', ['-c', 'user.name=m', '-c', 'user.email=m', 'commit', '-q', '--allow-empty', '-m', 'm'], {
-    cwd: directory,
-  })
-  return directory
-}
+using copy = copySources('planted')
+const directory = copy.path
+spawnSync('git', ['init', '-q'], { cwd: directory })
+spawnSync('git', ['-c', 'user.name=m', '-c', 'user.email=m', 'commit', '-q', '--allow-empty', '-m', 'm'], {
+  cwd: directory,
+})
 
 /** The first violation that a bug leads to, or undefined. */
-function hunt({ file, find, replace, engine = 'aws' }: PlantedBug, directory: string): string | undefined {
+function hunt({ file, find, replace, engine = 'aws' }: PlantedBug): string | undefined {
   const path = join(directory, file)
   const source = readFileSync(path, 'utf8')
   if (source.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`)
@@ -44,7 +37,7 @@ function hunt({ file, find, replace, engine = 'aws' }: PlantedBug, directory: st
     source.replace(find, () => replace),
   )
   const series = ['--engine', engine, '--seeds', `1..${values.seeds}`]
-  const program = ['test/simulation/main.ts', ...series, '--first', '--threads', values.threads]
+  const program = ['test/simulation/main.ts', ...series, '--first', '--once', '--threads', values.threads]
   const { stdout, stderr } = spawnSync(process.execPath, program, { cwd: directory, encoding: 'utf8' })
   writeFileSync(path, source)
   if (!stdout.includes('faults: ')) throw new Error(`the simulation broke down: ${stderr}`)
@@ -57,17 +50,15 @@ function row({ bug }: PlantedBug, found: string | undefined): string {
   return `| ${bug} | ${checker} | ${seed} |`
 }
 
-const directory = copyTree()
 let missed = 0
 const planted = [...plantedBugs, ...plantedLocally].filter(
   ({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine),
 )
 console.log('| planted bug | caught by | seed |\n| --- | --- | --- |')
 for (const bug of planted) {
-  const found = hunt(bug, directory)
+  const found = hunt(bug)
   missed += found === undefined ? 1 : 0
   console.log(row(bug, found))
 }
-rmSync(directory, { recursive: true, force: true })
 console.log(`\n${planted.length - missed} of ${planted.length} caught within ${values.seeds} seeds`)
 process.exitCode = missed > 0 ? 1 : 0

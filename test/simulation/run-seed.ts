@@ -57,11 +57,23 @@ export function together(a: Tally, b: Tally): Tally {
   }
 }
 
-/** Runs seeds one after the other; with `isFirstOnly` until one is broken. */
-export async function runSeeds(engine: EngineName, seeds: Iterable<number>, isFirstOnly = false): Promise<Tally> {
+export interface SeedsOptions {
+  readonly engine: EngineName
+  /** Stop at the first broken seed. */
+  readonly isFirstOnly?: boolean
+  /** Of long series: only one seed in sixteen runs a second time, to be compared with the first. */
+  readonly isOnce?: boolean
+}
+
+const repeatedOnceIn = 16
+
+/** Runs seeds one after the other. */
+export async function runSeeds(seeds: Iterable<number>, options: SeedsOptions): Promise<Tally> {
+  const { engine, isFirstOnly = false, isOnce = false } = options
   let tally = nothingYet
   for (const seed of seeds) {
-    const { violations, hours, runs, faults } = await runTwice(scenarios[engine](seed)).catch(brokeDown)
+    const run = isOnce && seed % repeatedOnceIn !== 0 ? simulate : runTwice
+    const { violations, hours, runs, faults } = await run(scenarios[engine](seed)).catch(brokeDown)
     const broken = violations.length === 0 ? [] : [{ seed, violations }]
     tally = together(tally, { seeds: 1, hours, runs, faults: Object.fromEntries(faults), broken })
     if (isFirstOnly && broken.length > 0) break

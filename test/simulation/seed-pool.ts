@@ -1,15 +1,12 @@
 import { Worker } from 'node:worker_threads'
-import { nothingYet, together, type EngineName, type Tally } from './run-seed.ts'
+import { nothingYet, together, type SeedsOptions, type Tally } from './run-seed.ts'
 
-export interface PoolOptions {
-  readonly engine: EngineName
+export interface PoolOptions extends SeedsOptions {
   readonly from: number
   /** The last seed, included. */
   readonly to: number
   /** How many threads; a seed runs in one of them. */
   readonly threads: number
-  /** Stop at the first broken seed. */
-  readonly isFirstOnly?: boolean
   /** Whether it is enough: no further seed begins then. */
   readonly isOver?: () => boolean
   /** Told of each slice that has ended. */
@@ -17,11 +14,9 @@ export interface PoolOptions {
 }
 
 /** A slice of seeds, as a thread is given it. */
-export interface Slice {
-  readonly engine: EngineName
+export interface Slice extends SeedsOptions {
   readonly from: number
   readonly to: number
-  readonly isFirstOnly: boolean
 }
 
 const sliceSize = 20
@@ -34,7 +29,9 @@ const sliceMsMax = 300_000
  * down, or does not end, costs its seed only: what was to be run with it is run again, seed by seed.
  */
 export async function runPool(options: PoolOptions): Promise<Tally> {
-  const { engine, from, to, threads, isFirstOnly = false, isOver: isEnough = () => false, onSlice } = options
+  const { engine, from, to, threads, isFirstOnly = false, isOnce = false, onSlice } = options
+  const isEnough = options.isOver ?? ((): boolean => false)
+  const how: SeedsOptions = { engine, isFirstOnly, isOnce }
   let next = from
   let all = nothingYet
   const isOver = (): boolean => next > to || isEnough() || (isFirstOnly && all.broken.length > 0)
@@ -46,7 +43,7 @@ export async function runPool(options: PoolOptions): Promise<Tally> {
   async function serve(): Promise<void> {
     const thread = createThread()
     while (!isOver()) {
-      const slice: Slice = { engine, from: next, to: Math.min(to, next + sliceSize - 1), isFirstOnly }
+      const slice: Slice = { ...how, from: next, to: Math.min(to, next + sliceSize - 1) }
       next = slice.to + 1
       await thread.run(slice).then(note, async () => oneByOne(thread, slice))
     }
@@ -55,7 +52,7 @@ export async function runPool(options: PoolOptions): Promise<Tally> {
 
   async function oneByOne(thread: Thread, { from: first, to: last }: Slice): Promise<void> {
     for (let seed = first; seed <= last; seed++) {
-      const slice = { engine, from: seed, to: seed, isFirstOnly }
+      const slice = { ...how, from: seed, to: seed }
       note(await thread.run(slice).catch((error: unknown) => brokenDown(seed, error)))
     }
   }

@@ -6,9 +6,9 @@ import type { Slice } from './seed-pool.ts'
 Error.stackTraceLimit = 0
 
 /** A thread of the pool: runs slices of seeds as they are given to it. */
-async function serve({ engine, from, to, isFirstOnly }: Slice): Promise<void> {
+async function serve({ from, to, ...options }: Slice): Promise<void> {
   const seeds = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-  const tally = await runSeeds(engine, seeds, isFirstOnly)
+  const tally = await runSeeds(seeds, options)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
   parentPort?.postMessage(tally)
 }

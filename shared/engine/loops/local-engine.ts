@@ -2,7 +2,7 @@ import { hasCode } from '../../model/errors.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { KindName, ObjectIndex } from '../../ports/object-index.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
 import {
@@ -30,6 +30,8 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
   /** A queue whose deliveries are their receiver's alone for this long. */
   readonly createQueue: (name: string, visibilityMs: number) => WorkQueue
   readonly index: ObjectIndex
+  /** Whether a timer of this kind can be due by then. Left out, each can. */
+  readonly canBeDue?: (kind: KindName, untilMs: number) => boolean
   readonly clock: Clock
   readonly logger: Logger
   readonly telemetry: Telemetry
@@ -172,15 +174,16 @@ async function logAndWait({ logger, clock }: Running, error: unknown, signal: Ab
 
 /** Looks for due timers and turns the wheel; now and then saves how far everything got. */
 async function tick(engine: Running & { readonly saving: Saving }, signal: AbortSignal): Promise<void> {
-  const { clock, logger, tickMs, turns, swept, saving } = engine
+  const { clock, logger, tickMs, turns, swept, saving, canBeDue } = engine
   const wheel = createLocalWheel({ ...engine, fromMs: engine.turnedMs })
   let introduce = (): Promise<void> => beginIntroduction(engine).then((next) => (introduce = next)())
   while (!signal.aborted) {
     const nowMs = clock.nowMs()
     try {
       await introduce()
-      await sweepTimers(swept, nowMs, tickMs)
-      const woken = await wheel.turn(nowMs, (await withGarbage(engine)).controllers)
+      const controllers = swept.controllers.filter(({ kind }) => canBeDue?.(kind, nowMs + tickMs) ?? true)
+      if (controllers.length > 0) await sweepTimers({ ...swept, controllers }, nowMs, tickMs)
+      const woken = wheel.isDue(nowMs) ? await wheel.turn(nowMs, (await withGarbage(engine)).controllers) : 0
       turns.notePassed(BigInt(wheel.findTurnedMs()))
       await saving.save(nowMs, woken > 0)
     } catch (error) {

@@ -13,8 +13,13 @@ import { goRound } from './wheel-round.ts'
 const keysPerTick = 1_000
 /** Into how many slices the wheel is cut. */
 const slices = 500
+/** Between two turns of wheels that are not behind; less where a period is short. */
+const restMsMax = 5_000
+const restsMin = 20
 
 export interface LocalWheel {
+  /** Whether a turn is worth its work by now. */
+  isDue(nowMs: number): boolean
   /** Wakes what is due by now for these, or as much of it as may be; how many. */
   turn(nowMs: number, controllers: readonly SweptController[]): Promise<number>
   /** No wheel is behind this. */
@@ -35,30 +40,38 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
   const hands = new Map<string, number>()
   /** Where the hand of a wheel begins that is new. */
   let turnedMs = begunMs
+  let nextTurnMs = -Infinity
 
   async function turnOne(controller: SweptController, nowMs: number): Promise<number> {
     const { resyncMs, name } = controller
+    const id = idOf(controller)
     const sliceMs = Math.max(5 * tickMs, Math.ceil(resyncMs / slices))
     // Once round is enough, however long it stood still.
-    let handMs = Math.max(hands.get(idOf(controller)) ?? turnedMs, nowMs - resyncMs)
+    let handMs = Math.max(hands.get(id) ?? turnedMs, nowMs - resyncMs)
+    hands.set(id, handMs)
     let woken = 0
     for (let isBehind = true; isBehind && woken < keysPerTick;) {
       isBehind = nowMs - handMs > sliceMs
       if (isBehind && turns.countPending(name) >= keysPerTick) break
       const toMs = isBehind ? handMs + sliceMs : nowMs
       woken += await sweepWheel({ ...swept, controllers: [controller] }, handMs, toMs)
-      hands.set(idOf(controller), (handMs = toMs))
+      hands.set(id, (handMs = toMs))
     }
     return woken
   }
 
   return {
+    // A clock may go back.
+    isDue: (nowMs) => nowMs >= nextTurnMs || nowMs < turnedMs,
     turn: async (nowMs, controllers) => {
       let woken = 0
       for (const controller of controllers) woken += await turnOne(controller, nowMs)
       const ids = new Set(controllers.map(idOf))
       for (const id of hands.keys()) if (!ids.has(id)) hands.delete(id)
       turnedMs = nowMs
+      const isBehind = [...hands.values()].some((handMs) => handMs < nowMs)
+      const shortestMs = Math.min(...controllers.flatMap(({ resyncMs }) => (resyncMs > 0 ? [resyncMs] : [])))
+      nextTurnMs = isBehind ? nowMs : nowMs + Math.min(restMsMax, shortestMs / restsMin)
       return woken
     },
     findTurnedMs: () => Math.min(turnedMs, ...hands.values()),

@@ -4,6 +4,7 @@ import { createSqliteChangeLog, type SqliteChangeLog } from '../../adapters/loca
 import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
 import { openGuardedDatabase, type GuardOptions } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import { openFeed, sealStore } from '../../adapters/local/secrets/sealed-ports.ts'
+import { createSoonestTimers, type CanBeDue } from '../../adapters/local/sqlite/soonest-timers.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteIndex } from '../../adapters/local/sqlite/sqlite-index.ts'
 import { createSqliteStore } from '../../adapters/local/sqlite/sqlite-store.ts'
@@ -20,6 +21,8 @@ export interface LocalPorts extends Checkpoints {
   readonly store: ObjectStore
   readonly feed: ChangeFeed
   readonly index: ObjectIndex
+  /** Left out, everything can be due. */
+  readonly canBeDue?: CanBeDue
   /** Saved to find out whether writes are taken. */
   readonly probe?: Checkpoint
   /** Objects that were found damaged. */
@@ -64,6 +67,7 @@ export function assemblePorts(database: SqliteDatabase, changeLog: SqliteChangeL
     quarantine,
     feed: createSqliteChangeFeed({ database, changeLog }),
     index: createSqliteIndex(database),
+    canBeDue: createSoonestTimers({ database, changeLog }),
     relayed: createSqliteCheckpoint({ database, name: 'relayed', keepsChanges: true }),
     turned: createSqliteCheckpoint({ database, name: 'turned' }),
     introduced: createSqliteCheckpoint({ database, name: 'introduced' }),

@@ -1,21 +1,16 @@
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { root } from '../../support/control-plane-process.ts'
 import { runProgram } from '../../support/program.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { copySources } from '../../support/source-copy.ts'
 import { longOnly } from '../../support/strength.ts'
 
 /** In a copy of the tree, where every check of `npm test` is run on what was written. */
 
-const directory = temporaryDirectory('new')
-const copy = join(directory.path, 'setpoint')
-const leftAlone = new Set(['node_modules', '.git', '.setpoint', 'cdk.out'])
+const directory = copySources('new')
+const copy = directory.path
 
-beforeAll(() => {
-  cpSync(root, copy, { recursive: true, filter: (source) => !leftAlone.has(basename(source)) })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-})
 afterAll(() => directory[Symbol.dispose]())
 
 const scaffold = (...args: readonly string[]) =>

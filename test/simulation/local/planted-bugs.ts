@@ -113,6 +113,12 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'recent.admit(key, nowMs)',
     },
     {
+      bug: 'a timer that was not there when the file was asked is never looked for',
+      file: `${sqlite}/soonest-timers.ts`,
+      find: 'dueMs < known.soonestMs) known.soonestMs = dueMs',
+      replace: 'dueMs < known.soonestMs) kept.set(kindId, { soonestMs: known.soonestMs, askedMs: known.askedMs })',
+    },
+    {
       bug: 'nobody ends a hold in the local queue',
       file: groups,
       find: 'if (group?.isHeld === true) this.#comeBack(group, nowMs)',

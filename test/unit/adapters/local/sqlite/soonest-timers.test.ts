@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
+import { openSqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
+import { systemClock } from '../../../../../shared/adapters/node/system-clock.ts'
+import { assemblePorts } from '../../../../../shared/runtime/local/ports.ts'
+import { storedWidget, widgetKind } from '../../../../support/stored-object.ts'
+import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
+
+function openPorts() {
+  const database = openSqliteDatabase(':memory:')
+  const ports = assemblePorts(database, createSqliteChangeLog({ database, clock: systemClock }))
+  const { canBeDue } = ports
+  if (canBeDue === undefined) throw new TypeError('these ports know their soonest timer')
+  return { ...ports, database, canBeDue }
+}
+
+function dueAt(stored: StoredObject, wakeAtMs: number | undefined): StoredObject {
+  return { ...stored, engine: wakeAtMs === undefined ? {} : { wakeAtMs } }
+}
+
+/** An object gets a timer, another one or none, or it goes; and somebody asks. */
+const step = fc.oneof(
+  fc.record({
+    name: fc.constantFrom('a', 'b', 'c'),
+    dueMs: fc.option(fc.integer({ min: 0, max: 200_000 }), { nil: undefined }),
+  }),
+  fc.record({ removed: fc.constantFrom('a', 'b', 'c') }),
+  fc.record({ askedMs: fc.integer({ min: 0, max: 200_000 }) }),
+)
+
+describe('the soonest timer of a kind', () => {
+  it('is never later than what the index finds, whatever is written in between', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const { store, index, canBeDue, close } = openPorts()
+        for (const one of steps) {
+          const name = 'name' in one ? one.name : 'removed' in one ? one.removed : 'a'
+          const there = await store.get({ ...widgetKind, namespace: 'default', name })
+          if ('askedMs' in one) {
+            const due = await index.due(widgetKind, one.askedMs, 1)
+            expect(canBeDue(widgetKind, one.askedMs)).toBe(due.length > 0)
+          } else if ('removed' in one) {
+            if (there !== undefined) await store.remove(there)
+          } else if (there === undefined) await store.create(dueAt(storedWidget(name), one.dueMs))
+          else await store.replace(dueAt(there, one.dueMs), ['engine'])
+        }
+        close()
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is asked of the file again after a minute: a commit with an unknown end is told to nobody', async () => {
+    const { store, canBeDue, database, close } = openPorts()
+    await store.create(storedWidget('a'))
+    expect(canBeDue(widgetKind, 1_000)).toBe(false)
+    database.writeNow(() => database.prepare('UPDATE heads SET next_run_at_ms = 500').run())
+    expect(canBeDue(widgetKind, 2_000)).toBe(false)
+    expect(canBeDue(widgetKind, 61_000)).toBe(true)
+    close()
+  })
+
+  it('is nothing for a kind without objects', () => {
+    const { canBeDue, close } = openPorts()
+    expect(canBeDue({ group: 'nobody.dev', kind: 'Nothing' }, Infinity)).toBe(false)
+    close()
+  })
+})
