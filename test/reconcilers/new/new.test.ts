@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { root } from '../../support/control-plane-process.ts'
 import { runProgram } from '../../support/program.ts'
 import { copySources } from '../../support/source-copy.ts'
 import { longOnly } from '../../support/strength.ts'
