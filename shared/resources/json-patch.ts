@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
+import { copyJson, equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 
 /**
  * A list of copies doubles what there is with each of them. Moves count, since each walks all that it moves. Twice as
@@ -18,17 +18,18 @@ const depthMax = 200
  * operations copy or move too much. The target is not changed.
  */
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
-  const document: Root = { root: structuredClone(target) }
+  const document: Root = { root: copyJson(target) }
   let copied = 0
   let shifted = 0
-  for (const [i, operation] of operations.entries()) {
+  for (const [i, sent] of operations.entries()) {
+    const operation = parseOperation(sent)
     copied += measureCopied(document, operation)
     shifted += countShifted(document, operation)
     if (copied > copiedLengthMax)
       throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 700 KiB')
     if (shifted > shiftedItemsMax)
       throw new OperatingError('TOO_LARGE', `the JSON patch shifts more than ${shiftedItemsMax} items of lists`)
-    if (!patchOnce(document, operation)) throw misfit(i, operation)
+    if (!patchOnce(document, operation)) throw misfit(i, sent)
   }
   if (isObject(document.root)) return document.root
   throw new OperatingError('INVALID', 'the JSON patch leaves no object')
@@ -40,6 +41,18 @@ type Root = { root?: Json }
 /** From the root to a place. */
 type Path = readonly string[]
 
+/** An operation with its places read; a place that is no pointer is undefined. */
+interface Operation {
+  readonly op: Json | undefined
+  readonly path: Path | undefined
+  readonly from: Path | undefined
+  readonly value: Json | undefined
+}
+
+function parseOperation({ op, path, from, value }: JsonObject): Operation {
+  return { op, path: pathOf(path), from: pathOf(from), value }
+}
+
 function misfit(i: number, { op, path }: JsonObject): OperatingError {
   const what = `operation ${i}, ${String(op)} ${String(path)}`.slice(0, shownLength)
   return new OperatingError('INVALID', `the JSON patch does not fit the object: ${what}`)
@@ -47,13 +60,12 @@ function misfit(i: number, { op, path }: JsonObject): OperatingError {
 
 const shownLength = 1_000
 
-function measureCopied(document: Root, { op, from }: JsonObject): number {
-  const source = op === 'copy' || op === 'move' ? pathOf(from) : undefined
-  const value = source && find(document, source)
+function measureCopied(document: Root, { op, from }: Operation): number {
+  const value = from && (op === 'copy' || op === 'move') ? find(document, from) : undefined
   return value === undefined ? 0 : JSON.stringify(value).length
 }
 
-function countShifted(document: Root, { op, path, from }: JsonObject): number {
+function countShifted(document: Root, { op, path, from }: Operation): number {
   switch (op) {
     case 'add':
     case 'copy':
@@ -69,16 +81,14 @@ function countShifted(document: Root, { op, path, from }: JsonObject): number {
 }
 
 /** Of a place in a list, how many items stand there and behind it. */
-function itemsBehind(document: Root, pointer: Json | undefined): number {
-  const path = pathOf(pointer)
+function itemsBehind(document: Root, path: Path | undefined): number {
   const [list, step] = path === undefined ? [] : parentOf(document, path)
   if (!Array.isArray(list) || step === undefined || !isIndex(step)) return 0
   return Math.max(0, list.length - Number(step))
 }
 
 /** Whether the operation fits. */
-function patchOnce(document: Root, { op, path: to, from, value }: JsonObject): boolean {
-  const path = pathOf(to)
+function patchOnce(document: Root, { op, path, from, value }: Operation): boolean {
   if (path === undefined) return false
   switch (op) {
     case 'add':
@@ -90,17 +100,12 @@ function patchOnce(document: Root, { op, path: to, from, value }: JsonObject): b
     case 'test':
       return value !== undefined && equal(find(document, path), value)
     case 'copy':
-      return withSource(from, (source) => insert(document, path, find(document, source)))
+      return from !== undefined && insert(document, path, find(document, from))
     case 'move':
-      return withSource(from, (source) => !isWithin(path, source) && insert(document, path, take(document, source)))
+      return from !== undefined && !isWithin(path, from) && insert(document, path, take(document, from))
     default:
       return false
   }
-}
-
-function withSource(from: Json | undefined, fits: (source: Path) => boolean): boolean {
-  const source = pathOf(from)
-  return source !== undefined && fits(source)
 }
 
 /** Truly below: what is moved is not there any more to be moved into. */
@@ -112,6 +117,7 @@ function isWithin(path: Path, other: Path): boolean {
 function pathOf(pointer: Json | undefined): Path | undefined {
   if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) return undefined
   const [, ...steps] = pointer.split('/')
+  if (!pointer.includes('~')) return ['root', ...steps]
   return ['root', ...steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))]
 }
 
@@ -145,9 +151,9 @@ function take(document: Root, path: Path): Json | undefined {
 function insert(document: Root, path: Path, value: Json | undefined): boolean {
   const [parent, step] = parentOf(document, path)
   if (value === undefined || isDeeper(value, depthMax - path.length)) return false
-  if (Array.isArray(parent)) return insertItem(parent, step, structuredClone(value))
+  if (Array.isArray(parent)) return insertItem(parent, step, copyJson(value))
   if (!isObject(parent) || step === '__proto__') return false
-  parent[step] = structuredClone(value)
+  parent[step] = copyJson(value)
   return true
 }
 

@@ -100,6 +100,16 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
     },
   },
   {
+    because: 'a JSON patch of ten thousand moves',
+    line: `PATCH ${pathOf('free')}/long?dryRun=All`,
+    sent: {
+      body: JSON.stringify(
+        many(9_990, () => ({ op: 'move', path: '/spec/s/-', from: '/spec/s/164999', value: { a: { a: [7] } } })),
+      ),
+      type: json('json-patch'),
+    },
+  },
+  {
     because: 'a merge patch of a long list',
     line: `PATCH ${pathOf('free')}/long?dryRun=All`,
     sent: { body: '{"metadata":{"labels":{"a":"b"}}}', type: json('merge-patch') },
