@@ -119,7 +119,7 @@ describe('after a long downtime', () => {
     expect(runs.length).toBeLessThan(5_100)
   })
 
-  it('the next slice waits for the one before', async () => {
+  it('the next slice waits for the one before', longOnly, async () => {
     await comeBack(3_000, async (_, ctx) => {
       await ctx.sleep('1s')
       return done()

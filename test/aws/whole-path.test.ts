@@ -189,17 +189,21 @@ describe('a function that dies', () => {
     await Promise.all([1, 2, 3].map(late))
   })
 
-  it('with a reconcile that ignores its end: the run comes again when the process is over, and not before', async () => {
-    const log = newShipLog()
-    const seconds = visibilityUnderLoad()
-    const runMs = (): number => (log.runs === 1 ? 4_000 * seconds : 0)
-    const controllers = [shipReconciler(log, { runMs })]
-    const plane = await start({ controllers, timeoutMs: 5_000 + 2_000 * seconds, visibilitySeconds: 6 + 2 * seconds })
-    await launch(plane, 'w', { heading: 1 })
-    await arrives(plane, 'w', 1)
-    expect(log.overlaps).toBe(0)
-    expect(log.runs).toBe(2)
-  })
+  it(
+    'with a reconcile that ignores its end: the run comes again when the process is over, and not before',
+    longOnly,
+    async () => {
+      const log = newShipLog()
+      const seconds = visibilityUnderLoad()
+      const runMs = (): number => (log.runs === 1 ? 4_000 * seconds : 0)
+      const controllers = [shipReconciler(log, { runMs })]
+      const plane = await start({ controllers, timeoutMs: 5_000 + 2_000 * seconds, visibilitySeconds: 6 + 2 * seconds })
+      await launch(plane, 'w', { heading: 1 })
+      await arrives(plane, 'w', 1)
+      expect(log.overlaps).toBe(0)
+      expect(log.runs).toBe(2)
+    },
+  )
 
   it('with every run of an object ends in the dead-letter queue: the object says so, and others go on', async () => {
     const log = newShipLog()

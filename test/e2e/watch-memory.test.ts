@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openApiClient, readAccess, type ApiClient } from '../support/api-client.ts'
 import { startControlPlane, type ControlPlaneProcess } from '../support/control-plane-process.ts'
 import { eventually } from '../support/eventually.ts'
+import { longOnly } from '../support/strength.ts'
 
 /** What watches cost a process with a heap of 96 MB: each of these cases ended one with a heap of 1 GB. */
 let plane: ControlPlaneProcess
@@ -59,7 +60,7 @@ function memoryMb(field: 'VmRSS' | 'VmHWM'): number {
 const grownMbMax = 160
 
 describe('the memory of a process with watches', () => {
-  it('does not grow with what clients catch up on', { timeout: 180_000 }, async () => {
+  it('does not grow with what clients catch up on', { ...longOnly, timeout: 180_000 }, async () => {
     const versions = 120
     const start = await write('large', '')
     for (let i = 0; i < versions; i++) await write('large', `${i} ${'x'.repeat(340_000)}`)
@@ -74,20 +75,24 @@ describe('the memory of a process with watches', () => {
     for (const { socket } of watches) socket.destroy()
   })
 
-  it('does not grow with what clients do not read, and new ones are served', { timeout: 180_000 }, async () => {
-    // What the writes themselves take is no matter here.
-    for (let i = 0; i < 40; i++) await write('some', `${i} ${'x'.repeat(100_000)}`)
-    const start = await write('some', '')
-    const watches = []
-    for (let i = 0; i < 200; i++) watches.push(await openWatch(start, false))
-    await sleep(500)
-    const before = memoryMb('VmRSS')
-    for (let i = 0; i < 60; i++) await write('some', `${i} ${'x'.repeat(100_000)}`)
-    const reader = await openWatch(start, true)
-    await eventually(async () => expect(reader.lines()).toBe(60), 60_000)
-    const during = memoryMb('VmRSS')
-    for (const { socket } of [...watches, reader]) socket.destroy()
-    console.log(`200 clients left 60 versions of 100 KB unread: +${(during - before).toFixed(0)} MB`)
-    expect(during - before).toBeLessThan(grownMbMax)
-  })
+  it(
+    'does not grow with what clients do not read, and new ones are served',
+    { ...longOnly, timeout: 180_000 },
+    async () => {
+      // What the writes themselves take is no matter here.
+      for (let i = 0; i < 40; i++) await write('some', `${i} ${'x'.repeat(100_000)}`)
+      const start = await write('some', '')
+      const watches = []
+      for (let i = 0; i < 200; i++) watches.push(await openWatch(start, false))
+      await sleep(500)
+      const before = memoryMb('VmRSS')
+      for (let i = 0; i < 60; i++) await write('some', `${i} ${'x'.repeat(100_000)}`)
+      const reader = await openWatch(start, true)
+      await eventually(async () => expect(reader.lines()).toBe(60), 60_000)
+      const during = memoryMb('VmRSS')
+      for (const { socket } of [...watches, reader]) socket.destroy()
+      console.log(`200 clients left 60 versions of 100 KB unread: +${(during - before).toFixed(0)} MB`)
+      expect(during - before).toBeLessThan(grownMbMax)
+    },
+  )
 })

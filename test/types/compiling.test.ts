@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { manyKinds } from './many-kinds.ts'
+import { longOnly } from '../support/strength.ts'
 
 /**
  * What the compiler has to do for those who write reconcilers: editing stays fast however many kinds a project has.
@@ -55,24 +56,28 @@ const options = { incremental: false, tsBuildInfoFile: null, typeRoots: [join(ro
 const ofOne = (text: string): ReadonlyMap<string, string> => new Map([['main.ts', text]])
 
 describe('the compiler', () => {
-  it('takes two hundred kinds and their reconcilers, at a price per kind that is small and stays the same', () => {
-    const nothing = compile(ofOne(`export * from '${framework}'`))
-    const few = compile(manyKinds(20, framework))
-    const many = compile(manyKinds(200, framework))
-    expect([nothing.errors, few.errors, many.errors]).toEqual([[], [], []])
-    const perKind = (many.instantiations - few.instantiations) / 180
-    const first = (few.instantiations - nothing.instantiations) / 20
-    console.log(
-      `200 kinds: ${many.instantiations} instantiations, ${perKind.toFixed(0)} for each further kind (the first 20: ${first.toFixed(0)} each); ` +
-        `check ${many.checkSeconds} s, without a kind ${nothing.checkSeconds} s; ${many.memoryMb.toFixed(0)} MB`,
-    )
-    // Each field and each call costs its share; what must not come is a price that grows with the number of kinds.
-    expect(perKind).toBeLessThan(4_000)
-    expect(perKind).toBeLessThan(first)
-    expect(many.instantiations).toBeLessThan(1_500_000)
-  })
+  it(
+    'takes two hundred kinds and their reconcilers, at a price per kind that is small and stays the same',
+    longOnly,
+    () => {
+      const nothing = compile(ofOne(`export * from '${framework}'`))
+      const few = compile(manyKinds(20, framework))
+      const many = compile(manyKinds(200, framework))
+      expect([nothing.errors, few.errors, many.errors]).toEqual([[], [], []])
+      const perKind = (many.instantiations - few.instantiations) / 180
+      const first = (few.instantiations - nothing.instantiations) / 20
+      console.log(
+        `200 kinds: ${many.instantiations} instantiations, ${perKind.toFixed(0)} for each further kind (the first 20: ${first.toFixed(0)} each); ` +
+          `check ${many.checkSeconds} s, without a kind ${nothing.checkSeconds} s; ${many.memoryMb.toFixed(0)} MB`,
+      )
+      // Each field and each call costs its share; what must not come is a price that grows with the number of kinds.
+      expect(perKind).toBeLessThan(4_000)
+      expect(perKind).toBeLessThan(first)
+      expect(many.instantiations).toBeLessThan(1_500_000)
+    },
+  )
 
-  it('finds what is wrong among them: the bound is not met by looking away', () => {
+  it('finds what is wrong among them: the bound is not met by looking away', longOnly, () => {
     const [[name, source] = ['', '']] = manyKinds(1, framework)
     const wrong = [
       { find: "z.enum(['small', 'medium', 'large']).default('small')", replace: "z.enum(['small']).default('large')" },

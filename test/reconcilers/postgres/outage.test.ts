@@ -11,6 +11,7 @@ import { stopServer } from '../../../functions/reconcilers/postgres/server/lifec
 import type { Json } from '../../../shared/index.ts'
 import { createTestEnv } from '../../../shared/testing/test-env.ts'
 import { deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
+import { longOnly } from '../../support/strength.ts'
 
 let bench: Workbench
 beforeAll(async () => {
@@ -59,7 +60,7 @@ it('the stages of a server tell whether it ended by itself, or was stopped by th
   await stopServer(server, deadline())
 })
 
-it('a server is looked at every ten seconds, and its outages are counted where they stay', async () => {
+it('a server is looked at every ten seconds, and its outages are counted where they stay', longOnly, async () => {
   let outage: string | undefined
   const local = localProvider(join(bench.server('other').directory, '..'))
   const provider: PostgresProvider = {
