@@ -21,13 +21,16 @@ import { plainText, withWarnings } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
 import { answerReview } from './reviews/review.ts'
 import { isReview, reviewKinds } from './reviews/review-kinds.ts'
+import { subresourcesOf } from './subresources.ts'
 import { createCreate } from './verbs/create.ts'
 import { createDeleteCollection } from './verbs/delete-collection.ts'
 import { createDelete } from './verbs/delete.ts'
 import { createExplainVerb } from './verbs/explain.ts'
+import { createFinalize } from './verbs/finalize.ts'
 import { createGet } from './verbs/get.ts'
 import { createList } from './verbs/list.ts'
 import { createPatch } from './verbs/patch.ts'
+import { createScale } from './verbs/scale.ts'
 import { createUpdate } from './verbs/update.ts'
 import { createWatch } from './verbs/watch.ts'
 
@@ -89,11 +92,16 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
     delete: measured('delete', createDelete(services)),
     deletecollection: measured('deletecollection', createDeleteCollection(services)),
   }
-  const explain = measured('get', createExplainVerb(services))
+  const scale = createScale(services)
+  const ofSubresource: Readonly<Record<string, Partial<Readonly<Record<Verb, VerbHandler>>>>> = {
+    explain: { get: measured('get', createExplainVerb(services)) },
+    finalize: { update: measured('update', createFinalize(services)) },
+    scale: { get: measured('get', scale), update: measured('update', scale), patch: measured('patch', scale) },
+  }
   const review = measured('create', answerReview)
   return ({ verb, subresource }, kind) => {
     if (isReview(kind)) return review
-    return subresource === 'explain' ? explain : verbs[verb]
+    return ofSubresource[subresource]?.[verb] ?? verbs[verb]
   }
 }
 
@@ -140,9 +148,9 @@ async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<Serv
 }
 
 /** What can be done with a subresource; `undefined` if objects of the kind have none of this name. */
-function subresourceVerbs(subresource: string, { hasStatus }: ServedKind): readonly Verb[] | undefined {
+function subresourceVerbs(subresource: string, kind: ServedKind): readonly Verb[] | undefined {
   if (subresource === 'explain') return ['get']
-  return subresource === 'status' && hasStatus ? ['get', 'update', 'patch'] : undefined
+  return subresourcesOf(kind).find(({ name }) => name === subresource)?.verbs
 }
 
 /** Verbs that make sense over all namespaces. */

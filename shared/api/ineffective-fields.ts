@@ -16,12 +16,9 @@ export function findIneffectiveFields({ group, kind }: ServedKind, object: ApiOb
 }
 
 function findIneffectiveInDefinition({ spec }: CustomResourceDefinition): readonly string[] {
-  return spec.versions.flatMap(({ schema, subresources }, i) => [
-    ...(JSON.stringify(schema ?? {}).includes('"x-kubernetes-validations":[{')
+  return spec.versions.flatMap(({ schema }, i) =>
+    JSON.stringify(schema ?? {}).includes('"x-kubernetes-validations":[{')
       ? [`spec.versions[${i}].schema: rules of x-kubernetes-validations are stored, but they do not run`]
-      : []),
-    ...(subresources?.scale === undefined
-      ? []
-      : [`spec.versions[${i}].subresources.scale: it is stored, but it is not served`]),
-  ])
+      : [],
+  )
 }

@@ -1,7 +1,7 @@
 import type { Condition } from './conditions.ts'
 import type { ObjectMeta, ApiObject } from './object.ts'
 import type { StructuralSchema } from './schema/structural-schema.ts'
-import type { PrinterColumn } from './served-kind.ts'
+import type { PrinterColumn, ScalePaths } from './served-kind.ts'
 
 /** The kind that defines kinds: apiextensions.k8s.io/v1, without conversion by webhook. */
 export interface CustomResourceDefinition {
@@ -46,13 +46,6 @@ export interface CustomResourceDefinitionVersion {
   readonly subresources?: { readonly status?: object; readonly scale?: ScalePaths }
   readonly additionalPrinterColumns?: readonly PrinterColumn[]
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
-}
-
-/** Where `kubectl scale` reads and writes: JSON paths below `.spec` and `.status`. */
-export interface ScalePaths {
-  readonly specReplicasPath: string
-  readonly statusReplicasPath: string
-  readonly labelSelectorPath?: string
 }
 
 /** What became of a definition. */

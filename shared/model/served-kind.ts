@@ -17,6 +17,8 @@ export interface ServedKind {
   readonly schema: StructuralSchema
   /** Status has a path of its own: writes to the object keep the status, writes to `/status` change nothing else. */
   readonly hasStatus: boolean
+  /** Where `/scale` reads and writes; without it there is none. */
+  readonly scale?: ScalePaths
   readonly columns: readonly PrinterColumn[]
   /** Beyond metadata.name and metadata.namespace: JSON paths such as `spec.color`, without a leading dot. */
   readonly selectableFields: readonly string[]
@@ -72,4 +74,11 @@ export interface PrinterColumn {
   readonly description?: string
   /** Above 0: only with `-o wide`. */
   readonly priority?: number
+}
+
+/** Where `kubectl scale` reads and writes: JSON paths below `.spec` and `.status`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  readonly labelSelectorPath?: string
 }

@@ -1,6 +1,6 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import { isDeleting, type ApiObject } from '../model/object.ts'
+import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -26,7 +26,7 @@ import {
 import { jsonPatch } from './json-patch.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
-import { checkPreconditions, terminationRefusal } from './refusals.ts'
+import { checkPreconditions, terminatingRefusal, terminationRefusal } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
@@ -121,7 +121,7 @@ async function create(
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const state = firstState(kind, how.withOwner(object, body), around)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
-  if (kind.namespaced) await requireNamespace(verbs.store, namespace)
+  if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
     stored: await verbs.writes.insert(kind, first, how.dryRun === true),
     outcome: 'created',
@@ -236,17 +236,17 @@ function propagationFinalizer({ propagation }: DeleteOptions): string | undefine
   return propagation === 'Foreground' ? 'foregroundDeletion' : propagation === 'Orphan' ? 'orphan' : undefined
 }
 
-async function requireNamespace(store: ObjectStore, name: string): Promise<void> {
+async function requireNamespace(
+  store: ObjectStore,
+  kind: ServedKind,
+  { name: created, namespace: name = '' }: ObjectMeta,
+): Promise<void> {
   const stored = await store.get({ group: '', kind: 'Namespace', namespace: '', name })
-  const details = { name, kind: 'namespaces' }
-  if (stored === undefined) throw new OperatingError('NOT_FOUND', `namespaces "${name}" not found`, { details })
-  if (isDeleting(stored.object)) {
-    throw new OperatingError(
-      'FORBIDDEN',
-      `unable to create new content in namespace ${name} because it is being terminated`,
-      { details },
-    )
+  if (stored === undefined) {
+    const details = { name, kind: 'namespaces' }
+    throw new OperatingError('NOT_FOUND', `namespaces "${name}" not found`, { details })
   }
+  if (isDeleting(stored.object)) throw terminatingRefusal(kind, created, name)
 }
 
 function showInVersion<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {

@@ -42,6 +42,7 @@ function kindOf({ metadata, spec, status }: CustomResourceDefinition, version: V
     namespaced: spec.scope === 'Namespaced',
     schema: version.schema?.openAPIV3Schema ?? anyObject,
     hasStatus: version.subresources?.status !== undefined,
+    ...(version.subresources?.scale === undefined ? {} : { scale: version.subresources.scale }),
     columns: version.additionalPrinterColumns ?? ageOnly,
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     builtIn: false,

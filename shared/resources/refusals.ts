@@ -61,3 +61,15 @@ export function terminationRefusal(): OperatingError {
   const message = 'create not allowed while custom resource definition is terminating'
   return new OperatingError('METHOD_NOT_ALLOWED', message)
 }
+
+/** Nothing new in a namespace that is being deleted: nobody would remove it. */
+export function terminatingRefusal(kind: ServedKind, name: string, namespace: string): OperatingError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`
+  const refusal = forbiddenFor(kind, name, why)
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  }
+  return new OperatingError('FORBIDDEN', refusal.message, { details: { ...refusal.details, causes: [cause] } })
+}

@@ -25,6 +25,8 @@ interface Strategy {
   readonly nameRule?: NameRule
   /** What a writer's body means, before anything else looks at it. */
   intake?(body: JsonObject): JsonObject
+  /** Takes back what a writer of the whole object may not change. */
+  keep?(next: ApiObject, live: ApiObject): ApiObject
   /** Completes the next state. */
   prepare?(next: ApiObject, around: Surroundings): ApiObject
   check?(next: ApiObject, live: ApiObject | undefined): readonly FieldError[]
@@ -37,6 +39,8 @@ interface Strategy {
 }
 
 export const namespaceFinalizer = 'setpoint.dev/namespace'
+/** The same as Kubernetes says it, in `spec.finalizers` of a namespace. */
+export const contentFinalizer = 'kubernetes'
 export const crdFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 const eventLifetimeMs = 3_600_000
 
@@ -53,8 +57,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     check: checkNamespaceName,
     // Where objects go that name no namespace; the next start would make it again.
     refuseDeletion: ({ metadata: { name } }) => (name === 'default' ? 'this namespace may not be deleted' : undefined),
+    keep: (next, live) => ({ ...next, spec: isObject(live['spec']) ? live['spec'] : {} }),
     prepare: (next) => ({
       ...next,
+      spec: { finalizers: next.metadata.finalizers?.includes(namespaceFinalizer) === true ? [contentFinalizer] : [] },
       metadata: {
         ...next.metadata,
         labels: { ...next.metadata.labels, 'kubernetes.io/metadata.name': next.metadata.name },

@@ -10,6 +10,7 @@ import { timestamp } from '../model/time.ts'
 import { withDefaults } from './admission.ts'
 import { writableMetadata } from './metadata.ts'
 import { checkPreconditions } from './refusals.ts'
+import { strategyOf } from './strategies.ts'
 
 /**
  * What a write makes of an object, as pure functions of the live object and the writer's body: who decides which field,
@@ -65,7 +66,8 @@ export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObjec
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
-  const next = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carryOver(live, given)), live))
+  const written = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carryOver(live, given)), live))
+  const next = strategyOf(live).keep?.(written, live) ?? written
   return {
     ...next,
     metadata: {

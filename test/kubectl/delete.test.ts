@@ -177,9 +177,40 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.fails('create cm -n leaving late --from-literal=a=1')).toContain(
         'unable to create new content in namespace leaving because it is being terminated',
       )
+      const condition = '{.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].message}'
+      await kubectl.ok('wait --for=condition=NamespaceFinalizersRemaining ns/leaving --timeout=60s')
+      expect(await kubectl.ok(`get ns leaving -o 'jsonpath=${condition}'`)).toContain(
+        'test.setpoint.dev/held in 1 resource',
+      )
       await kubectl.ok(`patch wd clings -n leaving --type=merge -p '{"metadata":{"finalizers":null}}'`)
       await kubectl.ok('wait --for=delete ns/leaving --timeout=60s')
       expect(await names('ns leaving')).toBe('')
+    })
+
+    it('of a manifest that holds a namespace and what is in it ends well', async () => {
+      const manifest = manifests(
+        '{apiVersion: v1, kind: Namespace, metadata: {name: whole}}\n',
+        widget('inside', { namespace: 'whole' }),
+        '{apiVersion: v1, kind: ConfigMap, metadata: {name: inside, namespace: whole}}\n',
+      )
+      await kubectl.apply(manifest)
+      expect(await kubectl.ok('delete -f - --timeout=60s', { input: manifest })).toContain('configmap "inside" deleted')
+      expect(await names('ns whole')).toBe('')
+    })
+
+    it('of a namespace is forced through finalize', async () => {
+      await kubectl.ok('create ns forced')
+      await kubectl.apply(
+        widget('stays', { namespace: 'forced' }).replace(
+          'metadata:',
+          'metadata:\n  finalizers: [test.setpoint.dev/held]',
+        ),
+      )
+      await kubectl.ok('delete ns forced --wait=false')
+      const namespace = '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"forced"},"spec":{"finalizers":[]}}'
+      await kubectl.ok('replace --raw /api/v1/namespaces/forced/finalize -f -', { input: namespace })
+      await kubectl.ok('wait --for=delete ns/forced --timeout=60s')
+      expect(await names('ns forced')).toBe('')
     })
 
     it('of a definition removes the kind and all objects of it', async () => {

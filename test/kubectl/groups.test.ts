@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
+import { widget } from './widgets.ts'
 
 const [newest] = await findKubectls()
 
@@ -53,6 +54,17 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.ok('get leases')).toMatch(/^NAME +HOLDER +AGE\npainter +painter-1 /)
       await kubectl.ok(`patch lease painter --type=merge -p '{"spec":{"holderIdentity":"painter-2"}}'`)
       expect(await kubectl.ok('get lease painter -o jsonpath={.spec.holderIdentity}')).toBe('painter-2')
+    })
+
+    it('scales', async () => {
+      await kubectl.apply(widget('scaled'))
+      await kubectl.ok('scale wd scaled --replicas=3')
+      expect(await kubectl.ok('get wd scaled -o jsonpath={.spec.replicas}')).toBe('3')
+      await kubectl.ok('scale wd scaled --current-replicas=3 --replicas=4')
+      expect(await kubectl.fails('scale wd scaled --current-replicas=3 --replicas=5')).toContain(
+        'Expected replicas to be 3, was 4',
+      )
+      expect(await kubectl.ok('get wd scaled --subresource=scale -o jsonpath={.spec.replicas}')).toBe('4')
     })
 
     it('explains both groups', async () => {

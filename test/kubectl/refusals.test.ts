@@ -95,9 +95,9 @@ describe.skipIf(newest === undefined)(
     })
 
     it('for a subresource that objects have not: which, and of what', async () => {
-      await kubectl.apply(widget('unscaled'))
-      expect(await kubectl.fails('scale wd unscaled --replicas=2')).toContain(
-        'the server could not find the requested resource: widgets.test.setpoint.dev have no subresource "scale"',
+      await kubectl.ok('create cm unscaled')
+      expect(await kubectl.fails('scale cm unscaled --replicas=2')).toContain(
+        'the server could not find the requested resource: configmaps have no subresource "scale"',
       )
       expect(await kubectl.fails('get --raw /api/v1/namespaces/default/configmaps/x/status')).toContain(
         'configmaps have no subresource "status"',

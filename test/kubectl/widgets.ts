@@ -11,7 +11,9 @@ spec:
     - name: v1
       served: true
       storage: true
-      subresources: { status: {} }
+      subresources:
+        status: {}
+        scale: { specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas }
       selectableFields: [{ jsonPath: .spec.color }]
       additionalPrinterColumns:
         - { name: Size, type: integer, jsonPath: .spec.size, description: How big it is. }
@@ -30,6 +32,7 @@ spec:
                 size: { type: integer, minimum: 0, maximum: 100, default: 1, description: How big it is. }
                 color: { type: string, enum: [red, green, blue] }
                 note: { type: string, maxLength: 20 }
+                replicas: { type: integer, format: int32 }
                 tags: { type: array, items: { type: string }, x-kubernetes-list-type: set }
                 ports:
                   type: array

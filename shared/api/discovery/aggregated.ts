@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
+import { subresourcesOf } from '../subresources.ts'
 import { byGroup, type GroupVersion } from './group-versions.ts'
-import { resourceVerbs, statusVerbs } from './resource-verbs.ts'
+import { resourceVerbs } from './resource-verbs.ts'
 
 export type DiscoveryVersion = 'v2' | 'v2beta1'
 
@@ -21,6 +22,11 @@ export function aggregateDiscovery(versions: readonly GroupVersion[], version: D
 function resource(kind: ServedKind): JsonObject {
   const { shortNames, categories } = kind
   const responseKind = { group: kind.group, version: kind.version, kind: kind.kind }
+  const subresources = subresourcesOf(kind).map(({ name, verbs, is }) => ({
+    subresource: name,
+    responseKind: { group: is.group, version: is.version, kind: is.kind },
+    verbs: [...verbs],
+  }))
   return {
     resource: kind.plural,
     responseKind,
@@ -29,6 +35,6 @@ function resource(kind: ServedKind): JsonObject {
     verbs: resourceVerbs(kind),
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
-    ...(kind.hasStatus ? { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs }] } : {}),
+    ...(subresources.length === 0 ? {} : { subresources }),
   }
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../model/json.ts'
 import { apiVersionOf } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
+import { subresourcesOf } from '../subresources.ts'
 import type { GroupVersion } from './group-versions.ts'
 import { byGroup } from './group-versions.ts'
-import { resourceVerbs, statusVerbs } from './resource-verbs.ts'
+import { resourceVerbs } from './resource-verbs.ts'
 
 /** Discovery in one document per group version: `can-i`, client-node and old clients read it. */
 
@@ -61,7 +62,13 @@ function resources(kind: ServedKind): JsonObject[] {
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
   }
-  return kind.hasStatus
-    ? [main, { name: `${plural}/status`, singularName: '', namespaced, kind: kind.kind, verbs: statusVerbs }]
-    : [main]
+  const parts = subresourcesOf(kind).map(({ name, verbs, is }) => ({
+    name: `${plural}/${name}`,
+    singularName: '',
+    namespaced,
+    kind: is.kind,
+    ...(is === kind ? {} : { group: is.group, version: is.version }),
+    verbs: [...verbs],
+  }))
+  return [main, ...parts]
 }

@@ -9,6 +9,3 @@ export function resourceVerbs(kind: ServedKind): string[] {
   if (isReview(kind)) return ['create']
   return emptyKinds.includes(kind) ? ['get', 'list', 'watch'] : allVerbs
 }
-
-/** The verbs of the status of kinds that have it apart. */
-export const statusVerbs = ['get', 'patch', 'update']

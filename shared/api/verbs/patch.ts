@@ -41,7 +41,7 @@ async function readPatch(call: Call): Promise<SentPatch> {
     case 'application/merge-patch+json':
       return mergeOf(asObject(await readJson(request)))
     case 'application/json-patch+json': {
-      const body = asOperations(await readJson(request))
+      const body = requireOperations(await readJson(request))
       return { patch: { type: 'json', body }, body }
     }
     case 'application/strategic-merge-patch+json':
@@ -73,7 +73,8 @@ function asObject(body: Json): JsonObject {
 
 const operationsMax = 10_000
 
-function asOperations(body: Json): readonly JsonObject[] {
+/** The operations of a JSON patch. Throws BAD_REQUEST, TOO_LARGE. */
+export function requireOperations(body: Json): readonly JsonObject[] {
   if (!Array.isArray(body) || !body.every(isObject))
     throw new OperatingError('BAD_REQUEST', 'the body of a JSON patch must be a list of operations')
   if (body.length <= operationsMax) return body

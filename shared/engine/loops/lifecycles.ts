@@ -1,17 +1,17 @@
 import { isCondition } from '../../model/conditions.ts'
-import { hasCode } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import { customResourceDefinitionKind, eventKind, namespaceKind } from '../../resources/built-in-kinds.ts'
+import { customResourceDefinitionKind, eventKind } from '../../resources/built-in-kinds.ts'
 import { storedKindOf } from '../../resources/custom-kinds.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
-import { crdFinalizer, eventEndMs, namespaceFinalizer } from '../../resources/strategies.ts'
+import { crdFinalizer, eventEndMs } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done, type Outcome } from '../../reconciler/outcome.ts'
+import { deleteAll, deleteOne } from './delete-all.ts'
 import type { TurnRunner } from '../state/turn.ts'
 
 /** The life cycles of built-in kinds: what they hold goes before they do. They are controllers like any other. */
@@ -20,20 +20,11 @@ export interface LifecycleOptions {
   readonly catalog: KindCatalog
 }
 
-/** A namespace goes once nothing is in it. */
-export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
-  return lifecycle(namespaceKind, namespaceFinalizer, async ({ metadata: { name } }) => {
-    const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
-    const left = await Promise.all(kinds.map((kind) => deleteAll(resources, kind, name)))
-    return untilNoneIsLeft(left.reduce((a, b) => a + b, 0))
-  })
-}
-
 /** A CustomResourceDefinition goes once no object of its kind is left. One whose names are taken waits for them. */
 export function definitionController({ resources }: Pick<LifecycleOptions, 'resources'>): Controller {
   const cleanup = async (definition: ApiObject): Promise<Outcome> => {
     const kind = storedKindOf(definition as unknown as CustomResourceDefinition)
-    return untilNoneIsLeft(kind === undefined ? 0 : await deleteAll(resources, kind))
+    return kind === undefined || (await deleteAll(resources, kind)).count === 0 ? done() : again('1s')
   }
   const reconcile = async (definition: ApiObject): Promise<Outcome> => {
     if (isCondition(definition, 'NamesAccepted')) return done()
@@ -49,7 +40,12 @@ export function definitionController({ resources }: Pick<LifecycleOptions, 'reso
   return { ...lifecycle(customResourceDefinitionKind, crdFinalizer, cleanup), reconcile }
 }
 
-function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObject) => Promise<Outcome>): Controller {
+/** A controller of a built-in kind whose objects go when their clean-up is done. */
+export function lifecycle(
+  kind: ServedKind,
+  finalizer: string,
+  cleanup: NonNullable<Controller['cleanup']>,
+): Controller {
   return {
     name: `${kind.singular}-lifecycle`,
     kind,
@@ -67,40 +63,6 @@ function lifecycle(kind: ServedKind, finalizer: string, cleanup: (object: ApiObj
     reportsStatus: false,
     reconcile: async () => done(),
     cleanup,
-  }
-}
-
-function untilNoneIsLeft(left: number): Outcome {
-  return left === 0 ? done() : again('1s')
-}
-
-/** Asks for the deletion of every object of a kind; how many are still there, waiting for their finalizers. */
-async function deleteAll(resources: Resources, kind: ServedKind, namespace?: string): Promise<number> {
-  let left = 0
-  let token: string | undefined
-  do {
-    const page = await resources.list(kind, {
-      limit: 500,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(token === undefined ? {} : { continue: token }),
-    })
-    const gone = await Promise.all(page.items.map(({ object }) => deleteOne(resources, kind, object)))
-    left += gone.filter((isGone) => !isGone).length + (page.damaged?.length ?? 0)
-    token = page.continue
-  } while (token !== undefined)
-  return left
-}
-
-async function deleteOne(
-  resources: Resources,
-  kind: ServedKind,
-  { metadata: { name, namespace = '' } }: ApiObject,
-): Promise<boolean> {
-  try {
-    return (await resources.delete(kind, { name, namespace })).gone
-  } catch (error) {
-    if (hasCode(error, 'NOT_FOUND')) return true
-    throw error
   }
 }
 

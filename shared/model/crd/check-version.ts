@@ -1,4 +1,4 @@
-import type { CustomResourceDefinitionVersion, ScalePaths } from '../custom-resource-definition.ts'
+import type { CustomResourceDefinitionVersion } from '../custom-resource-definition.ts'
 import { dnsLabelFault } from '../dns-name.ts'
 import { compileJsonPath } from '../json-path.ts'
 import {
@@ -13,6 +13,7 @@ import {
 } from '../schema/field-error.ts'
 import { checkStructural } from '../schema/structural.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
+import type { ScalePaths } from '../served-kind.ts'
 
 /** One version of a kind: its schema, and the paths into it. */
 export function checkVersion(version: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
@@ -85,7 +86,9 @@ function checkScale(scale: ScalePaths, path: string): readonly FieldError[] {
 
 function checkPathBelow(jsonPath: string, field: string, prefixes: readonly string[]): readonly FieldError[] {
   const errors = checkPath(jsonPath, field)
-  if (errors.length > 0 || prefixes.some((prefix) => jsonPath.startsWith(prefix))) return errors
+  if (errors.length > 0) return errors
+  if (jsonPath.includes('[')) return [invalid(field, jsonPath, 'must be field names with a dot before each')]
+  if (prefixes.some((prefix) => jsonPath.startsWith(prefix))) return []
   const places = prefixes.map((prefix) => prefix.slice(0, -1)).join(' or ')
   return [invalid(field, jsonPath, `should be a json path under ${prefixes.length > 1 ? 'either ' : ''}${places}`)]
 }

@@ -434,7 +434,7 @@ describe('status', () => {
     { line: `GET ${widgets}/w1/scale`, status: 404 },
     { line: `GET ${widgets}/w1/status/more`, status: 404 },
     { line: 'GET /api/v1/namespaces/default/configmaps/c/status', status: 404 },
-    { line: 'PUT /api/v1/namespaces/default/finalize', status: 404 },
+    { line: 'PUT /api/v1/namespaces/default/finalize', status: 400 },
   ]
   it.each(rows)('$line is a $status', async ({ line, status }) => {
     expect((await harness.send(line)).status).toBe(status)

@@ -1,0 +1,23 @@
+import type { ServedKind } from '../model/served-kind.ts'
+import { namespaceKind } from '../resources/built-in-kinds.ts'
+import type { Verb } from './request-info.ts'
+
+/** A part of an object with a path of its own, as discovery tells it. */
+export interface Subresource {
+  readonly name: 'status' | 'scale' | 'finalize'
+  readonly verbs: readonly Verb[]
+  /** What it gives and takes. */
+  readonly is: Pick<ServedKind, 'group' | 'version' | 'kind'>
+}
+
+/** The subresources that objects of a kind have. */
+export function subresourcesOf(kind: ServedKind): readonly Subresource[] {
+  const all: readonly (Subresource | undefined)[] = [
+    kind.hasStatus ? { name: 'status', verbs: ['get', 'patch', 'update'], is: kind } : undefined,
+    kind.scale === undefined ? undefined : { name: 'scale', verbs: ['get', 'patch', 'update'], is: scaleKind },
+    kind === namespaceKind ? { name: 'finalize', verbs: ['update'], is: kind } : undefined,
+  ]
+  return all.filter((one) => one !== undefined)
+}
+
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const

@@ -1,0 +1,131 @@
+import { OperatingError } from '../../model/errors.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { onNewest } from '../../model/on-newest.ts'
+import { invalid } from '../../model/schema/field-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { ScalePaths } from '../../model/served-kind.ts'
+import type { HttpResponse } from '../../ports/http-handler.ts'
+import { jsonPatch } from '../../resources/json-patch.ts'
+import { mergePatch } from '../../resources/merge-patch.ts'
+import type { WriteOptions } from '../../resources/resources.ts'
+import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { placeBody } from '../place-body.ts'
+import { writeOptions } from '../query.ts'
+import { json, withWarnings } from '../reply.ts'
+import { mediaType, mediaTypeRefusal, readJson, readObject } from '../request-body.ts'
+import { requireOperations } from './patch.ts'
+
+/**
+ * `/scale` of a kind that says where its numbers of replicas are: `autoscaling/v1` Scale, whatever the kind. What is
+ * written changes that one field of the object.
+ */
+export function createScale(services: ApiServices): VerbHandler {
+  return async (call) => {
+    const paths = call.kind.scale
+    if (paths === undefined) throw new Error(`objects of ${call.kind.kind} have no scale`)
+    if (call.info.verb === 'get') return json(200, scaleOf((await read(call, services)).object, paths))
+    const options = writeOptions(call.request, call.info.verb === 'update' ? 'UpdateOptions' : 'PatchOptions')
+    return write(call, services, { paths, options, change: await readChange(call) })
+  }
+}
+
+function read(call: Call, { resources }: ApiServices): ReturnType<ApiServices['resources']['get']> {
+  return resources.get(call.kind, placeOf(call))
+}
+
+/** The Scale that a writer wants, of the Scale there is. */
+type Change = (live: JsonObject) => JsonObject
+
+async function readChange(call: Call): Promise<Change> {
+  if (call.info.verb === 'update') {
+    const body = placeBody(call, await readObject(call.request))
+    return () => body
+  }
+  const type = mediaType(call.request)
+  if (type === 'application/json-patch+json') {
+    const operations = requireOperations(await readJson(call.request))
+    return (live) => jsonPatch(live, operations)
+  }
+  if (type !== 'application/merge-patch+json') throw mediaTypeRefusal(type, patchTypes)
+  const body = await readJson(call.request)
+  return (live) => {
+    const changed = mergePatch(live, body)
+    if (isObject(changed)) return changed
+    throw new OperatingError('BAD_REQUEST', 'the body of a merge patch must be an object')
+  }
+}
+
+const patchTypes = 'application/json-patch+json, application/merge-patch+json'
+
+interface Plan {
+  readonly paths: ScalePaths
+  readonly options: WriteOptions
+  readonly change: Change
+}
+
+async function write(call: Call, services: ApiServices, { paths, options, change }: Plan): Promise<HttpResponse> {
+  let isNamed = false
+  const attempt = async (): Promise<HttpResponse> => {
+    const { object } = await read(call, services)
+    const live = scaleOf(object, paths)
+    const { metadata, replicas } = wantedOf(change(live), object)
+    const { resourceVersion } = object.metadata
+    const named = metadata['resourceVersion']
+    isNamed = named !== undefined && named !== '' && named !== resourceVersion
+    const version = isNamed ? { resourceVersion: String(named) } : { resourceVersion }
+    const body = mergePatch({ metadata: version }, nest(namesOf(paths.specReplicasPath), replicas)) as JsonObject
+    const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, options)
+    return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
+  }
+  return onNewest(attempt, (error) => !isNamed && error instanceof OperatingError && error.code === 'VERSION_CONFLICT')
+}
+
+/** Throws INVALID for a number of replicas that there cannot be. */
+function wantedOf(
+  scale: JsonObject,
+  { metadata: { name } }: ApiObject,
+): { readonly metadata: JsonObject; readonly replicas: number } {
+  const metadata = isObject(scale['metadata']) ? scale['metadata'] : {}
+  const { replicas = 0 } = isObject(scale['spec']) ? scale['spec'] : {}
+  if (typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31)
+    return { metadata, replicas }
+  const error = invalid('spec.replicas', replicas, 'must be a whole number, greater than or equal to 0')
+  throw new OperatingError('INVALID', `Scale.autoscaling "${name}" is invalid: ${error.field}: ${error.message}`, {
+    details: { name, group: 'autoscaling', kind: 'Scale', causes: [error] },
+  })
+}
+
+function scaleOf(object: ApiObject, paths: ScalePaths): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const selector = paths.labelSelectorPath === undefined ? undefined : valueAt(object, paths.labelSelectorPath)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: { replicas: countAt(object, paths.specReplicasPath) },
+    status: {
+      replicas: countAt(object, paths.statusReplicasPath),
+      ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
+    },
+  }
+}
+
+function countAt(object: ApiObject, path: string): number {
+  const value = valueAt(object, path)
+  return typeof value === 'number' ? value : 0
+}
+
+/** `.spec.replicas` in its names. */
+function namesOf(path: string): readonly string[] {
+  return path.split('.').slice(1)
+}
+
+function valueAt(object: ApiObject, path: string): Json | undefined {
+  let value: Json | undefined = object
+  for (const name of namesOf(path)) value = isObject(value) ? value[name] : undefined
+  return value
+}
+
+function nest([name = '', ...rest]: readonly string[], value: Json): JsonObject {
+  return { [name]: rest.length === 0 ? value : nest(rest, value) }
+}

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHarness, type Harness } from './harness.ts'
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createHarness()
+  await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'n' } } })
+})
+afterEach(() => harness.close())
+
+const put = (path: string, body: object) => harness.send(`PUT /api/v1/namespaces/n${path}`, { body: { ...body } })
+
+describe('a namespace', () => {
+  it('is held by Kubernetes finalizer, which no ordinary write changes', async () => {
+    const { body } = await harness.send('GET /api/v1/namespaces/n')
+    expect(body).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } })
+    const written = await put('', { metadata: { name: 'n', finalizers: body.metadata.finalizers } })
+    expect(written.body).toMatchObject({ metadata: body.metadata, spec: { finalizers: ['kubernetes'] } })
+    const patched = await harness.send('PATCH /api/v1/namespaces/n', {
+      type: 'application/merge-patch+json',
+      body: { spec: { finalizers: [] } },
+    })
+    expect(patched.body).toMatchObject({ metadata: body.metadata, spec: { finalizers: ['kubernetes'] } })
+  })
+
+  it('takes nothing new while it is being deleted', async () => {
+    expect((await harness.send('DELETE /api/v1/namespaces/n')).body).toMatchObject({ status: { phase: 'Terminating' } })
+    const refused = await harness.send('POST /api/v1/namespaces/n/configmaps', { body: { metadata: { name: 'c' } } })
+    expect(refused).toMatchObject({
+      status: 403,
+      body: {
+        reason: 'Forbidden',
+        message:
+          'configmaps "c" is forbidden: unable to create new content in namespace n because it is being terminated',
+        details: {
+          name: 'c',
+          kind: 'configmaps',
+          causes: [
+            {
+              reason: 'NamespaceTerminating',
+              message: 'namespace n is being terminated',
+              field: 'metadata.namespace',
+            },
+          ],
+        },
+      },
+    })
+  })
+
+  it('goes when it is finalized', async () => {
+    const { body } = await harness.send('DELETE /api/v1/namespaces/n')
+    expect(await put('/finalize', { metadata: { name: 'n' }, spec: { finalizers: ['kubernetes'] } })).toMatchObject({
+      status: 200,
+      body: { metadata: { resourceVersion: body.metadata.resourceVersion } },
+    })
+    const stale = { metadata: { name: 'n', resourceVersion: '1' }, spec: {} }
+    expect(await put('/finalize', stale)).toMatchObject({ status: 409 })
+    expect(await put('/finalize', { metadata: { name: 'n' }, spec: { finalizers: [] } })).toMatchObject({ status: 200 })
+    expect(await harness.send('GET /api/v1/namespaces/n')).toMatchObject({ status: 404 })
+  })
+
+  it('says so in discovery', async () => {
+    expect((await harness.send('GET /api/v1')).body.resources).toContainEqual(
+      expect.objectContaining({ name: 'namespaces/finalize', verbs: ['update'] }),
+    )
+    expect(await harness.send('PUT /api/v1/namespaces/default/configmaps/c/finalize')).toMatchObject({ status: 404 })
+  })
+})

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHarness, type Harness } from './harness.ts'
+
+const lamps = '/apis/example.com/v1/namespaces/default/lamps'
+const merge = 'application/merge-patch+json'
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'lamps.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Lamp', plural: 'lamps' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        subresources: {
+          status: {},
+          scale: {
+            specReplicasPath: '.spec.light.bulbs',
+            statusReplicasPath: '.status.bulbs',
+            labelSelectorPath: '.status.selector',
+          },
+        },
+      },
+    ],
+  },
+}
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createHarness()
+  await harness.send('POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition })
+  await harness.send(`POST ${lamps}`, {
+    body: { metadata: { name: 'a' }, spec: { light: { bulbs: 2 }, color: 'red' } },
+  })
+  await harness.send(`PATCH ${lamps}/a/status`, { type: merge, body: { status: { bulbs: 1, selector: 'app=a' } } })
+})
+afterEach(() => harness.close())
+
+describe('the scale of an object', () => {
+  it('says the replicas where the definition says they are', async () => {
+    expect((await harness.send(`GET ${lamps}/a/scale`)).body).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a', namespace: 'default', uid: expect.any(String), resourceVersion: expect.any(String) },
+      spec: { replicas: 2 },
+      status: { replicas: 1, selector: 'app=a' },
+    })
+  })
+
+  const writes = [
+    { line: `PATCH ${lamps}/a/scale`, type: merge, body: { spec: { replicas: 5 } } },
+    {
+      line: `PATCH ${lamps}/a/scale`,
+      type: 'application/json-patch+json',
+      body: [{ op: 'replace', path: '/spec/replicas', value: 5 }],
+    },
+    { line: `PUT ${lamps}/a/scale`, body: { metadata: { name: 'a', namespace: 'default' }, spec: { replicas: 5 } } },
+  ]
+  it.each(writes)('is written by $line $type, and nothing else changes', async ({ line, ...sent }) => {
+    expect(await harness.send(line, sent)).toMatchObject({
+      status: 200,
+      body: { kind: 'Scale', spec: { replicas: 5 } },
+    })
+    expect((await harness.send(`GET ${lamps}/a`)).body).toMatchObject({
+      metadata: { generation: 2 },
+      spec: { light: { bulbs: 5 }, color: 'red' },
+      status: { bulbs: 1 },
+    })
+  })
+
+  it('is not written by a dry run', async () => {
+    await harness.send(`PATCH ${lamps}/a/scale?dryRun=All`, { type: merge, body: { spec: { replicas: 5 } } })
+    expect((await harness.send(`GET ${lamps}/a`)).body.spec.light.bulbs).toBe(2)
+  })
+
+  const refusals = [
+    { why: 'fewer than none', sent: { body: { spec: { replicas: -1 } } }, status: 422 },
+    { why: 'half of one', sent: { body: { spec: { replicas: 0.5 } } }, status: 422 },
+    { why: 'a version that has passed', sent: { body: { metadata: { resourceVersion: '1' } } }, status: 409 },
+    { why: 'no object', sent: { body: '[]' }, status: 400 },
+    { why: 'a strategic patch', sent: { type: 'application/strategic-merge-patch+json', body: {} }, status: 415 },
+  ]
+  it.each(refusals)('refuses $why', async ({ sent, status }) => {
+    expect((await harness.send(`PATCH ${lamps}/a/scale`, { type: merge, ...sent })).status).toBe(status)
+  })
+
+  it('is there for its own kind only', async () => {
+    expect(await harness.send('GET /api/v1/namespaces/default/configmaps/a/scale')).toMatchObject({ status: 404 })
+    expect(await harness.send(`DELETE ${lamps}/a/scale`)).toMatchObject({ status: 405 })
+    expect(await harness.send(`GET ${lamps}/none/scale`)).toMatchObject({ status: 404 })
+  })
+
+  it('is discovered', async () => {
+    expect((await harness.send('GET /apis/example.com/v1')).body.resources).toContainEqual(
+      expect.objectContaining({ name: 'lamps/scale', group: 'autoscaling', version: 'v1', kind: 'Scale' }),
+    )
+  })
+})
