@@ -1,8 +1,15 @@
+import { isSuperuser } from '../model/access/authorize.ts'
+import type { Attributes } from '../model/access/rules.ts'
 import { OperatingError } from '../model/errors.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
+import type { PermitWrite } from '../resources/resources.ts'
+import { attributesOf } from './access/attributes.ts'
+import { permitFor } from './access/grants.ts'
+import { requireAllowed } from './access/guard.ts'
+import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
 import { emptyKinds } from './empty-kinds.ts'
@@ -19,7 +26,7 @@ import { createMeasure } from './measure.ts'
 import { createPathHandler } from './paths.ts'
 import { plainText, withWarnings } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
-import { answerReview } from './reviews/review.ts'
+import { createReview } from './reviews/review.ts'
 import { isReview, reviewKinds } from './reviews/review-kinds.ts'
 import { subresourcesOf } from './subresources.ts'
 import { createCreate } from './verbs/create.ts'
@@ -40,21 +47,29 @@ import { createWatch } from './verbs/watch.ts'
  * Status.
  */
 export function createApi(services: ApiServices): HttpHandler {
-  const { authenticate, catalog, logger } = services
+  const { authenticate, catalog, logger, readAccess } = services
   const handlerOf = createHandlers(services)
   const answerPath = createPathHandler(services)
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
     if (request.path === '/readyz') return answerReady(services)
     if (alive.includes(request.path)) return plainText(200, 'ok')
-    const user = await requireUser(request, authenticate)
+    const sender = await requireUser(request, authenticate)
+    const user = await actingUser(request, sender, readAccess)
     const info = requestInfo(request)
+    const permit = isSuperuser(user) ? undefined : await admit(user, attributesOf(request, info))
     if (!info.isResource) return answerPath(request, info.segments)
-    refuseImpersonation(request, user)
     const kind = await kindOf(info, catalog)
-    const reply = (): Promise<HttpResponse> => handlerOf(info, kind)({ request, info, kind, user })
+    const reply = (): Promise<HttpResponse> => handlerOf(info, kind)({ request, info, kind, user, permit })
     const { deprecation } = kind
     return deprecation === undefined ? reply() : withWarnings(await told(request, reply), [deprecation])
+  }
+
+  /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
+  const admit = async (user: User, wanted: Attributes): Promise<PermitWrite | undefined> => {
+    await requireAllowed(user, wanted, readAccess)
+    if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
+    return permitFor(user, wanted, await readAccess())
   }
 
   const told = async (request: HttpRequest, reply: () => Promise<HttpResponse>): Promise<HttpResponse> => {
@@ -70,6 +85,9 @@ export function createApi(services: ApiServices): HttpHandler {
 
   return (request) => told(request, () => answer(request))
 }
+
+/** What is written is looked at, too. */
+const writing: readonly string[] = ['create', 'update', 'patch']
 
 /** Open to all: whether the process answers is no secret. */
 const alive: readonly string[] = ['/healthz', '/livez']
@@ -98,7 +116,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
     finalize: { update: measured('update', createFinalize(services)) },
     scale: { get: measured('get', scale), update: measured('update', scale), patch: measured('patch', scale) },
   }
-  const review = measured('create', answerReview)
+  const review = measured('create', createReview(services))
   return ({ verb, subresource }, kind) => {
     if (isReview(kind)) return review
     return ofSubresource[subresource]?.[verb] ?? verbs[verb]
@@ -110,20 +128,6 @@ async function requireUser(request: HttpRequest, authenticate: Authenticator): P
   if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
   return user
 }
-
-/**
- * Whoever asks as somebody else, as `kubectl --as` and consoles for many people do, counts on having no more rights
- * than that one. Discovery is the same for all; refused there, kubectl would say nothing but "unknown".
- */
-function refuseImpersonation(request: HttpRequest, { name }: User): void {
-  if (impersonation.every((header) => request.header(header) === undefined)) return
-  throw new OperatingError(
-    'FORBIDDEN',
-    `impersonation is not known here: the request would run with the rights of ${JSON.stringify(name)}`,
-  )
-}
-
-const impersonation: readonly string[] = ['impersonate-user', 'impersonate-group', 'impersonate-uid']
 
 const unstored: readonly ServedKind[] = [...emptyKinds, ...reviewKinds]
 

@@ -7,7 +7,8 @@ import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
-import type { Place, Resources } from '../resources/resources.ts'
+import type { PermitWrite, Place, Resources } from '../resources/resources.ts'
+import type { ReadAccess } from './access/guard.ts'
 import type { ResourceRequest } from './request-info.ts'
 
 /** What the API stands on. */
@@ -17,6 +18,9 @@ export interface ApiServices {
   readonly feed: ChangeFeed
   readonly clock: Clock
   readonly authenticate: Authenticator
+  readonly readAccess: ReadAccess
+  /** Who a token is of, for TokenReview, where tokens are known here. */
+  readonly reviewToken?: Authenticator
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly explain: Explain
@@ -46,6 +50,8 @@ export interface Call {
   readonly info: ResourceRequest
   readonly kind: ServedKind
   readonly user: User
+  /** What the user may write is not all that the verb allows. */
+  readonly permit?: PermitWrite | undefined
 }
 
 /** Answers one verb. What it throws becomes a Status. */
@@ -59,4 +65,9 @@ export function placeOf({ info, kind }: Call): Place {
 /** The one subresource that objects have, if the URL asks for it. */
 export function subresourceOf({ info }: Call): { readonly subresource?: 'status' } {
   return info.subresource === 'status' ? { subresource: 'status' } : {}
+}
+
+/** As an option of a write. */
+export function permitOf({ permit }: Call): { readonly permit?: PermitWrite } {
+  return permit === undefined ? {} : { permit }
 }

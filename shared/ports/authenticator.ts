@@ -7,4 +7,7 @@ export type Authenticator = (authorization: string | undefined) => User | undefi
 export interface User {
   readonly name: string
   readonly groups: readonly string[]
+  readonly uid?: string
+  /** More about the user, by names that who authenticates chooses. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>
 }

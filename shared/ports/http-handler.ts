@@ -11,11 +11,15 @@ export interface HttpRequest {
   readonly query: URLSearchParams
   /** By lower-case name. */
   header(name: string): string | undefined
+  /** Every line of the head whose name begins so, each apart, by lower-case name. */
+  fieldsUnder(prefix: string): readonly HeaderField[]
   /** The whole body, once. Throws TOO_LARGE as soon as it is longer than `bytesMax`. */
   body(bytesMax: number): Promise<Uint8Array>
   /** Aborts when the client leaves or the server closes: a stream then ends. */
   readonly signal: AbortSignal
 }
+
+export type HeaderField = readonly [name: string, value: string]
 
 export interface HttpResponse {
   readonly status: number

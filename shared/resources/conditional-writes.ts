@@ -8,7 +8,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
-import type { Deleted, Place, Written } from './resources.ts'
+import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
 import type { Surroundings } from './strategies.ts'
 import { findTouched } from './transitions.ts'
@@ -31,6 +31,7 @@ export interface ChangePlan {
   readonly dryRun: boolean
   /** Who writes. */
   readonly manager: string
+  readonly permit?: PermitWrite | undefined
 }
 
 export interface Planned extends Pick<Written, 'warnings'> {
@@ -82,12 +83,13 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     kind: ServedKind,
     before: StoredObject,
     { warnings, ...planned }: Planned,
-    { dryRun, manager }: ChangePlan,
+    { dryRun, manager, permit }: ChangePlan,
   ): Promise<Written> => {
     const around = await surroundings(kind)
     const object = completeState(kind, before.object, planned.object, around)
     const touched = findTouched(before.object, object)
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
+    permit?.(object, before.object)
     const next = withAcceptedChange(kind, before, { ...before, object }, { manager, nowMs: around.nowMs })
     if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
     const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched))

@@ -120,6 +120,7 @@ async function create(
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const state = firstState(kind, how.withOwner(object, body), around)
+  how.permit?.(state.object)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
@@ -202,8 +203,12 @@ const mustNameVersion = {
   message: 'Invalid value: 0x0: must be specified for an update',
 } as const
 
-function plan(next: ChangePlan['next'], namesVersion: boolean, { dryRun = false, manager }: WriteOptions): ChangePlan {
-  return { next, namesVersion, dryRun, manager }
+function plan(
+  next: ChangePlan['next'],
+  namesVersion: boolean,
+  { dryRun = false, manager, permit }: WriteOptions,
+): ChangePlan {
+  return { next, namesVersion, dryRun, manager, permit }
 }
 
 /** The object after a write through one of its two paths. */

@@ -107,9 +107,15 @@ export type NameRule = 'subdomain' | 'path segment'
 
 function checkName(name: string, rule: NameRule): readonly FieldError[] {
   if (name === '') return [fieldRequired('metadata.name', 'name or generateName is required')]
-  if (rule === 'path segment') return checkPathSegment('metadata.name', name)
+  if (rule === 'path segment') return [...checkLength(name), ...checkPathSegment('metadata.name', name)]
   if (name.length > 253) return [invalid('metadata.name', name, 'must be no more than 253 characters')]
   return dns1123Subdomain.test(name) ? [] : [invalid('metadata.name', name, subdomainRule)]
+}
+
+/** Of any signs, so that bytes count: it is part of keys. */
+function checkLength(name: string): readonly FieldError[] {
+  const isShort = new TextEncoder().encode(name).length <= 253
+  return isShort ? [] : [invalid('metadata.name', name, 'must be no more than 253 bytes')]
 }
 
 /** Errors of a name that is one part of a path. */

@@ -63,7 +63,12 @@ export interface WriteOptions {
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore'
   /** Of an apply: looks at what is there, each time before it is changed, and refuses by throwing. */
   readonly check?: (live: ApiObject) => void
+  /** Refuses the object as it is to be, by throwing. */
+  readonly permit?: PermitWrite
 }
+
+/** `live` is what was there. */
+export type PermitWrite = (next: ApiObject, live?: ApiObject) => void
 
 export interface SubresourceOption {
   readonly subresource?: 'status'

@@ -122,6 +122,7 @@ async function readPage(process: TestProcess, path: string): Promise<string> {
     path,
     query: new URLSearchParams(),
     header: () => {},
+    fieldsUnder: () => [],
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
   })

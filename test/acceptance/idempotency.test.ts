@@ -104,6 +104,7 @@ describe('a reconciler', () => {
         path: '/api/v1/namespaces/default/configmaps/w',
         query: new URLSearchParams({ fieldManager: 'somebody', ...query }),
         header: (name) => (name === 'content-type' ? 'application/apply-patch+yaml' : undefined),
+        fieldsUnder: () => [],
         body: async () =>
           new TextEncoder().encode(
             JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'w' }, data: { size: '99' } }),

@@ -80,6 +80,7 @@ describe('the fields of the status', () => {
       path: '/apis/test.setpoint.dev/v1/namespaces/default/widgets/w/status',
       query: new URLSearchParams({ fieldManager: 'person', force: 'true' }),
       header: (name) => (name === 'content-type' ? 'application/apply-patch+yaml' : undefined),
+      fieldsUnder: () => [],
       body: async () =>
         new TextEncoder().encode(
           JSON.stringify({ apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata: { name: 'w' }, status }),

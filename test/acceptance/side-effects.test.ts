@@ -124,6 +124,7 @@ async function listEvents(): Promise<unknown> {
     path: '/api/v1/namespaces/default/events',
     query: new URLSearchParams(),
     header: (name) => (name === 'authorization' ? 'Bearer any' : undefined),
+    fieldsUnder: () => [],
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
   })

@@ -105,6 +105,7 @@ it('takes a pause, an annotation, a label, a status and a deletion, and loses no
     method: 'PATCH',
     query: new URLSearchParams({ fieldManager: 'somebody' }),
     header: (name) => (name === 'content-type' ? 'application/apply-patch+yaml' : undefined),
+    fieldsUnder: () => [],
     body: async () => new TextEncoder().encode(JSON.stringify(note)),
   })
   expect(applied.status).toBe(200)
@@ -226,6 +227,7 @@ function getting(path: string): Parameters<TestEnv['api']>[0] {
     path,
     query: new URLSearchParams(),
     header: () => {},
+    fieldsUnder: () => [],
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
   }

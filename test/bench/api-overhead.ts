@@ -6,6 +6,7 @@ import { startHttpServer } from '../../shared/adapters/local/https/http-server.t
 import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheus-telemetry.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../shared/adapters/local/https/token-authenticator.ts'
+import { createAccessBook } from '../../shared/model/access/access-book.ts'
 import { createApi } from '../../shared/api/api.ts'
 import type { ApiObject } from '../../shared/model/object.ts'
 import type { ServedKind } from '../../shared/model/served-kind.ts'
@@ -92,6 +93,7 @@ const api: HttpHandler = createApi({
   },
   clock: systemClock,
   authenticate: createTokenAuthenticator(token, localAdministrator),
+  readAccess: async () => createAccessBook(),
   version: '0.0.0',
   logger,
   telemetry: createPrometheusTelemetry(),
@@ -229,6 +231,7 @@ async function handlerUs({ method, path, type, body = '' }: Case): Promise<numbe
     path: pathname,
     query: new URLSearchParams(query),
     header: (name) => headers[name],
+    fieldsUnder: () => [],
     body: () => Promise.resolve(bytes),
     signal: idle,
   })

@@ -30,6 +30,7 @@ it('a control plane that has answered a request and opened a watch exposes every
     path: '/api/v1/namespaces',
     query: new URLSearchParams({ watch: 'true' }),
     header: () => {},
+    fieldsUnder: () => [],
     body: async () => new Uint8Array(),
     signal: client.signal,
   })

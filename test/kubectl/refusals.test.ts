@@ -66,14 +66,6 @@ describe.skipIf(newest === undefined)(
       })
     })
 
-    it('for somebody else, whom it would speak for', async () => {
-      for (const command of ['get wd --as=bob', 'get wd --as=bob --as-group=admins', 'delete wd x --as=bob'])
-        expect(await kubectl.fails(command)).toContain(
-          'Error from server (Forbidden): impersonation is not known here: the request would run with the rights of "setpoint-admin"',
-        )
-      expect(await kubectl.fails('auth can-i get wd --as=bob')).toContain('impersonation is not known here')
-    })
-
     it('for what runs in a cluster: what is not there', async () => {
       const { fails } = kubectl
       expect(await fails('create deployment x --image=y')).toContain('apps/v1 has no resource "deployments"')

@@ -17,6 +17,7 @@ export function httpRequest(line: string, body: unknown, token: string, signal =
     path,
     query: new URLSearchParams(query),
     header: (name) => headers[name],
+    fieldsUnder: () => [],
     body: async () => bytes,
     signal,
   }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { Readable } from 'node:stream'
 import { OperatingError } from '../../model/errors.ts'
-import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
+import type { HeaderField, HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 
 /**
  * The shell of the API on Lambda behind a regional REST API with response streaming: the proxy event as a request, and
@@ -27,6 +27,7 @@ export function requestOf(event: APIGatewayProxyEvent, principal: string, signal
     path: event.path,
     query: queryOf(event),
     header: (name) => (name === 'authorization' ? principal : headers.get(name)),
+    fieldsUnder: (prefix) => fieldsUnder(event, prefix),
     body: async (bytesMax) => bodyOf(event, bytesMax),
     signal,
   }
@@ -46,6 +47,16 @@ function lowerCased({ multiValueHeaders, headers }: APIGatewayProxyEvent): Reado
   for (const [name, values = []] of Object.entries(multiValueHeaders ?? {}))
     all.set(name.toLowerCase(), values.join(', '))
   return all
+}
+
+/** The gateway gives each line apart; what gives none of them apart has one of each name. */
+function fieldsUnder({ multiValueHeaders, headers }: APIGatewayProxyEvent, prefix: string): readonly HeaderField[] {
+  const single = Object.entries(headers ?? {}).map(([name, value = '']) => [name, [value]] as const)
+  const lines = new Map<string, readonly string[]>(single.map(([name, values]) => [name.toLowerCase(), values]))
+  for (const [name, values = []] of Object.entries(multiValueHeaders ?? {})) lines.set(name.toLowerCase(), values)
+  return [...lines]
+    .filter(([name]) => name.startsWith(prefix))
+    .flatMap(([name, values]) => values.map((value): HeaderField => [name, value]))
 }
 
 function queryOf({ multiValueQueryStringParameters, queryStringParameters }: APIGatewayProxyEvent): URLSearchParams {

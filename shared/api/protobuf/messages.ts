@@ -96,6 +96,12 @@ const accessReviewSpec = message({
   1: one('resourceAttributes', resourceAttributes),
   2: one('nonResourceAttributes', message({ 1: string('path'), 2: string('verb') })),
 })
+const subjectReviewSpec = message({
+  ...accessReviewSpec.fields,
+  3: string('user'),
+  4: strings('groups'),
+  6: string('uid'),
+})
 const deleteOptions = message({
   1: int('gracePeriodSeconds'),
   2: one('preconditions', message({ 1: string('uid'), 2: string('resourceVersion') })),
@@ -211,6 +217,12 @@ const messages: { readonly [type: string]: Message } = {
   'v1/DeleteOptions': deleteOptions,
   'meta.k8s.io/v1/DeleteOptions': deleteOptions,
   'authorization.k8s.io/v1/SelfSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', accessReviewSpec) }),
+  'authorization.k8s.io/v1/SubjectAccessReview': message({ 1: objectMeta, 2: one('spec', subjectReviewSpec) }),
+  'authorization.k8s.io/v1/LocalSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', subjectReviewSpec) }),
+  'authentication.k8s.io/v1/TokenReview': message({
+    1: objectMeta,
+    2: one('spec', message({ 1: string('token'), 2: strings('audiences') })),
+  }),
   'authorization.k8s.io/v1/SelfSubjectRulesReview': message({
     1: objectMeta,
     2: one('spec', message({ 1: string('namespace') })),

@@ -5,24 +5,31 @@ import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
 export const reviewKinds: readonly ServedKind[] = [
   reviewKind('authentication.k8s.io', 'SelfSubjectReview', {
     description: 'Asks who the sender is, as the control plane sees it.',
+    status: { type: 'object', properties: { userInfo: userInfo() } },
+  }),
+  reviewKind('authentication.k8s.io', 'TokenReview', {
+    description: 'Asks who a token is of.',
+    spec: { type: 'object', properties: { token: string(), audiences: strings() } },
     status: {
       type: 'object',
-      properties: { userInfo: { type: 'object', properties: { username: string(), groups: strings() } } },
+      properties: { authenticated: { type: 'boolean' }, user: userInfo(), audiences: strings(), error: string() },
     },
   }),
   reviewKind('authorization.k8s.io', 'SelfSubjectAccessReview', {
     description: 'Asks whether the sender may do one thing.',
-    spec: {
-      type: 'object',
-      properties: {
-        resourceAttributes: fields('namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'),
-        nonResourceAttributes: fields('path', 'verb'),
-      },
-    },
-    status: {
-      type: 'object',
-      properties: { allowed: { type: 'boolean' }, denied: { type: 'boolean' }, reason: string() },
-    },
+    spec: { type: 'object', properties: target() },
+    status: decision(),
+  }),
+  reviewKind('authorization.k8s.io', 'SubjectAccessReview', {
+    description: 'Asks whether somebody may do one thing.',
+    spec: { type: 'object', properties: subjectAndTarget() },
+    status: decision(),
+  }),
+  reviewKind('authorization.k8s.io', 'LocalSubjectAccessReview', {
+    description: 'Asks whether somebody may do one thing in a namespace.',
+    namespaced: true,
+    spec: { type: 'object', properties: subjectAndTarget() },
+    status: decision(),
   }),
   reviewKind('authorization.k8s.io', 'SelfSubjectRulesReview', {
     description: 'Asks for everything that the sender may do in a namespace.',
@@ -30,15 +37,10 @@ export const reviewKinds: readonly ServedKind[] = [
     status: {
       type: 'object',
       properties: {
-        resourceRules: {
-          type: 'array',
-          items: { type: 'object', properties: { verbs: strings(), apiGroups: strings(), resources: strings() } },
-        },
-        nonResourceRules: {
-          type: 'array',
-          items: { type: 'object', properties: { verbs: strings(), nonResourceURLs: strings() } },
-        },
+        resourceRules: ruleList({ apiGroups: strings(), resources: strings(), resourceNames: strings() }),
+        nonResourceRules: ruleList({ nonResourceURLs: strings() }),
         incomplete: { type: 'boolean' },
+        evaluationError: string(),
       },
     },
   }),
@@ -53,20 +55,56 @@ interface ReviewSchema {
   readonly description: string
   readonly spec?: StructuralSchema
   readonly status: StructuralSchema
+  readonly namespaced?: true
 }
 
-function reviewKind(group: string, kind: string, { description, ...parts }: ReviewSchema): ServedKind {
+function reviewKind(group: string, kind: string, { description, namespaced, ...parts }: ReviewSchema): ServedKind {
   return defineBuiltInKind({
     group,
     kind,
     plural: `${kind.toLowerCase()}s`,
-    namespaced: false,
+    namespaced: namespaced === true,
     schema: {
       type: 'object',
       description,
       properties: { apiVersion: string(), kind: string(), metadata: { type: 'object' }, ...parts },
     },
   })
+}
+
+function target(): Record<string, StructuralSchema> {
+  return {
+    resourceAttributes: fields('namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'),
+    nonResourceAttributes: fields('path', 'verb'),
+  }
+}
+
+function subjectAndTarget(): Record<string, StructuralSchema> {
+  return { ...target(), user: string(), groups: strings(), uid: string(), extra: extra() }
+}
+
+function decision(): StructuralSchema {
+  return {
+    type: 'object',
+    properties: {
+      allowed: { type: 'boolean' },
+      denied: { type: 'boolean' },
+      reason: string(),
+      evaluationError: string(),
+    },
+  }
+}
+
+function ruleList(properties: Record<string, StructuralSchema>): StructuralSchema {
+  return { type: 'array', items: { type: 'object', properties: { verbs: strings(), ...properties } } }
+}
+
+function userInfo(): StructuralSchema {
+  return { type: 'object', properties: { username: string(), uid: string(), groups: strings(), extra: extra() } }
+}
+
+function extra(): StructuralSchema {
+  return { type: 'object', additionalProperties: strings() }
 }
 
 function fields(...names: readonly string[]): StructuralSchema {

@@ -1,59 +1,152 @@
+import { rulesFor } from '../../model/access/authorize.ts'
+import type { Attributes, PolicyRule } from '../../model/access/rules.ts'
+import { textsOf } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { apiVersionOf } from '../../model/object.ts'
-import { invalid } from '../../model/schema/field-error.ts'
+import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
 import type { User } from '../../ports/authenticator.ts'
-import type { VerbHandler } from '../call.ts'
+import { refuse } from '../../resources/admission.ts'
+import { decideAccess } from '../access/guard.ts'
+import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { json } from '../reply.ts'
 import { readObject } from '../request-body.ts'
 import { methodNotAllowed } from '../request-info.ts'
 
-/**
- * `POST` of a review: the body comes back with the answer as its status. Until there are roles, who is known may do
- * everything.
- */
-export const answerReview: VerbHandler = async (call) => {
-  const { kind, info, request, user } = call
-  if (info.name !== '') throw methodNotAllowed()
-  const body = await readObject(request)
-  const status = answers[kind.kind]?.(body, user) ?? {}
-  return json(201, {
-    ...body,
-    apiVersion: apiVersionOf(kind.group, kind.version),
-    kind: kind.kind,
-    metadata: metadataOf(body),
-    status,
-  })
+type ReviewServices = Pick<ApiServices, 'readAccess' | 'reviewToken'>
+
+/** `POST` of a review: the body comes back with the answer as its status. */
+export function createReview(services: ReviewServices): VerbHandler {
+  return async (call) => {
+    const { kind, info, request } = call
+    if (info.name !== '') throw methodNotAllowed()
+    const body = await readObject(request)
+    const status = (await answers[kind.kind]?.(body, call, services)) ?? {}
+    return json(201, {
+      ...body,
+      apiVersion: apiVersionOf(kind.group, kind.version),
+      kind: kind.kind,
+      metadata: metadataOf(body),
+      status,
+    })
+  }
 }
 
-const answers: Readonly<Record<string, (body: JsonObject, user: User) => JsonObject>> = {
-  SelfSubjectReview: (_body, { name, groups }) => ({ userInfo: { username: name, groups: [...groups] } }),
-  SelfSubjectAccessReview: (body) => {
-    checkAccessSpec(body['spec'])
-    return { allowed: true, reason: 'every authenticated user is an administrator' }
+type Answer = (body: JsonObject, call: Call, services: ReviewServices) => Promise<JsonObject>
+
+const answers: Readonly<Record<string, Answer>> = {
+  SelfSubjectReview: async (_body, { user }) => ({ userInfo: userInfo(user) }),
+
+  SelfSubjectAccessReview: async (body, call, { readAccess }) => {
+    const spec = specOf(body)
+    refuse(call.kind, '', checkTarget(spec))
+    return accessStatus(await decideAccess(call.user, wantedBy(spec), readAccess))
   },
-  SelfSubjectRulesReview: () => ({
-    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-    incomplete: false,
-  }),
+
+  SubjectAccessReview: (body, call, { readAccess }) => reviewSubject(specOf(body), call, readAccess),
+
+  LocalSubjectAccessReview: (body, call, { readAccess }) => {
+    const spec = specOf(body)
+    refuse(call.kind, '', checkPlace(spec, call.info.namespace))
+    return reviewSubject(spec, call, readAccess)
+  },
+
+  SelfSubjectRulesReview: async (body, { user }, { readAccess }) => {
+    const { namespace } = specOf(body)
+    if (typeof namespace !== 'string' || namespace === '')
+      throw new OperatingError('BAD_REQUEST', 'no namespace on request')
+    const { rules, problem } = rulesFor(user, namespace, await readAccess())
+    return {
+      resourceRules: rules.filter(({ resources }) => resources.length > 0).map(resourceRule),
+      nonResourceRules: rules
+        .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+        .map(({ verbs, nonResourceURLs }) => ({ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] })),
+      incomplete: problem !== '',
+      ...(problem === '' ? {} : { evaluationError: problem }),
+    }
+  },
+
+  TokenReview: async (body, _call, { reviewToken }) => {
+    const { token } = specOf(body)
+    if (reviewToken === undefined) return { authenticated: false, error: 'tokens are checked ahead of this server' }
+    const user = typeof token === 'string' && token !== '' ? await reviewToken(`Bearer ${token}`) : undefined
+    return user === undefined
+      ? { authenticated: false, error: 'the token is not known' }
+      : { authenticated: true, user: userInfo(user) }
+  },
 }
 
-function checkAccessSpec(spec: unknown): void {
-  const { resourceAttributes, nonResourceAttributes } = isObject(spec) ? spec : {}
-  if (isObject(resourceAttributes) !== isObject(nonResourceAttributes)) return
-  const cause = invalid(
-    'spec.resourceAttributes',
-    spec ?? null,
-    'exactly one of nonResourceAttributes or resourceAttributes must be specified',
-  )
-  throw new OperatingError(
-    'INVALID',
-    `SelfSubjectAccessReview.authorization.k8s.io "" is invalid: ${cause.field}: ${cause.message}`,
-    {
-      details: { group: 'authorization.k8s.io', kind: 'SelfSubjectAccessReview', causes: [cause] },
-    },
-  )
+async function reviewSubject(
+  spec: JsonObject,
+  { kind }: Call,
+  readAccess: ReviewServices['readAccess'],
+): Promise<JsonObject> {
+  const { user: name = '', groups } = spec
+  const user = { name: String(name), groups: textsOf(groups) }
+  const isNobody = user.name === '' && user.groups.length === 0
+  const nobody = fieldRequired('spec.user', 'at least one of user or group must be specified')
+  refuse(kind, '', [...(isNobody ? [nobody] : []), ...checkTarget(spec)])
+  return accessStatus(await decideAccess(user, wantedBy(spec), readAccess))
+}
+
+function accessStatus({ allowed, reason }: { readonly allowed: boolean; readonly reason: string }): JsonObject {
+  return reason === '' ? { allowed } : { allowed, reason }
+}
+
+function specOf({ spec }: JsonObject): JsonObject {
+  return isObject(spec) ? spec : {}
+}
+
+function wantedBy({ resourceAttributes: resource, nonResourceAttributes: path }: JsonObject): Attributes {
+  if (isObject(path)) return { verb: textOf(path['verb']), path: textOf(path['path']) }
+  const asked = isObject(resource) ? resource : {}
+  return {
+    verb: textOf(asked['verb']),
+    group: textOf(asked['group']),
+    resource: textOf(asked['resource']),
+    subresource: textOf(asked['subresource']),
+    namespace: textOf(asked['namespace']),
+    name: textOf(asked['name']),
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function checkTarget(spec: JsonObject): readonly FieldError[] {
+  if (isObject(spec['resourceAttributes']) !== isObject(spec['nonResourceAttributes'])) return []
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+  return [invalid('spec.resourceAttributes', spec, why)]
+}
+
+/** A local review is about the namespace that it is in. */
+function checkPlace(
+  { resourceAttributes, nonResourceAttributes }: JsonObject,
+  namespace: string,
+): readonly FieldError[] {
+  const path = isObject(nonResourceAttributes)
+    ? [invalid('spec.nonResourceAttributes', nonResourceAttributes, 'disallowed on this kind of request')]
+    : []
+  const asked = isObject(resourceAttributes) ? textOf(resourceAttributes['namespace']) : namespace
+  const place = invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
+  return asked === namespace ? path : [...path, place]
+}
+
+function resourceRule({ verbs, apiGroups, resources, resourceNames }: PolicyRule): JsonObject {
+  const rule = { verbs: [...verbs], apiGroups: [...apiGroups], resources: [...resources] }
+  return resourceNames.length === 0 ? rule : { ...rule, resourceNames: [...resourceNames] }
+}
+
+function userInfo({ name, groups, uid, extra }: User): JsonObject {
+  return {
+    username: name,
+    ...(uid === undefined ? {} : { uid }),
+    groups: [...groups],
+    ...(extra === undefined
+      ? {}
+      : { extra: Object.fromEntries(Object.entries(extra).map(([key, all]) => [key, [...all]])) }),
+  }
 }
 
 function metadataOf({ metadata }: JsonObject): JsonObject {

@@ -122,8 +122,8 @@ function gatherRules(role: ApiObject, clusterRoles: ReadonlyMap<string, ApiObjec
   // A set is gone through with what is added meanwhile.
   for (const next of seen) {
     const selectors = aggregationOf(next)
-    const gathered = [...clusterRoles.values()].filter((other) => isGathered(other, selectors))
-    for (const other of gathered) seen.add(other)
+    const others = selectors === undefined ? [] : [...clusterRoles.values()]
+    for (const gathered of others.filter((other) => isGathered(other, selectors))) seen.add(gathered)
     if (selectors === undefined) for (const rule of rulesOf(next)) found.set(JSON.stringify(rule), rule)
   }
   return [...found.keys()].toSorted().map((text) => found.get(text) as PolicyRule)

@@ -30,16 +30,17 @@ function coversUrl(allowed: string, wanted: string): boolean {
 
 /**
  * What of the wanted rules nobody has who has these, in the smallest parts; empty if all is covered. As Kubernetes, one
- * rule has to cover a part alone. What is more work than a request
- * may be is taken for not covered.
+ * rule has to cover a part alone. What would be more work than a request may be is taken for not covered.
  */
 export function findUncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   const uncovered: PolicyRule[] = []
-  let looked = 0
+  let work = 0
+  const isCovered = (part: PolicyRule): boolean =>
+    held.some((rule) => (work += weightOf(rule)) <= workMax && coversPart(rule, part))
   for (const rule of wanted) {
     for (const part of partsOf(rule)) {
-      looked += held.length + 1
-      if (looked <= pairsMax && held.some((one) => coversPart(one, part))) continue
+      work++
+      if (isCovered(part)) continue
       uncovered.push(part)
       if (uncovered.length >= uncoveredMax) return uncovered
     }
@@ -47,8 +48,13 @@ export function findUncovered(held: readonly PolicyRule[], wanted: readonly Poli
   return uncovered
 }
 
-/** About 100 ms. */
-const pairsMax = 1_000_000
+/** What it costs at most to look at a rule. */
+export function weightOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  return 1 + verbs.length + apiGroups.length + resources.length + resourceNames.length + nonResourceURLs.length
+}
+
+/** Of weights, for one question: some ten milliseconds. */
+export const workMax = 3_000_000
 /** Of more than this nobody is told. */
 const uncoveredMax = 100
 

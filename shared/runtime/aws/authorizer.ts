@@ -2,6 +2,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 
 import { createJwtVerifier, type KeyFetch } from '../../adapters/aws/sign-in/jwt-verifier.ts'
 import { contextOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
+import { authenticatedGroup, readerGroup, superuserGroup } from '../../model/access/authorize.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { AwsBoundary } from './boundary.ts'
@@ -41,7 +42,8 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
     const [, token = ''] = /^bearer +([^ ]+)$/i.exec(authorization) ?? []
     const name = await (token.startsWith(stsTokenPrefix) ? sts(token) : jwt(token)).catch(asAnswer)
     const isAdministrator = administrators.has(name)
-    const user = { name, groups: [...(isAdministrator ? ['system:masters'] : []), 'system:authenticated'] }
+    const standing = isAdministrator ? [superuserGroup] : readers.has(name) ? [readerGroup] : []
+    const user = { name, groups: [...standing, authenticatedGroup] }
     if (isAdministrator) return answer(user, 'Allow', stageOf(methodArn, '*'))
     return readers.has(name)
       ? answer(user, 'Allow', stageOf(methodArn, 'GET/*'))

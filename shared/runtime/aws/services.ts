@@ -13,7 +13,9 @@ import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import { createResources } from '../../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
+import { createStoredAccess } from '../../resources/stored-access.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
+import type { ReadAccess } from '../../api/access/guard.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { withSafetyNet } from '../../engine/wake/safety-net.ts'
 
@@ -29,7 +31,11 @@ export interface TablePorts {
 /** What the functions of one control plane work with: made once per process, and used by all its invocations. */
 export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {
   readonly reserve: Reserve
+  readonly readAccess: ReadAccess
 }
+
+/** A process of the API knows a role or a binding that another one wrote so long after. */
+const accessMaxAgeMs = 10_000
 
 export interface AwsServicesOptions {
   readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>
@@ -52,7 +58,8 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
   const { clock, random, retire } = boundary
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs })
-  const store = withSafetyNet(tellDefinitionWrites(ports.store, catalog.invalidate), {
+  const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: accessMaxAgeMs })
+  const store = withSafetyNet(access.follow(tellDefinitionWrites(ports.store, catalog.invalidate)), {
     clock,
     controllers,
     logger,
@@ -72,6 +79,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     events,
     controllers,
     retire,
+    readAccess: access.read,
     ...(retryBudget && { retryBudget }),
   }
 }

@@ -9,6 +9,7 @@ import { createTokenAuthenticator, localAdministrator } from '../../adapters/loc
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
+import { installRoles } from '../../resources/bootstrap-roles.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { makeDataDirectory } from './data-directory.ts'
@@ -91,16 +92,18 @@ export async function startLocalControlPlane({
   )
   const kubeconfig = join(directory, 'kubeconfig')
   writeKubeconfig(kubeconfig, server.url, credentials)
+  // What a copy did would be done twice.
+  const own = ports.isHeld ? [] : await controllers(directory)
   const core = await startLocalCore({
     ports,
-    // What a copy did would be done twice.
-    controllers: ports.isHeld ? [] : await controllers(directory),
+    controllers: own,
     authenticate: createTokenAuthenticator(credentials.token, localAdministrator),
     clock: systemClock,
     random: systemRandom,
     logger,
     retryBudget,
   })
+  await installRoles(core.resources, [...new Set(own.map(({ kind }) => kind.group))])
   serve(core.api)
   opened.move()
   const stopping = new AbortController()

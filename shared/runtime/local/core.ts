@@ -22,6 +22,7 @@ import { createResources } from '../../resources/create-resources.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
+import { createStoredAccess } from '../../resources/stored-access.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
@@ -62,7 +63,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
   const { feed } = ports
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity })
-  const store = tellDefinitionWrites(ports.store, catalog.invalidate)
+  const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
+  const store = access.follow(tellDefinitionWrites(ports.store, catalog.invalidate))
   const resources = createResources({ store, clock, random })
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
@@ -100,6 +102,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       explain,
       pages: pagesOf(telemetry, controllers, ports),
       authenticate: options.authenticate,
+      readAccess: access.read,
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
       version: setpointVersion,
     }),

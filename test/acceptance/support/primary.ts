@@ -59,6 +59,7 @@ export async function watchWidgets(env: TestEnv): Promise<readonly Widget[]> {
     path: '/apis/test.setpoint.dev/v1/widgets',
     query: new URLSearchParams({ watch: 'true' }),
     header: () => {},
+    fieldsUnder: () => [],
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
   })

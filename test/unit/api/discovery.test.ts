@@ -85,6 +85,7 @@ describe('aggregated discovery', () => {
     )
     expect(group.versions[0].resources).toMatchObject([
       { resource: 'selfsubjectreviews', scope: 'Cluster', verbs: ['create'] },
+      { resource: 'tokenreviews', scope: 'Cluster', verbs: ['create'] },
     ])
   })
 })

@@ -4,16 +4,17 @@ import { createPrometheusTelemetry } from '../../../shared/adapters/local/promet
 import { openSqliteDatabase } from '../../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteStore } from '../../../shared/adapters/local/sqlite/sqlite-store.ts'
 import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
-import { createTokenAuthenticator } from '../../../shared/adapters/local/https/token-authenticator.ts'
 import { createApi } from '../../../shared/api/api.ts'
 import type { ApiServices } from '../../../shared/api/call.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/ports/http-handler.ts'
+import type { User } from '../../../shared/ports/authenticator.ts'
+import type { HeaderField, HttpHandler, HttpRequest, HttpResponse } from '../../../shared/ports/http-handler.ts'
 import type { Logger } from '../../../shared/ports/logger.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../../shared/resources/definition-writes.ts'
+import { createStoredAccess } from '../../../shared/resources/stored-access.ts'
 import { createKindCatalog } from '../../../shared/resources/store-kind-catalog.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
 
@@ -32,6 +33,7 @@ export interface Harness {
 }
 
 export interface Sent {
+  /** A field that is sent in several lines has them in one text. */
   readonly headers?: Readonly<Record<string, string>>
   /** An object is sent as JSON. */
   readonly body?: JsonObject | readonly JsonObject[] | string | Uint8Array
@@ -65,7 +67,13 @@ export interface WatchEvent {
   readonly object: any
 }
 
-const user = { name: 'tester', groups: ['system:masters'] }
+/** By their tokens: one who may do everything, and people of whom nothing is known but their groups. */
+const users = new Map<string, User>([
+  ['Bearer token', { name: 'tester', groups: ['system:masters'] }],
+  ...['alice', 'bob', 'carol'].map(
+    (name) => [`Bearer ${name}`, { name, groups: ['people', 'system:authenticated'] }] as const,
+  ),
+])
 
 export async function createHarness(overrides: Partial<ApiServices> = {}): Promise<Harness> {
   const clock = createVirtualClock()
@@ -74,7 +82,8 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
   const written = createSqliteStore({ database, changeLog })
   const feed = createSqliteChangeFeed({ database, changeLog })
   const catalog = createKindCatalog({ store: written, clock, maxAgeMs: Infinity })
-  const store = tellDefinitionWrites(written, catalog.invalidate)
+  const access = createStoredAccess({ store: written, clock, maxAgeMs: Infinity })
+  const store = access.follow(tellDefinitionWrites(written, catalog.invalidate))
   const resources = createResources({ store, clock, random: systemRandom })
   const errors: JsonObject[] = []
   const logger: Logger = {
@@ -91,7 +100,8 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
     feed,
     clock,
     logger,
-    authenticate: createTokenAuthenticator('token', user),
+    authenticate: (authorization) => users.get(authorization ?? ''),
+    readAccess: access.read,
     telemetry,
     explain: async (kind, { object }) => `${kind.kind} ${object.metadata.name}`,
     pages: new Map([['metrics', { type: 'text/plain; version=0.0.4', text: telemetry.exposition }]]),
@@ -135,6 +145,10 @@ export function request(
     path,
     query: new URLSearchParams(query),
     header: (name) => all[name],
+    fieldsUnder: (prefix) =>
+      Object.entries(headers).flatMap(([name, value]): readonly HeaderField[] =>
+        name.startsWith(prefix) ? value.split('\n').map((one) => [name, one] as const) : [],
+      ),
     body: async (bytesMax) => {
       if (bytes.length > bytesMax)
         throw new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)

@@ -1,7 +1,7 @@
 import { OperatingError } from '../../../model/errors.ts'
-import type { HttpRequest } from '../../../ports/http-handler.ts'
+import type { HeaderField, HttpRequest } from '../../../ports/http-handler.ts'
 import { overReason, type Connection, type Exchange } from './lean-state.ts'
-import { fieldValue } from './request-head.ts'
+import { fieldsUnder, fieldValue } from './request-head.ts'
 import { continueText } from './response-text.ts'
 
 /**
@@ -32,6 +32,10 @@ export class LeanRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     return fieldValue(this.#exchange.head.fields, name)
+  }
+
+  fieldsUnder(prefix: string): readonly HeaderField[] {
+    return fieldsUnder(this.#exchange.head.fields, prefix)
   }
 
   body(bytesMax: number): Promise<Uint8Array> {

@@ -14,6 +14,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from './listener.ts'
+import { fieldsUnder } from './request-head.ts'
 
 /** Node's own HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
 export async function startNodeHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -81,12 +82,18 @@ function toRequest(shell: Shell, incoming: IncomingMessage, outgoing: ServerResp
       const value = headers[name]
       return Array.isArray(value) ? value.join(', ') : value
     },
+    fieldsUnder: (prefix) => fieldsUnder(incoming.rawHeaders.map(lowerCaseNames), prefix),
     body: (bytesMax) => readBody(incoming, bytesMax),
     get signal() {
       controller ??= streamController(shell, outgoing)
       return controller.signal
     },
   }
+}
+
+/** Names and values stand by turns. */
+function lowerCaseNames(text: string, i: number): string {
+  return i % 2 === 0 ? text.toLowerCase() : text
 }
 
 /** Aborts when the response is over, for whatever reason, or when the server closes. */

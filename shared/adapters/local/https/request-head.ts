@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import type { HeaderField } from '../../../ports/http-handler.ts'
 
 /** What a request says ahead of its body. */
 export interface RequestHead {
@@ -155,6 +156,14 @@ export function fieldValue(fields: readonly string[], name: string): string | un
   const values = valuesOf(fields, name)
   if (values.length <= 1 || firstCounts.has(name)) return values[0]
   return values.join(name === 'cookie' ? '; ' : ', ')
+}
+
+/** Every line whose name begins so, of a list of names in lower case and values by turns. */
+export function fieldsUnder(fields: readonly string[], prefix: string): readonly HeaderField[] {
+  const found: HeaderField[] = []
+  for (let i = 0; i < fields.length; i += 2)
+    if (fields[i]?.startsWith(prefix) === true) found.push([fields[i] as string, fields[i + 1] ?? ''])
+  return found
 }
 
 /** Source: Node.js documentation, `message.headers`. */

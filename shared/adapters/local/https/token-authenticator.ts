@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { authenticatedGroup, superuserGroup } from '../../../model/access/authorize.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
 
 /** Knows one user, by one bearer token. */
@@ -19,4 +20,4 @@ function bearerToken(authorization: string): string {
 const scheme = 'bearer '
 
 /** Who holds the token of a control plane on one machine: its administrator. */
-export const localAdministrator: User = { name: 'setpoint-admin', groups: ['system:masters', 'system:authenticated'] }
+export const localAdministrator: User = { name: 'setpoint-admin', groups: [superuserGroup, authenticatedGroup] }

@@ -153,10 +153,38 @@ describe('what may be granted', () => {
   })
 
   it('is refused where it is too much to look at', () => {
-    const many = Array.from({ length: 2_000 }, (_, i) => `r${i}`)
-    const held = Array.from({ length: 1_000 }, () => rulesOf({ rules: [rule('list', 'pods')] })).flat()
-    const wanted = rulesOf({ rules: [{ verbs: ['list'], apiGroups: [''], resources: many.map(() => 'pods') }] })
-    expect(findUncovered(held, wanted).length).toBeGreaterThan(0)
-    expect(findUncovered(held.slice(0, 1), wanted)).toEqual([])
+    const names = (letter: string): string[] => Array.from({ length: 2_000 }, (_, i) => `${letter}${i}`)
+    const wanted = rulesOf({ rules: [{ verbs: ['list'], apiGroups: [''], resources: names('a') }] })
+    const others = rulesOf({ rules: [{ verbs: ['list'], apiGroups: [''], resources: names('b') }] })
+    expect(findUncovered([...others, ...wanted], wanted).length).toBeGreaterThan(0)
+    expect(findUncovered(wanted, wanted.slice(0, 1)).length).toBeGreaterThan(0)
+    const few = rulesOf({ rules: [{ verbs: ['list'], apiGroups: [''], resources: names('a').slice(0, 500) }] })
+    expect(findUncovered(wanted, few)).toEqual([])
+    const all = book(
+      clusterRole(
+        'r',
+        Array.from({ length: 2_000 }, () => ({ ...rule('get', 'b'), resources: names('b') })),
+      ),
+      binding('b', 'r', toAlice),
+    )
+    expect(authorize(alice, getPods, all)).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining('more rules'),
+    })
   })
+})
+
+it('readers read everything and write nothing, without any role', () => {
+  const reader = { name: 'r', groups: ['setpoint:readers'] }
+  const may = (verb: string): boolean => authorize(reader, { ...getPods, verb }, book()).allowed
+  expect(['get', 'list', 'watch', 'create', 'delete', 'impersonate'].map(may)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+  expect(authorize(reader, { verb: 'get', path: '/metrics' }, book()).allowed).toBe(true)
+  expect(authorize(reader, { verb: 'post', path: '/x' }, book()).allowed).toBe(false)
 })

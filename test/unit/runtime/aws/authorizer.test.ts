@@ -91,7 +91,7 @@ describe('a JWT', () => {
     expect(policyDocument.Statement).toEqual([
       expect.objectContaining({ Effect: 'Allow', Resource: methodArn.replace('GET/apis', 'GET/*') }),
     ])
-    expect(context).toMatchObject({ groups: '["system:authenticated"]' })
+    expect(context).toMatchObject({ groups: '["setpoint:readers","system:authenticated"]' })
   })
 
   it('of an administrator lets in, for the whole stage of the API', async () => {

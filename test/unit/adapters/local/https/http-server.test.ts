@@ -42,6 +42,16 @@ describe.each(httpServerNames)('the %s server', (name) => {
       expect(JSON.parse(reply.body)).toEqual(['PUT', '/a%2Fb/c', ['1', 'é'], 'yes', null, 'grüße'])
     })
 
+    it('hands over each line of a header, apart and in order', async () => {
+      const server = await serve(async (request) => ok(JSON.stringify(request.fieldsUnder('x-g'))))
+      const reply = await send(server, '/', { headers: { 'X-G-One': ['a, b', 'c'], 'X-g': 'd', 'X-Other': 'e' } })
+      expect(JSON.parse(reply.body)).toEqual([
+        ['x-g-one', 'a, b'],
+        ['x-g-one', 'c'],
+        ['x-g', 'd'],
+      ])
+    })
+
     it('sends status, headers, text and bytes with their length', async () => {
       const server = await serve(async ({ path }) => ({
         status: 201,

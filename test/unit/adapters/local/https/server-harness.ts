@@ -23,7 +23,7 @@ export interface Reply {
 
 export interface Sent {
   readonly method?: string
-  readonly headers?: Record<string, string>
+  readonly headers?: Record<string, string | string[]>
   readonly body?: string | Uint8Array
   readonly agent?: Agent
 }

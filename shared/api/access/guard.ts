@@ -1,0 +1,46 @@
+import { authorize, isAllowedByGroup, type Decision } from '../../model/access/authorize.ts'
+import type { AccessBook } from '../../model/access/access-book.ts'
+import type { Attributes, ResourceAttributes } from '../../model/access/rules.ts'
+import { OperatingError } from '../../model/errors.ts'
+import type { User } from '../../ports/authenticator.ts'
+
+/** Roles and bindings as they are now. */
+export type ReadAccess = () => Promise<AccessBook>
+
+/** Whether a user may do something. Whom a group lets do it waits for nothing. */
+export async function decideAccess(user: User, wanted: Attributes, readAccess: ReadAccess): Promise<Decision> {
+  if (isAllowedByGroup(user, wanted)) return { allowed: true, reason: '' }
+  return authorize(user, wanted, await readAccess())
+}
+
+/** Throws FORBIDDEN for what nobody has allowed. */
+export async function requireAllowed(user: User, wanted: Attributes, readAccess: ReadAccess): Promise<void> {
+  const { allowed, reason } = await decideAccess(user, wanted, readAccess)
+  if (!allowed) throw accessRefusal(user, wanted, reason)
+}
+
+/** FORBIDDEN in Kubernetes' words. */
+export function accessRefusal({ name }: User, wanted: Attributes, reason: string): OperatingError {
+  const because = reason === '' ? '' : `: ${reason}`
+  const user = `User ${JSON.stringify(name)} cannot ${wanted.verb}`
+  if (wanted.path !== undefined)
+    return new OperatingError('FORBIDDEN', `forbidden: ${user} path ${JSON.stringify(wanted.path)}${because}`)
+  return forbiddenObject(wanted, `${user} ${resourceText(wanted)}${because}`)
+}
+
+/** FORBIDDEN about an object, or about a kind where it has no name. */
+export function forbiddenObject(
+  { group, resource, name }: Pick<ResourceAttributes, 'group' | 'resource' | 'name'>,
+  why: string,
+): OperatingError {
+  const kind = group === '' ? resource : `${resource}.${group}`
+  const subject = name === '' ? kind : `${kind} ${JSON.stringify(name)}`
+  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource }
+  return new OperatingError('FORBIDDEN', `${subject} is forbidden: ${why}`, { details })
+}
+
+function resourceText({ resource, subresource, group, namespace }: ResourceAttributes): string {
+  const whole = subresource === '' ? resource : `${resource}/${subresource}`
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`
+  return `resource ${JSON.stringify(whole)} in API group ${JSON.stringify(group)} ${where}`
+}

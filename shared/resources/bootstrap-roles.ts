@@ -1,0 +1,170 @@
+import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
+import { findUncovered } from '../model/access/rule-allows.ts'
+import { hasCode } from '../model/errors.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import { accessGroup, clusterRoleBindingKind, clusterRoleKind } from './access-kinds.ts'
+import type { Resources } from './resources.ts'
+
+/**
+ * The roles and bindings that are there from the first start, by the names that they have in Kubernetes. A start adds
+ * what they lack, and takes nothing away; one whose annotation `rbac.authorization.kubernetes.io/autoupdate` is
+ * "false" is left alone.
+ */
+export async function installRoles(resources: Resources, kindGroups: readonly string[]): Promise<void> {
+  await Promise.all([
+    ...bootstrapRoles(kindGroups).map((body) => install(resources, clusterRoleKind, body)),
+    ...bootstrapBindings.map((body) => install(resources, clusterRoleBindingKind, body)),
+  ])
+}
+
+async function install(resources: Resources, kind: ServedKind, wanted: JsonObject): Promise<void> {
+  try {
+    await resources.create(kind, wanted, writer)
+  } catch (error) {
+    if (!hasCode(error, 'ALREADY_EXISTS')) throw error
+    await complete(resources, kind, wanted)
+  }
+}
+
+const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
+const writer = { manager: 'setpoint' } as const
+
+/** Somebody may have taken a rule away, or an earlier version did not have it. */
+async function complete(resources: Resources, kind: ServedKind, wanted: JsonObject): Promise<void> {
+  const at = wanted['metadata'] as { name: string }
+  const { object } = await resources.get(kind, at)
+  if (object.metadata.annotations?.[autoupdate] === 'false') return
+  const missing = findUncovered(rulesOf(object), rulesOf(wanted))
+  if (missing.length === 0) return
+  const rules = [...objectsOf(object['rules']), ...missing.map(ruleBody)]
+  await resources.patch(kind, at, { type: 'merge', body: { rules } }, writer)
+}
+
+function ruleBody(rule: PolicyRule): JsonObject {
+  return Object.fromEntries(
+    Object.entries(rule).flatMap(([field, values]) => (values.length > 0 ? [[field, [...values]]] : [])),
+  )
+}
+
+const read = ['get', 'list', 'watch']
+const write = ['create', 'delete', 'deletecollection', 'patch', 'update']
+const all = [...write, ...read]
+
+interface Named {
+  readonly name: string
+  /** The roles that gather it. */
+  readonly gatheredBy?: readonly string[]
+}
+
+function role({ name, gatheredBy = [] }: Named, ...rules: readonly JsonObject[]): JsonObject {
+  return { metadata: metadataOf(name, gatheredBy), rules: [...rules] }
+}
+
+/** One that has the rules of those that say so. */
+function gatheringRole({ name, gatheredBy = [] }: Named): JsonObject {
+  const clusterRoleSelectors = [{ matchLabels: { [gatheringLabel(name)]: 'true' } }]
+  return { metadata: metadataOf(name, gatheredBy), aggregationRule: { clusterRoleSelectors } }
+}
+
+function metadataOf(name: string, gatheredBy: readonly string[]): JsonObject {
+  const labels = Object.fromEntries(gatheredBy.map((gatherer) => [gatheringLabel(gatherer), 'true']))
+  return {
+    name,
+    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
+    annotations: { [autoupdate]: 'true' },
+  }
+}
+
+function gatheringLabel(gatherer: string): string {
+  return `${accessGroup}/aggregate-to-${gatherer}`
+}
+
+function resourceRule(group: string, resources: readonly string[], verbs: readonly string[]): JsonObject {
+  return { apiGroups: [group], resources: [...resources], verbs: [...verbs] }
+}
+
+function urlRule(...urls: readonly string[]): JsonObject {
+  return { nonResourceURLs: [...urls], verbs: ['get'] }
+}
+
+const health = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/readyz/*']
+
+/** Secrets are in no role that only reads. */
+function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
+  const kinds = (verbs: readonly string[]): JsonObject[] =>
+    kindGroups.length === 0 ? [] : [{ apiGroups: [...kindGroups], resources: ['*'], verbs: [...verbs] }]
+  return [
+    role({ name: 'cluster-admin' }, resourceRule('*', ['*'], ['*']), { nonResourceURLs: ['*'], verbs: ['*'] }),
+    gatheringRole({ name: 'admin' }),
+    gatheringRole({ name: 'edit', gatheredBy: ['admin'] }),
+    gatheringRole({ name: 'view', gatheredBy: ['edit'] }),
+    role(
+      { name: 'system:aggregate-to-admin', gatheredBy: ['admin'] },
+      resourceRule(accessGroup, ['rolebindings', 'roles'], all),
+      resourceRule('authorization.k8s.io', ['localsubjectaccessreviews'], ['create']),
+    ),
+    role(
+      { name: 'system:aggregate-to-edit', gatheredBy: ['edit'] },
+      resourceRule('', ['configmaps', 'events', 'secrets', 'serviceaccounts'], write),
+      resourceRule('', ['secrets'], read),
+      resourceRule('', ['secrets/explain'], ['get']),
+      resourceRule('', ['serviceaccounts'], ['impersonate']),
+      resourceRule('', ['serviceaccounts/token'], ['create']),
+      resourceRule('coordination.k8s.io', ['leases'], all),
+      resourceRule('events.k8s.io', ['events'], write),
+    ),
+    role(
+      { name: 'system:aggregate-to-view', gatheredBy: ['view'] },
+      resourceRule('', ['configmaps', 'events', 'namespaces', 'serviceaccounts', 'services'], read),
+      resourceRule('', ['configmaps/explain', 'events/explain', 'namespaces/status', 'serviceaccounts/explain'], read),
+      resourceRule('events.k8s.io', ['events'], read),
+    ),
+    role({ name: 'setpoint:aggregate-to-edit', gatheredBy: ['edit'] }, ...kinds(write)),
+    role({ name: 'setpoint:aggregate-to-view', gatheredBy: ['view'] }, ...kinds(read)),
+    role(
+      { name: 'system:discovery' },
+      urlRule(
+        '/api',
+        '/api/*',
+        '/apis',
+        '/apis/*',
+        '/healthz',
+        '/livez',
+        '/openapi',
+        '/openapi/*',
+        '/readyz',
+        '/version',
+      ),
+    ),
+    role({ name: 'system:public-info-viewer' }, urlRule('/healthz', '/livez', '/readyz', '/version')),
+    role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor')),
+    role(
+      { name: 'system:basic-user' },
+      resourceRule('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
+      resourceRule('authentication.k8s.io', ['selfsubjectreviews'], ['create']),
+    ),
+    role(
+      { name: 'system:auth-delegator' },
+      resourceRule('authentication.k8s.io', ['tokenreviews'], ['create']),
+      resourceRule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+    ),
+  ]
+}
+
+const bootstrapBindings: readonly JsonObject[] = [
+  binding('cluster-admin', 'system:masters'),
+  binding('system:basic-user', 'system:authenticated'),
+  binding('system:discovery', 'system:authenticated'),
+  binding('system:monitoring', 'system:monitoring'),
+  binding('system:public-info-viewer', 'system:authenticated'),
+]
+
+/** Of the role of its own name. */
+function binding(name: string, group: string): JsonObject {
+  return {
+    metadata: metadataOf(name, []),
+    roleRef: { apiGroup: accessGroup, kind: 'ClusterRole', name },
+    subjects: [{ apiGroup: accessGroup, kind: 'Group', name: group }],
+  }
+}

@@ -1,0 +1,118 @@
+import { createAccessBook, type AccessBook } from '../model/access/access-book.ts'
+import { hasCode } from '../model/errors.ts'
+import { keyOf, keyText } from '../model/object-key.ts'
+import { parseApiVersion } from '../model/object.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import { accessGroup, clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access-kinds.ts'
+
+/** Roles and bindings in memory, as they are in the store. */
+export interface StoredAccess {
+  /** Holds every write that was made through `follow` and has resolved. */
+  read(): Promise<AccessBook>
+  /** The store, whose writes of roles and bindings are noted. */
+  follow(store: ObjectStore): ObjectStore
+}
+
+export interface StoredAccessOptions {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  /** How long what others wrote may stay unseen; Infinity where every write goes by `follow`. */
+  readonly maxAgeMs: number
+}
+
+/** Nothing is read before somebody asks. */
+export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptions): StoredAccess {
+  let current: Shelf | undefined
+  let reading: Promise<Shelf> | undefined
+  let readAtMs = 0
+
+  const forget = (): void => {
+    current = undefined
+    reading = undefined
+  }
+
+  const begin = (): Promise<Shelf> => {
+    const shelf = createShelf()
+    current = shelf
+    readAtMs = clock.nowMs()
+    const whole = fill(shelf, store).then(() => shelf)
+    reading = whole
+    whole.catch(() => {
+      if (reading === whole) forget()
+    })
+    return whole
+  }
+
+  const note = async (stored: StoredObject, write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
+    if (parseApiVersion(stored.object.apiVersion).group !== accessGroup) return write
+    try {
+      const written = await write
+      if (current?.note(written, isGone) === false) forget()
+      return written
+    } catch (error) {
+      // It may have been written all the same.
+      if (!hasCode(error, 'ALREADY_EXISTS', 'VERSION_CONFLICT', 'NOT_FOUND', 'TOO_LARGE')) forget()
+      throw error
+    }
+  }
+
+  return {
+    read: async () => {
+      const isOld = clock.nowMs() - readAtMs > maxAgeMs
+      return (await (reading === undefined || isOld ? begin() : reading)).book
+    },
+    follow: (followed) => ({
+      ...followed,
+      create: (stored) => note(stored, followed.create(stored), false),
+      replace: (stored, touched) => note(stored, followed.replace(stored, touched), false),
+      remove: (stored) => note(stored, followed.remove(stored), true),
+    }),
+  }
+}
+
+interface Shelf {
+  readonly book: AccessBook
+  /** An older state than the one that is known says nothing. False if it is time to read everything again. */
+  note(stored: StoredObject, isGone: boolean): boolean
+}
+
+/** The versions of removed objects are kept, so that an older state does not bring one back: so many of them. */
+const removedMax = 10_000
+
+function createShelf(): Shelf {
+  const book = createAccessBook()
+  const versions = new Map<string, bigint>()
+  let removed = 0
+  return {
+    book,
+    note: (stored, isGone) => {
+      const key = keyText(keyOf(stored.object))
+      const version = BigInt(stored.object.metadata.resourceVersion)
+      if (version <= (versions.get(key) ?? -1n)) return true
+      versions.set(key, version)
+      if (!isGone) book.note(stored.object)
+      else book.forget(stored.object)
+      if (isGone) removed++
+      return removed <= removedMax
+    },
+  }
+}
+
+const pageSize = 500
+
+async function fill(shelf: Shelf, store: ObjectStore): Promise<void> {
+  await Promise.all(
+    [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind].map(async ({ group, kind }) => {
+      let after: { namespace: string; name: string } | undefined
+      for (let more = true; more;) {
+        const page = await store.list({ group, kind, limit: pageSize, ...(after === undefined ? {} : { after }) })
+        for (const stored of page.items) shelf.note(stored, false)
+        const last = page.items.at(-1)?.object.metadata
+        after = last && { namespace: last.namespace ?? '', name: last.name }
+        more = page.more && last !== undefined
+      }
+    }),
+  )
+}

@@ -1,0 +1,405 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
+import { createWidgetHarness, widget, widgets, type Harness, type Reply } from './harness.ts'
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createWidgetHarness()
+  await installRoles(harness.services.resources, ['example.com'])
+})
+afterEach(() => harness.close())
+
+const group = '/apis/rbac.authorization.k8s.io/v1'
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+async function made(line: string, body: JsonObject): Promise<Reply> {
+  const reply = await harness.send(line, { body })
+  expect([line, reply.status, reply.body.message]).toEqual([line, 201, undefined])
+  return reply
+}
+
+function bind(role: string, name: string, namespace?: string): Promise<Reply> {
+  const place = namespace === undefined ? 'clusterrolebindings' : `namespaces/${namespace}/rolebindings`
+  return made(`POST ${group}/${place}`, {
+    metadata: { name: `${role}-${name}` },
+    roleRef: { kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'User', name }],
+  })
+}
+
+const role = (name: string, ...rules: JsonObject[]) => made(`POST ${group}/clusterroles`, { metadata: { name }, rules })
+
+const as = (token: string) => (line: string, body?: JsonObject, type?: string) =>
+  harness.send(line, { token, ...(body === undefined ? {} : { body }), ...(type === undefined ? {} : { type }) })
+const alice = as('alice')
+
+describe('whoever has no role', () => {
+  const refusals: readonly (readonly [string, string])[] = [
+    [
+      `GET ${configMaps}`,
+      'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" in the namespace "default"',
+    ],
+    [
+      `GET ${configMaps}?watch=1`,
+      'configmaps is forbidden: User "alice" cannot watch resource "configmaps" in API group "" in the namespace "default"',
+    ],
+    [
+      'GET /api/v1/configmaps',
+      'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" at the cluster scope',
+    ],
+    [
+      `PATCH ${widgets}/a/status`,
+      'widgets.example.com "a" is forbidden: User "alice" cannot patch resource "widgets/status" in API group "example.com" in the namespace "default"',
+    ],
+    [
+      `DELETE ${widgets}`,
+      'widgets.example.com is forbidden: User "alice" cannot deletecollection resource "widgets" in API group "example.com" in the namespace "default"',
+    ],
+    [
+      `GET ${widgets}/a/explain`,
+      'widgets.example.com "a" is forbidden: User "alice" cannot get resource "widgets/explain" in API group "example.com" in the namespace "default"',
+    ],
+    [
+      'GET /apis/none.com/v1/things/x',
+      'things.none.com "x" is forbidden: User "alice" cannot get resource "things" in API group "none.com" at the cluster scope',
+    ],
+    ['GET /metrics', 'forbidden: User "alice" cannot get path "/metrics"'],
+    ['GET /%6detrics/', 'forbidden: User "alice" cannot get path "/metrics"'],
+    ['POST /api', 'forbidden: User "alice" cannot post path "/api"'],
+  ]
+  it.each(refusals)('%s: 403 %s', async (line, message) => {
+    expect(await alice(line)).toMatchObject({ status: 403, body: { reason: 'Forbidden', message, code: 403 } })
+  })
+
+  it('may find out what is served, and what they may do', async () => {
+    for (const path of ['/api', '/apis', '/apis/example.com/v1', '/openapi/v2', '/openapi/v3', '/version', '/livez'])
+      expect([path, (await alice(`GET ${path}`)).status]).toEqual([path, 200])
+    const { status, body } = await alice('POST /apis/authentication.k8s.io/v1/selfsubjectreviews', {})
+    expect([status, body.status.userInfo]).toEqual([
+      201,
+      { username: 'alice', groups: ['people', 'system:authenticated'] },
+    ])
+  })
+})
+
+describe('a role', () => {
+  it('holds from the answer to its binding on, and until the answer to its end', async () => {
+    expect((await alice(`GET ${configMaps}`)).status).toBe(403)
+    await bind('view', 'alice', 'default')
+    expect((await alice(`GET ${configMaps}`)).status).toBe(200)
+    expect((await alice('GET /api/v1/namespaces/other/configmaps')).status).toBe(403)
+    expect((await alice('GET /api/v1/configmaps')).status).toBe(403)
+    expect((await alice(`POST ${configMaps}`, { metadata: { name: 'a' } })).status).toBe(403)
+    await harness.send(`DELETE ${group}/namespaces/default/rolebindings/view-alice`)
+    expect((await alice(`GET ${configMaps}`)).status).toBe(403)
+  })
+
+  it('that reads does not read Secrets; one that edits writes them and no roles; admin does', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets'
+    await bind('view', 'alice', 'default')
+    expect((await alice(`GET ${secrets}`)).status).toBe(403)
+    expect((await alice(`GET ${widgets}`)).status).toBe(200)
+    await bind('edit', 'alice', 'default')
+    expect((await alice(`POST ${secrets}`, { metadata: { name: 's' } })).status).toBe(201)
+    expect((await alice(`POST ${widgets}`, widget('w'))).status).toBe(201)
+    expect((await alice(`GET ${group}/namespaces/default/roles`)).status).toBe(403)
+    await bind('admin', 'alice', 'default')
+    expect((await alice(`GET ${group}/namespaces/default/roles`)).status).toBe(200)
+    expect((await alice(`GET ${group}/clusterroles`)).status).toBe(403)
+  })
+
+  it('of names allows a list of one name', async () => {
+    await role('one', { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'get'], resourceNames: ['a'] })
+    await bind('one', 'alice')
+    const list = async (selector: string) =>
+      (await alice(`GET ${configMaps}?fieldSelector=${encodeURIComponent(selector)}`)).status
+    expect(await list('metadata.name=a')).toBe(200)
+    expect(await list('metadata.name=b')).toBe(403)
+    expect(await list('metadata.name!=a')).toBe(403)
+    expect((await alice(`GET ${configMaps}`)).status).toBe(403)
+    expect((await alice(`GET ${configMaps}/a`)).status).toBe(404)
+  })
+
+  it('to patch lets nobody create by an apply', async () => {
+    await role('patcher', { apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] })
+    await bind('patcher', 'alice')
+    const apply = (name: string) =>
+      alice(
+        `PATCH ${configMaps}/${name}?fieldManager=x`,
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } },
+        'application/apply-patch+yaml',
+      )
+    expect(await apply('new')).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('cannot create resource "configmaps"') },
+    })
+    await made(`POST ${configMaps}`, { metadata: { name: 'old' } })
+    expect((await apply('old')).status).toBe(200)
+  })
+
+  it('that gathers has what is labelled for it, at once', async () => {
+    await bind('view', 'alice')
+    await made(`POST ${group}/clusterroles`, {
+      metadata: { name: 'view-secrets', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
+      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['list'] }],
+    })
+    expect((await alice('GET /api/v1/secrets')).status).toBe(200)
+  })
+})
+
+describe('nobody grants what they do not have', () => {
+  const pods = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }
+  beforeEach(async () => {
+    await role('granter', {
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['*'],
+      verbs: ['create', 'patch', 'update', 'get'],
+    })
+    await bind('granter', 'alice')
+  })
+  const grant = (name: string, ...rules: JsonObject[]) =>
+    alice(`POST ${group}/clusterroles`, { metadata: { name }, rules })
+  const bindTo = (name: string) =>
+    alice(`POST ${group}/clusterrolebindings`, {
+      metadata: { name },
+      roleRef: { kind: 'ClusterRole', name },
+      subjects: [{ kind: 'User', name: 'alice' }],
+    })
+
+  it('by a role', async () => {
+    expect(await grant('reader', pods)).toMatchObject({
+      status: 403,
+      body: {
+        message:
+          'clusterroles.rbac.authorization.k8s.io "reader" is forbidden: user "alice" (groups=["people" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n' +
+          '{APIGroups:[""], Resources:["configmaps"], Verbs:["get" "list"]}',
+      },
+    })
+    await role('holder', { ...pods, verbs: ['*'] })
+    await bind('holder', 'alice')
+    expect((await grant('reader', pods)).status).toBe(201)
+    const widen = { rules: [{ ...pods, resources: ['secrets'] }] }
+    expect((await alice(`PATCH ${group}/clusterroles/reader`, widen, 'application/merge-patch+json')).status).toBe(403)
+    const rename = { metadata: { finalizers: ['example.com/x'] } }
+    expect((await alice(`PATCH ${group}/clusterroles/granter`, rename, 'application/merge-patch+json')).status).toBe(
+      200,
+    )
+  })
+
+  it('by a binding, of a role that is there', async () => {
+    expect((await bindTo('cluster-admin')).status).toBe(403)
+    expect(await bindTo('missing')).toMatchObject({
+      status: 404,
+      body: { message: 'clusterroles.rbac.authorization.k8s.io "missing" not found' },
+    })
+    expect((await bindTo('granter')).status).toBe(201)
+    await role('binder', {
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['clusterroles'],
+      verbs: ['bind'],
+      resourceNames: ['view'],
+    })
+    await bind('binder', 'alice')
+    expect((await bindTo('view')).status).toBe(201)
+    expect((await bindTo('edit')).status).toBe(403)
+  })
+
+  it('by a role that gathers, or with the verb escalate', async () => {
+    const gathering = { metadata: { name: 'all' }, aggregationRule: { clusterRoleSelectors: [{}] } }
+    expect(await alice(`POST ${group}/clusterroles`, gathering)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('must have cluster-admin privileges to use the aggregationRule') },
+    })
+    await role('escalator', {
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['clusterroles'],
+      verbs: ['escalate'],
+    })
+    await bind('escalator', 'alice')
+    expect((await grant('reader', pods)).status).toBe(201)
+    expect((await alice(`POST ${group}/clusterroles`, gathering)).status).toBe(201)
+    expect((await bindTo('all')).status).toBe(403)
+  })
+})
+
+describe('reviews', () => {
+  const ask = async (token: string, spec: JsonObject) =>
+    (await as(token)('POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec })).body.status
+
+  it('tell the sender what they may do, and why', async () => {
+    const list = { resourceAttributes: { verb: 'list', resource: 'configmaps', namespace: 'default' } }
+    expect(await ask('alice', list)).toEqual({ allowed: false })
+    await bind('view', 'alice', 'default')
+    expect(await ask('alice', list)).toEqual({
+      allowed: true,
+      reason: 'RBAC: allowed by RoleBinding "view-alice/default" of ClusterRole "view" to User "alice"',
+    })
+    expect(await ask('alice', { resourceAttributes: { verb: '*', resource: '*', group: '*' } })).toEqual({
+      allowed: false,
+    })
+    expect(await ask('alice', { resourceAttributes: { verb: 'get', resource: 'unknown' } })).toEqual({ allowed: false })
+    expect(await ask('alice', { nonResourceAttributes: { verb: 'get', path: '/apis' } })).toMatchObject({
+      allowed: true,
+    })
+    expect(await ask('token', { resourceAttributes: { verb: 'get', resource: 'unknown' } })).toEqual({ allowed: true })
+  })
+
+  it('list the rules of the sender in a namespace', async () => {
+    await role('names', { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['a'] })
+    await bind('names', 'alice', 'default')
+    await bind('gone', 'alice', 'default')
+    const { status } = (
+      await alice('POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'default' } })
+    ).body
+    expect(status).toMatchObject({
+      incomplete: true,
+      evaluationError: 'clusterrole.rbac.authorization.k8s.io "gone" not found',
+      resourceRules: expect.arrayContaining([
+        { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['a'] },
+      ]),
+      nonResourceRules: expect.arrayContaining([expect.objectContaining({ verbs: ['get'] })]),
+    })
+  })
+
+  it('about others are for those who may ask', async () => {
+    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+    const spec = { user: 'bob', groups: ['people'], resourceAttributes: { verb: 'get', resource: 'secrets' } }
+    expect((await alice(`POST ${path}`, { spec })).status).toBe(403)
+    await bind('system:auth-delegator', 'alice')
+    expect((await alice(`POST ${path}`, { spec })).body.status).toEqual({ allowed: false })
+    await bind('cluster-admin', 'bob')
+    expect((await alice(`POST ${path}`, { spec })).body.status).toMatchObject({ allowed: true })
+    expect(await alice(`POST ${path}`, { spec: { resourceAttributes: {} } })).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field: 'spec.user' }] } },
+    })
+  })
+
+  it('in a namespace are about that namespace', async () => {
+    const path = '/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews'
+    const spec = (namespace: string) => ({
+      user: 'bob',
+      resourceAttributes: { verb: 'get', resource: 'secrets', namespace },
+    })
+    expect((await harness.send(`POST ${path}`, { body: { spec: spec('default') } })).body.status).toEqual({
+      allowed: false,
+    })
+    expect((await harness.send(`POST ${path}`, { body: { spec: spec('other') } })).status).toBe(422)
+  })
+})
+
+describe('a request in the name of somebody else', () => {
+  const whoami = 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const ask = async (headers: Record<string, string>, token = 'token') => {
+    const { status, body } = await harness.send(whoami, { token, headers, body: {} })
+    return status === 201 ? body.status.userInfo : [status, body.message]
+  }
+
+  it('has the rights of that one and no others', async () => {
+    await bind('view', 'bob', 'default')
+    const get = (path: string, user: string) => harness.send(`GET ${path}`, { headers: { 'impersonate-user': user } })
+    expect((await get(configMaps, 'bob')).status).toBe(200)
+    expect((await get('/api/v1/namespaces/default/secrets', 'bob')).status).toBe(403)
+    expect((await get('/metrics', 'bob')).status).toBe(403)
+    expect((await get(configMaps, 'nobody')).status).toBe(403)
+  })
+
+  it('is of a user with groups, uid and extra', async () => {
+    expect(
+      await ask({
+        'impersonate-user': 'bob',
+        'impersonate-group': 'a, b\nc',
+        'impersonate-uid': '7',
+        'impersonate-extra-example.com%2fscopes': 'x\ny',
+      }),
+    ).toEqual({
+      username: 'bob',
+      groups: ['a, b', 'c', 'system:authenticated'],
+      uid: '7',
+      extra: { 'example.com/scopes': ['x', 'y'] },
+    })
+  })
+
+  it('is of a ServiceAccount with its groups', async () => {
+    expect(await ask({ 'impersonate-user': 'system:serviceaccount:a:robot' })).toEqual({
+      username: 'system:serviceaccount:a:robot',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:a', 'system:authenticated'],
+    })
+    expect(await ask({ 'impersonate-user': 'system:anonymous' })).toEqual([
+      403,
+      expect.stringContaining('User "system:anonymous" cannot create resource "selfsubjectreviews"'),
+    ])
+  })
+
+  it('names whom it is for, and in no way that nobody knows', async () => {
+    const refused: readonly Record<string, string>[] = [
+      { 'impersonate-group': 'a' },
+      { 'impersonate-uid': '7' },
+      { 'impersonate-extra-a': 'b' },
+      { 'impersonate-user': 'a\nb' },
+      { 'impersonate-user': '', 'impersonate-group': 'a' },
+      { 'impersonate-user': 'a', 'impersonate-colour': 'red' },
+      { 'impersonate-user': 'a', 'impersonate-extra-': 'red' },
+    ]
+    for (const headers of refused)
+      expect([headers, await ask(headers)]).toMatchObject([headers, [400, expect.any(String)]])
+  })
+
+  it('is allowed for each part of it', async () => {
+    const users = (resourceNames: string[]) => ({
+      apiGroups: [''],
+      resources: ['users'],
+      verbs: ['impersonate'],
+      resourceNames,
+    })
+    const bob = { 'impersonate-user': 'bob' }
+    expect(await ask(bob, 'alice')).toEqual([
+      403,
+      'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope',
+    ])
+    await role('as-bob', users(['bob']))
+    await bind('as-bob', 'alice')
+    expect(await ask(bob, 'alice')).toMatchObject({ username: 'bob' })
+    expect(await ask({ 'impersonate-user': 'carol' }, 'alice')).toMatchObject([403, expect.any(String)])
+    const parts: readonly (readonly [Record<string, string>, string])[] = [
+      [{ 'impersonate-group': 'system:masters' }, 'groups "system:masters"'],
+      [{ 'impersonate-uid': '7' }, 'uids.authentication.k8s.io "7"'],
+      [{ 'impersonate-extra-scopes': 'all' }, 'userextras.authentication.k8s.io "all"'],
+    ]
+    for (const [headers, subject] of parts)
+      expect(await ask({ ...bob, ...headers }, 'alice')).toMatchObject([403, expect.stringContaining(subject)])
+    const extras = {
+      apiGroups: ['authentication.k8s.io'],
+      resources: ['userextras/scopes', 'uids'],
+      verbs: ['impersonate'],
+    }
+    await role('extras', extras)
+    await bind('extras', 'alice')
+    expect(await ask({ ...bob, 'impersonate-uid': '7', 'impersonate-extra-scopes': 'all' }, 'alice')).toMatchObject({
+      uid: '7',
+    })
+    expect(await ask({ ...bob, 'impersonate-extra-other': 'all' }, 'alice')).toMatchObject([403, expect.any(String)])
+    const robot = { 'impersonate-user': 'system:serviceaccount:default:robot' }
+    expect(await ask(robot, 'alice')).toMatchObject([403, expect.stringContaining('serviceaccounts "robot"')])
+    await bind('edit', 'alice', 'default')
+    expect(await ask(robot, 'alice')).toMatchObject({ username: 'system:serviceaccount:default:robot' })
+  })
+})
+
+it('bootstrap roles are completed at each start, and keep what people added', async () => {
+  const path = `GET ${group}/clusterroles/system:aggregate-to-view`
+  const extra = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
+  await harness.send(`PATCH ${group}/clusterroles/system:aggregate-to-view`, {
+    body: { rules: [extra] },
+    type: 'application/merge-patch+json',
+  })
+  await installRoles(harness.services.resources, [])
+  const { rules } = (await harness.send(path)).body
+  expect(rules).toContainEqual(extra)
+  await bind('view', 'alice')
+  expect((await alice('GET /api/v1/configmaps')).status).toBe(200)
+  const { resourceVersion } = (await harness.send(path)).body.metadata
+  await installRoles(harness.services.resources, [])
+  expect((await harness.send(path)).body.metadata.resourceVersion).toBe(resourceVersion)
+})

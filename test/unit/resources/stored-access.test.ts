@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { ListPage, ObjectStore } from '../../../shared/ports/object-store.ts'
+import { createStoredAccess, type StoredAccess } from '../../../shared/resources/stored-access.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
+
+function binding(resourceVersion: number, role = 'view', kind = 'ClusterRoleBinding'): StoredObject {
+  const object = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind,
+    metadata: { name: 'b', resourceVersion: String(resourceVersion) },
+    roleRef: { kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'User', name: 'alice' }],
+  }
+  return { object: object as unknown as ApiObject, engine: {} }
+}
+
+/** Bindings only; writes give back what they are given, lists what is set. */
+function createFake() {
+  const fake = {
+    items: [] as readonly StoredObject[],
+    lists: 0,
+    /** What a list waits for. */
+    gate: Promise.resolve(),
+    failure: undefined as Error | undefined,
+  }
+  const write = async (stored: StoredObject): Promise<StoredObject> => {
+    if (fake.failure !== undefined) throw fake.failure
+    return stored
+  }
+  const store = {
+    list: async ({ kind }: { readonly kind: string }): Promise<ListPage> => {
+      const items = kind === 'ClusterRoleBinding' ? fake.items : []
+      fake.lists++
+      await fake.gate
+      if (fake.failure !== undefined) throw fake.failure
+      return { items, resourceVersion: '1', more: false }
+    },
+    create: write,
+    replace: write,
+    remove: write,
+  } as unknown as ObjectStore
+  return { fake, store }
+}
+
+function open(maxAgeMs = Infinity) {
+  const { fake, store } = createFake()
+  const clock = createVirtualClock()
+  const access = createStoredAccess({ store, clock, maxAgeMs })
+  return { fake, clock, access, store: access.follow(store) }
+}
+
+async function roles(access: StoredAccess): Promise<readonly string[]> {
+  const book = await access.read()
+  return [...book.bindingsOf({ name: 'alice', groups: [] }, '')].map(({ roleRef }) => roleRef.name)
+}
+
+describe('roles and bindings in memory', () => {
+  it('are read once, and follow what is written', async () => {
+    const { fake, access, store } = open()
+    fake.items = [binding(1)]
+    expect(await roles(access)).toEqual(['view'])
+    await store.replace(binding(2, 'edit'), ['spec'])
+    expect(await roles(access)).toEqual(['edit'])
+    await store.remove(binding(3, 'edit'))
+    expect(await roles(access)).toEqual([])
+    await store.create(binding(4, 'admin'))
+    expect([await roles(access), fake.lists]).toEqual([['admin'], 4])
+  })
+
+  it('take a write that is made while they are read, whatever the list says', async () => {
+    for (const isGone of [false, true]) {
+      const { fake, access, store } = open()
+      fake.items = [binding(1)]
+      const gate = Promise.withResolvers<void>()
+      fake.gate = gate.promise
+      const reading = roles(access)
+      await (isGone ? store.remove(binding(2)) : store.replace(binding(2, 'edit'), ['spec']))
+      gate.resolve()
+      expect(await reading).toEqual(isGone ? [] : ['edit'])
+    }
+  })
+
+  it('are not set back by an older answer that comes later', async () => {
+    const { access, store } = open()
+    await roles(access)
+    await store.replace(binding(5, 'edit'), ['spec'])
+    await store.replace(binding(4, 'view'), ['spec'])
+    expect(await roles(access)).toEqual(['edit'])
+  })
+
+  it('are read again after a write of which nobody knows whether it was made', async () => {
+    const { fake, access, store } = open()
+    await roles(access)
+    fake.failure = new OperatingError('WRITE_UNKNOWN', 'lost')
+    await expect(store.create(binding(1))).rejects.toThrow('lost')
+    fake.failure = undefined
+    fake.items = [binding(1)]
+    expect(await roles(access)).toEqual(['view'])
+  })
+
+  it('are not read again after a write that was refused, or of another kind', async () => {
+    const { fake, access, store } = open()
+    await roles(access)
+    fake.failure = new OperatingError('VERSION_CONFLICT', 'no')
+    await expect(store.create(binding(1))).rejects.toThrow('no')
+    fake.failure = undefined
+    const other = binding(2)
+    await store.create({ ...other, object: { ...other.object, apiVersion: 'v1', kind: 'ConfigMap' } })
+    expect([await roles(access), fake.lists]).toEqual([[], 4])
+  })
+
+  it('that cannot be read are read again when somebody asks', async () => {
+    const { fake, access } = open()
+    fake.failure = new OperatingError('UNAVAILABLE', 'down')
+    await expect(roles(access)).rejects.toThrow('down')
+    fake.failure = undefined
+    fake.items = [binding(1)]
+    expect(await roles(access)).toEqual(['view'])
+  })
+
+  it('are read again when they may be too old', async () => {
+    const { fake, clock, access } = open(10_000)
+    await roles(access)
+    fake.items = [binding(1)]
+    await clock.advance(10_000)
+    expect(await roles(access)).toEqual([])
+    await clock.advance(1)
+    expect(await roles(access)).toEqual(['view'])
+  })
+
+  it('are read again after so many removals that the list of them would grow', async () => {
+    const { fake, access, store } = open()
+    await roles(access)
+    for (let i = 0; i <= 10_000; i++) {
+      const { object, engine } = binding(i + 1)
+      await store.remove({ object: { ...object, metadata: { ...object.metadata, name: `b${i}` } }, engine })
+    }
+    await roles(access)
+    expect(fake.lists).toBe(8)
+  })
+})
