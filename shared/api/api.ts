@@ -40,6 +40,7 @@ import { createPatch } from './verbs/patch.ts'
 import { createScale } from './verbs/scale.ts'
 import { createUpdate } from './verbs/update.ts'
 import { createWatch } from './verbs/watch.ts'
+import { withYamlAnswers } from './yaml-answer.ts'
 
 /**
  * The HTTP API: Kubernetes' resource conventions over the verbs on resources. The main path of a request: authenticate,
@@ -83,7 +84,7 @@ export function createApi(services: ApiServices): HttpHandler {
     }
   }
 
-  return (request) => told(request, () => answer(request))
+  return withYamlAnswers((request) => told(request, () => answer(request)))
 }
 
 /** What is written is looked at, too. */

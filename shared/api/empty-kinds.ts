@@ -1,16 +1,26 @@
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 
 /**
- * Kinds that clients read though nothing of them can be here: for `kubectl cluster-info`, which lists Services, there
- * are none.
+ * Kinds of a cluster that clients read though nothing of them can be here: `kubectl cluster-info` lists Services, and
+ * `kubectl apply --prune` lists all that it would delete. Of each there are none, and none can be made.
  */
 export const emptyKinds: readonly ServedKind[] = [
-  defineBuiltInKind({
-    group: '',
-    kind: 'Service',
-    plural: 'services',
-    shortNames: ['svc'],
-    namespaced: true,
-    schema: { type: 'object' },
-  }),
+  emptyKind('', 'Service', 'services', { shortNames: ['svc'] }),
+  emptyKind('', 'Pod', 'pods', { shortNames: ['po'], selectableFields: ['spec.nodeName', 'status.phase'] }),
+  emptyKind('', 'Node', 'nodes', { shortNames: ['no'], namespaced: false }),
+  emptyKind('', 'Endpoints', 'endpoints', { shortNames: ['ep'] }),
+  emptyKind('', 'PersistentVolumeClaim', 'persistentvolumeclaims', { shortNames: ['pvc'] }),
+  emptyKind('', 'PersistentVolume', 'persistentvolumes', { shortNames: ['pv'], namespaced: false }),
+  emptyKind('', 'ReplicationController', 'replicationcontrollers', { shortNames: ['rc'] }),
+  emptyKind('apps', 'DaemonSet', 'daemonsets', { shortNames: ['ds'] }),
+  emptyKind('apps', 'Deployment', 'deployments', { shortNames: ['deploy'] }),
+  emptyKind('apps', 'ReplicaSet', 'replicasets', { shortNames: ['rs'] }),
+  emptyKind('apps', 'StatefulSet', 'statefulsets', { shortNames: ['sts'] }),
+  emptyKind('batch', 'Job', 'jobs', {}),
+  emptyKind('batch', 'CronJob', 'cronjobs', {}),
+  emptyKind('networking.k8s.io', 'Ingress', 'ingresses', { shortNames: ['ing'] }),
 ]
+
+function emptyKind(group: string, kind: string, plural: string, parts: Partial<ServedKind>): ServedKind {
+  return defineBuiltInKind({ group, kind, plural, namespaced: true, schema: { type: 'object' }, ...parts })
+}

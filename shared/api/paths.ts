@@ -8,8 +8,9 @@ import { coreVersions, groupDocument, groupList, resourceList } from './discover
 import { versionDocument } from './discovery/version.ts'
 import { emptyKinds } from './empty-kinds.ts'
 import { noSuchPath } from './failure.ts'
-import { openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
-import { openApiV2Json, openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
+import { hashContent, openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
+import { openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
+import { openApiV2Document } from './openapi/v2-document.ts'
 import { json, jsonText, withHeader } from './reply.ts'
 import { mediaRange } from './representation.ts'
 import { methodNotAllowed } from './request-info.ts'
@@ -27,6 +28,9 @@ export function createPathHandler({
   const schemas = deriveFromKinds(catalog, (kinds) =>
     openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
   )
+  const oldSchemas = deriveFromKinds(catalog, (kinds) =>
+    hashContent(openApiV2Document(groupVersions([...kinds, ...reviewKinds]), version)),
+  )
 
   return async (request, segments) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
@@ -37,7 +41,10 @@ export function createPathHandler({
     if (page !== undefined) return { status: 200, headers: { 'content-type': page.type }, body: await page.text() }
     if (first === 'api' || first === 'apis') return discovery(request, first, { rest, versions: await served() })
     if (first !== 'openapi') throw noSuchPath()
-    if (rest[0] === 'v2' && rest.length === 1) return openApiV2(request, version)
+    if (rest[0] === 'v2' && rest.length === 1) {
+      if (asksForProtobuf(request)) return openApiV2InProtobuf(version)
+      return unlessKnown(request, await oldSchemas(), 'no-cache')
+    }
     if (rest[0] === 'v3') return openApiV3(request, rest.slice(1).join('/'), await schemas())
     throw noSuchPath()
   }
@@ -90,8 +97,11 @@ function answerDocument(document: JsonObject | undefined): HttpResponse {
   return json(200, document)
 }
 
-function openApiV2(request: HttpRequest, version: string): HttpResponse {
-  if (!(request.header('accept') ?? '').includes('protobuf')) return json(200, openApiV2Json(version))
+function asksForProtobuf(request: HttpRequest): boolean {
+  return (request.header('accept') ?? '').includes('protobuf')
+}
+
+function openApiV2InProtobuf(version: string): HttpResponse {
   return { status: 200, headers: { 'content-type': openApiV2ProtobufType }, body: openApiV2Protobuf(version) }
 }
 

@@ -28,6 +28,7 @@ export function representationOf(request: HttpRequest): Representation {
 const asObject: Representation = { as: 'object' }
 
 function representation({ type, parameters }: MediaRange, query: URLSearchParams): Representation | undefined {
+  if (type === 'application/yaml') return query.has('watch') ? undefined : asObject
   if (!jsonTypes.includes(type)) return undefined
   const { as, g: group, v: version } = parameters
   if (as === undefined) return asObject
@@ -62,5 +63,8 @@ export function mediaRange(range: string): MediaRange {
 
 /** NOT_ACCEPTABLE in Kubernetes' words. */
 function notAcceptable(): OperatingError {
-  return new OperatingError('NOT_ACCEPTABLE', 'only the following media types are accepted: application/json')
+  return new OperatingError(
+    'NOT_ACCEPTABLE',
+    'only the following media types are accepted: application/json, application/yaml',
+  )
 }

@@ -67,6 +67,20 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.ok('get wd scaled --subresource=scale -o jsonpath={.spec.replicas}')).toBe('4')
     })
 
+    it('prunes what a manifest no longer has', async () => {
+      const map = (name: string): string =>
+        `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}, labels: {set: pruned}}}\n---\n`
+      await kubectl.apply(map('kept') + map('dropped'))
+      const pruned = await kubectl.ok('apply --prune -l set=pruned -f -', { input: map('kept') })
+      expect(pruned).toContain('configmap/dropped pruned')
+      expect(await kubectl.ok('get cm -l set=pruned -o name')).toBe('configmap/kept\n')
+    })
+
+    it('finds none of what only a cluster has', async () => {
+      for (const kind of ['pods', 'nodes', 'deployments', 'endpoints', 'ingresses'])
+        expect(await kubectl.run(`get ${kind} -A`)).toMatchObject({ code: 0, stderr: 'No resources found\n' })
+    })
+
     it('explains both groups', async () => {
       expect(await kubectl.ok('explain lease.spec')).toContain('holderIdentity')
       expect(await kubectl.ok('explain event --api-version=events.k8s.io/v1')).toContain('regarding')

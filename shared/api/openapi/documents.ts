@@ -40,7 +40,8 @@ function document({ kinds }: GroupVersion, setpoint: string): JsonObject {
   }
 }
 
-function hashContent(content: JsonObject): HashedText {
+/** The document as it is sent. */
+export function hashContent(content: JsonObject): HashedText {
   const text = JSON.stringify(content)
   return { text, hash: textHash(text) }
 }

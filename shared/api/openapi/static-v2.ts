@@ -1,6 +1,6 @@
 /**
- * `/openapi/v2`: a document of no paths. kubectl asks for it, in protobuf only, before it takes a file with a `List` or
- * with a kind it has not met; finding nothing, it leaves validation to the server. What matters is in v3.
+ * `/openapi/v2` in protobuf: a document of no paths. kubectl asks for it before it takes a file with a `List` or with a
+ * kind it has not met; finding nothing, it leaves validation to the server. What matters is in v3, and in v2 in JSON.
  */
 
 /** The media type that kubectl's Go reads: with a dot where its Accept has an `@`. */
@@ -16,9 +16,4 @@ export function openApiV2Protobuf(setpoint: string): Uint8Array {
 function field(number: number, content: string | readonly number[]): readonly number[] {
   const bytes = typeof content === 'string' ? [...new TextEncoder().encode(content)] : content
   return [number * 8 + 2, bytes.length, ...bytes]
-}
-
-/** The same for who reads JSON. */
-export function openApiV2Json(setpoint: string): { readonly [field: string]: unknown } {
-  return { swagger: '2.0', info: { title: 'Setpoint', version: setpoint }, paths: {} }
 }

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { withGzipAnswers } from '../../adapters/node/gzip-answers.ts'
 import { createJsonLogger, type LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
 import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
@@ -85,7 +86,7 @@ export async function startLocalControlPlane({
     level: logLevel,
   })
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
-  const handler: HttpHandler = async (request) => (await api)(request)
+  const handler: HttpHandler = withGzipAnswers(async (request) => (await api)(request))
   const server = opened.adopt(
     await startHttpServer(httpServer, { handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
     (one) => one.close(0),

@@ -49,6 +49,9 @@ describe('aggregated discovery', () => {
       'coordination.k8s.io',
       'events.k8s.io',
       'example.com',
+      'apps',
+      'batch',
+      'networking.k8s.io',
       'authentication.k8s.io',
       'authorization.k8s.io',
     ])
@@ -125,6 +128,9 @@ describe('legacy discovery', () => {
       ['coordination.k8s.io', ['v1']],
       ['events.k8s.io', ['v1']],
       ['example.com', ['v1', 'v1beta1']],
+      ['apps', ['v1']],
+      ['batch', ['v1']],
+      ['networking.k8s.io', ['v1']],
       ['authentication.k8s.io', ['v1']],
       ['authorization.k8s.io', ['v1']],
     ])
@@ -211,8 +217,8 @@ describe('what is not there', () => {
   })
 
   const resources = [
-    { line: 'GET /apis/apps/v1/namespaces/default/deployments', why: 'apps/v1 has no resource "deployments"' },
-    { line: 'POST /api/v1/namespaces/default/pods', why: 'v1 has no resource "pods"' },
+    { line: 'GET /apis/apps/v2/namespaces/default/deployments', why: 'apps/v2 has no resource "deployments"' },
+    { line: 'POST /api/v1/namespaces/default/limitranges', why: 'v1 has no resource "limitranges"' },
     { line: 'GET /apis/example.com/v9/widgets', why: 'example.com/v9 has no resource "widgets"' },
     { line: 'GET /apis/example.com/v1/widgets/w1', why: 'widgets are in namespaces' },
     {

@@ -154,10 +154,26 @@ describe('OpenAPI v2', () => {
   })
 
   it('is JSON for who reads that', async () => {
-    expect((await harness.send('GET /openapi/v2')).body).toEqual({
-      swagger: '2.0',
-      info: { title: 'Setpoint', version: '0.1.0' },
-      paths: {},
+    const { headers, body } = await harness.send('GET /openapi/v2')
+    expect(headers['content-type']).toBe('application/json')
+    expect(body).toMatchObject({ swagger: '2.0', info: { title: 'Setpoint', version: '0.1.0' } })
+    expect(body.paths[item].patch).toMatchObject({
+      consumes: ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'],
+      parameters: expect.arrayContaining([
+        { name: 'body', in: 'body', required: true, schema: expect.anything() },
+        expect.objectContaining({ name: 'dryRun', in: 'query', type: 'string' }),
+      ]),
+      responses: { '200': { schema: { $ref: '#/definitions/com.example.v1.Widget' } } },
+      'x-kubernetes-group-version-kind': gvk,
     })
+    const definition = body.definitions['com.example.v1.Widget']
+    expect(definition).toMatchObject({
+      'x-kubernetes-group-version-kind': [gvk],
+      properties: {
+        metadata: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+        spec: { properties: { color: { type: 'string' } } },
+      },
+    })
+    expect(JSON.stringify(body)).not.toMatch(/"(nullable|anyOf|oneOf|allOf|requestBody|content)":|components/)
   })
 })

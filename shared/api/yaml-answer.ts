@@ -1,0 +1,40 @@
+import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
+import { mediaRange } from './representation.ts'
+
+/**
+ * Answers in YAML for who asks for it first (`Accept: application/yaml`). JSON is YAML, too: what is long, or is sent
+ * while it is made, stays in that form.
+ */
+export function withYamlAnswers(handler: HttpHandler): HttpHandler {
+  return async (request) => {
+    const response = await handler(request)
+    return asksForYaml(request) && isJson(response) ? inYaml(response) : response
+  }
+}
+
+/** What takes longer to write as YAML than a request may take. */
+const lengthMax = 32_768
+
+function asksForYaml(request: HttpRequest): boolean {
+  const accept = request.header('accept')
+  if (accept === undefined || !accept.includes('yaml')) return false
+  for (const range of accept.split(',')) {
+    const { type } = mediaRange(range)
+    if (type === yamlType) return true
+    if (type.startsWith('application/json') || type.includes('*')) return false
+  }
+  return false
+}
+
+const yamlType = 'application/yaml'
+
+function isJson({ headers }: HttpResponse): boolean {
+  return headers['content-type'] === 'application/json'
+}
+
+async function inYaml({ body, ...response }: HttpResponse): Promise<HttpResponse> {
+  const headers = { ...response.headers, 'content-type': yamlType }
+  if (typeof body !== 'string' || body.length > lengthMax) return { ...response, headers, body }
+  const { stringify } = await import('yaml')
+  return { ...response, headers, body: stringify(JSON.parse(body), { aliasDuplicateObjects: false, lineWidth: 0 }) }
+}
