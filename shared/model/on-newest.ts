@@ -9,7 +9,7 @@ export const newestTriesMax = 10
  * thrown at once.
  */
 export async function onNewest<Result>(
-  attempt: (tries: number) => Promise<Result>,
+  attempt: (tries: number) => Promise<Result> | Result,
   isConflict: (error: unknown) => boolean = (error) => hasCode(error, 'VERSION_CONFLICT'),
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {

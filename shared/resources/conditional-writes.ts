@@ -47,7 +47,7 @@ export interface ErasePlan {
 
 export interface ConditionalWritesOptions {
   readonly store: ObjectStore
-  readonly surroundings: (kind: ServedKind) => Promise<Surroundings>
+  readonly surroundings: (kind: ServedKind) => Surroundings | Promise<Surroundings>
 }
 
 export function createConditionalWrites({ store, surroundings }: ConditionalWritesOptions): ConditionalWrites {
@@ -73,7 +73,7 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     const isConflict = (error: unknown): boolean => mayRetry && hasCode(error, 'VERSION_CONFLICT')
     let before: StoredObject | undefined
     try {
-      return await onNewest(async () => attempt((before = await find(kind, at))), isConflict)
+      return await onNewest(async () => await attempt((before = await find(kind, at))), isConflict)
     } catch (error) {
       throw before === undefined ? error : rewordError(kind, before, error)
     }
@@ -85,7 +85,8 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     { warnings, ...planned }: Planned,
     { dryRun, manager, permit }: ChangePlan,
   ): Promise<Written> => {
-    const around = await surroundings(kind)
+    const asked = surroundings(kind)
+    const around = asked instanceof Promise ? await asked : asked
     const object = completeState(kind, before.object, planned.object, around)
     const touched = findTouched(before.object, object)
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
@@ -97,8 +98,9 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
   }
 
   const change: ConditionalWrites['change'] = (kind, at, plan) =>
-    attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, async (found) => {
-      const before = { ...found, object: withDefaults(kind, found.object) }
+    attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
+      const object = withDefaults(kind, found.object)
+      const before = object === found.object ? found : { ...found, object }
       return commit(kind, before, plan.next(before), plan)
     })
 

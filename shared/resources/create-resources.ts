@@ -43,9 +43,9 @@ export interface ResourcesOptions {
 
 /** The verbs over a store. */
 export function createResources({ store, clock, random }: ResourcesOptions): Resources {
-  const surroundings = async ({ group, kind }: ServedKind): Promise<Surroundings> => {
+  const surroundings = ({ group, kind }: ServedKind): Surroundings | Promise<Surroundings> => {
     const nowMs = clock.nowMs()
-    return isDefinition(group, kind) ? { nowMs, definitions: await definitionsIn(store) } : { nowMs }
+    return isDefinition(group, kind) ? definitionsIn(store).then((definitions) => ({ nowMs, definitions })) : { nowMs }
   }
   const writes = createConditionalWrites({ store, surroundings })
   const verbs: Verbs = { store, clock, random, surroundings, writes }
@@ -103,7 +103,7 @@ interface Target {
 
 /** What the verbs share. */
 interface Verbs extends ResourcesOptions {
-  readonly surroundings: (kind: ServedKind) => Promise<Surroundings>
+  readonly surroundings: (kind: ServedKind) => Surroundings | Promise<Surroundings>
   readonly writes: ConditionalWrites
 }
 

@@ -8,13 +8,8 @@ import { isDefinition } from './stored-definitions.ts'
  * one whose fate is unknown may have been written.
  */
 export function tellDefinitionWrites(store: ObjectStore, tell: () => void): ObjectStore {
-  const notify = async ({ object }: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> => {
-    try {
-      return await write
-    } finally {
-      if (isDefinition(parseApiVersion(object.apiVersion).group, object.kind)) tell()
-    }
-  }
+  const notify = ({ object }: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> =>
+    isDefinition(parseApiVersion(object.apiVersion).group, object.kind) ? write.finally(tell) : write
   return {
     ...store,
     create: (stored) => notify(stored, store.create(stored)),

@@ -23,22 +23,37 @@ export interface CatalogOptions {
  */
 export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): StoreKindCatalog {
   let current: Promise<Index> | undefined
+  /** The same, once it is read. */
+  let known: Index | undefined
   let readAtMs = 0
 
+  const isOld = (oldestMs: number): boolean => clock.nowMs() - readAtMs > oldestMs
+
   const index = (oldestMs: number): Promise<Index> => {
-    if (current === undefined || clock.nowMs() - readAtMs > oldestMs) {
+    if (current === undefined || isOld(oldestMs)) {
       readAtMs = clock.nowMs()
       const reading = readIndex(store)
       current = reading
-      reading.catch(() => {
-        if (current === reading) current = undefined
-      })
+      known = undefined
+      reading.then(
+        (read) => {
+          if (current === reading) known = read
+        },
+        () => {
+          if (current === reading) current = undefined
+        },
+      )
     }
     return current
   }
 
-  const find = async (name: string): Promise<ServedKind | undefined> => {
+  const look = async (name: string): Promise<ServedKind | undefined> => {
     return (await index(maxAgeMs)).byName.get(name) ?? (await index(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
+  }
+
+  const find = (name: string): Promise<ServedKind | undefined> => {
+    const found = known?.byName.get(name)
+    return found === undefined || isOld(maxAgeMs) ? look(name) : Promise.resolve(found)
   }
 
   return {
@@ -48,6 +63,7 @@ export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): S
     listStored: async () => (await index(maxAgeMs)).stored,
     invalidate: () => {
       current = undefined
+      known = undefined
     },
   }
 }

@@ -116,18 +116,23 @@ async function writeFitting(ending: Ending, ports: CommitPorts): Promise<StoredO
 /** The state as it is written. Undefined if the object is gone, or another one has its name. */
 function write(ending: Ending, showsStatus: boolean, { store }: CommitPorts): Promise<StoredObject | undefined> {
   const { begun } = ending
-  return onNewest(async (tries) => {
-    const live = tries === 1 ? (ending.live ?? begun) : await store.get(keyOf(begun.object))
-    if (live?.object.metadata.uid !== begun.object.metadata.uid) return
+  const attempt = (live: StoredObject | undefined): Attempted => {
+    if (live?.object.metadata.uid !== begun.object.metadata.uid) return undefined
     return writeOnce(live, withHandle(ending.next(live, showsStatus), live, ending), { store, release: ending.release })
-  }, isOvertakenWrite)
+  }
+  return onNewest(
+    (tries) => (tries === 1 ? attempt(ending.live ?? begun) : store.get(keyOf(begun.object)).then(attempt)),
+    isOvertakenWrite,
+  )
 }
 
-async function writeOnce(
+type Attempted = Promise<StoredObject> | StoredObject | undefined
+
+function writeOnce(
   live: StoredObject,
   next: StoredObject,
   { store, release: { kind } }: Pick<CommitPorts, 'store'> & Pick<Ending, 'release'>,
-): Promise<StoredObject> {
+): Attempted {
   const choice = writeOf(live, next)
   switch (choice.kind) {
     case 'none':

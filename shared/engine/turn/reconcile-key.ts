@@ -110,7 +110,12 @@ async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<v
   const startMs = engine.clock.nowMs()
   const phase = isDeleting(stored.object) && isHeldBy(controller.finalizer, stored.object) ? 'cleanup' : 'reconcile'
   const time = times.begin(signal)
-  const ran = await runInTime({ controller, kind, stored, engine, seen, time, phase }).finally(() => times.end(time))
+  let ran: RunResult
+  try {
+    ran = await runInTime({ controller, kind, stored, engine, seen, time, phase })
+  } finally {
+    times.end(time)
+  }
   if (seen.secrets?.hasMasked === true) loop.advise('SecretTold', keyText(turn.key))
   const isCleanedUp = phase === 'cleanup' && ran.verdict.kind === 'done'
   await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, { ran, basis, startMs }))

@@ -41,8 +41,9 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
   const noteAll = (loop: string, wakeUps: readonly WakeUp[]): void => {
     for (const wakeUp of wakeUps) {
       const position = positionOf(wakeUp)
+      if (position === undefined) continue
       const key = `${loop} ${keyText(wakeUp.key)}`
-      if (position === undefined || position <= (noted.get(key) ?? -1n)) continue
+      if (position <= (noted.get(key) ?? -1n)) continue
       noted.set(key, position)
       // A change may be told with a later state than it made, and is taken up again only from before itself.
       note(key, position > last ? last + 1n : position)
@@ -58,19 +59,21 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
       },
     }),
 
-    noteEnds: (loop, run) => async (turn, signal) => {
+    noteEnds: (loop, run) => (turn, signal) => {
+      if (waiting.size === 0) return run(turn, signal)
       const key = `${loop} ${keyText(turn.key)}`
       const position = waiting.get(key)
+      if (position === undefined) return run(turn, signal)
       waiting.delete(key)
-      if (position !== undefined) running.set(key, position)
-      try {
-        await run(turn, signal)
-      } catch (error) {
-        if (position !== undefined) note(key, position)
-        throw error
-      } finally {
-        running.delete(key)
-      }
+      running.set(key, position)
+      return run(turn, signal).then(
+        () => void running.delete(key),
+        (error: unknown) => {
+          note(key, position)
+          running.delete(key)
+          throw error
+        },
+      )
     },
 
     notePassed: (position) => {

@@ -16,7 +16,7 @@ export interface ReferenceNotes {
    * Notes what an object refers to now, in addition to before; the difference is given back. Undefined if the change
    * says nothing of it.
    */
-  note(change: Change): Promise<Noted | undefined>
+  note(change: Change): Promise<Noted> | undefined
 }
 
 export interface Noted {
@@ -32,7 +32,7 @@ export interface Noted {
 /** Notes what an object refers to as it is stored, should nobody have looked when it changed. */
 export type NoteStored = (key: ObjectKey) => Promise<void>
 
-const gone: Noted = { dropped: [], forget: async () => {} }
+const gone: Promise<Noted> = Promise.resolve({ dropped: [], forget: async () => {} })
 
 interface Ports {
   readonly store: ObjectStore
@@ -48,15 +48,17 @@ export function createReferences(controllers: readonly Controller[], { store, in
     if (live !== undefined) await index.setReferences(key, [...wanted, ...(targetsOf(live.object) ?? [])])
   }
 
+  async function noteAll(key: ObjectKey, wanted: readonly ObjectKey[]): Promise<Noted> {
+    const dropped = without(await index.references(key), wanted)
+    await index.setReferences(key, [...wanted, ...dropped])
+    return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
+  }
+
   return {
-    note: async ({ type, touched, stored: { object } }) => {
+    note: ({ type, touched, stored: { object } }) => {
       if (type === 'removed') return gone
       const wanted = isEnginesOwn(touched) ? undefined : targetsOf(object)
-      if (wanted === undefined) return
-      const key = keyOf(object)
-      const dropped = without(await index.references(key), wanted)
-      await index.setReferences(key, [...wanted, ...dropped])
-      return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
+      return wanted && noteAll(keyOf(object), wanted)
     },
   }
 }
@@ -88,8 +90,9 @@ export function createNoteStored(controllers: readonly Controller[], { store, in
 
 /** What an object refers to, for all controllers; undefined if none asks. */
 function createTargets(controllers: readonly Controller[]): (object: ApiObject) => readonly ObjectKey[] | undefined {
+  const asking = controllers.filter(({ references, maps }) => references.length + maps.length > 0)
   return (object) => {
-    const functions = controllers.flatMap(({ kind, references, maps }) => [
+    const functions = asking.flatMap(({ kind, references, maps }) => [
       ...(isOf(object, kind) ? references.map(({ targets }) => targets) : []),
       ...maps.filter((map) => isOf(object, map.kind)).map(({ primaries }) => primaries),
     ])

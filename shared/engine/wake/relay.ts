@@ -1,4 +1,4 @@
-import { keyOf, keyText } from '../../model/object-key.ts'
+import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -52,7 +52,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
     // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
     await endHolds(sends, { store, queueOf })
-    await Promise.all(told.map(({ forget }) => forget()))
+    await Promise.all(told.map(({ last }) => last?.forget()))
   }
 
   /** The changes of one object, one after the other. Those of others do not wait for them. */
@@ -60,17 +60,21 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     const sends: Send[] = []
     let last: Noted | undefined
     for (const change of changes) {
-      const noted = await references.note(change)
+      const noting = references.note(change)
+      const noted = noting && (await noting)
       last = noted ?? last
-      const dropped = noted?.dropped ?? []
+      const dropped = noted?.dropped ?? none
       for (const route of routes) {
-        const targets = unique(await route.targets(change, dropped))
+        const asked = route.targets(change, dropped)
+        // Most routes know at once, and most that it wakes nobody.
+        const targets = unique(asked instanceof Promise ? await asked : asked)
+        if (targets.length === 0) continue
         const isPaced = targets.length > fanOutMax && !builtIn.includes(route)
         sends.push(...(isPaced ? paceRoute(route, targets, change) : direct(route, targets, change)))
       }
     }
     // What the earlier ones dropped the last one did, too, or it refers to it again.
-    return { sends, forget: async () => last?.forget() }
+    return { sends, last }
   }
 
   function direct(
@@ -108,8 +112,9 @@ async function endHolds(
     const atMs = Math.min(wakeUp.notBeforeMs ?? 0, woken.get(id)?.atMs ?? Infinity)
     woken.set(id, { name, ...wakes, atMs })
   }
+  const mayBeHeld = [...woken.values()].filter(({ stored }) => stored === undefined || stored.engine.hold !== undefined)
   await Promise.all(
-    [...woken.values()].map(async ({ name, key, stored, atMs }) => {
+    mayBeHeld.map(async ({ name, key, stored, atMs }) => {
       const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
       // What has to wait longer itself can wait behind it.
       if (hold !== undefined && hold.untilMs > atMs) await queueOf({ name }).wake(hold.handle)
@@ -122,8 +127,11 @@ const manyTargets = 1_000
 
 interface Told {
   readonly sends: readonly Send[]
-  forget(): Promise<void>
+  /** The last note of references, to be forgotten when those that it concerns are woken. */
+  readonly last: Noted | undefined
 }
+
+const none: readonly ObjectKey[] = []
 
 interface Send {
   /** The queue. */

@@ -16,6 +16,8 @@ export interface SealedStoreOptions {
   readonly onUnreadable: (key: ObjectKey) => void
 }
 
+type WriteState = (stored: StoredObject) => Promise<StoredObject>
+
 /** The store, with the values of Secrets sealed in what it is given. Other kinds pay one comparison. */
 export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedStoreOptions): ObjectStore {
   const opened = (stored: StoredObject): StoredObject => {
@@ -35,18 +37,21 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
   }
 
   /** The state that was given, under the number that it was stored with. */
-  const write = async (given: StoredObject, writeSealed: (sealed: StoredObject) => Promise<StoredObject>) => {
-    if (!isSecret(given.object)) return writeSealed(given)
+  const writeSecret = async (given: StoredObject, writeSealed: WriteState): Promise<StoredObject> => {
     const { resourceVersion } = (await writeSealed(sealStored(sealing, given))).object.metadata
     const { object, engine } = given
     return { object: { ...object, metadata: { ...object.metadata, resourceVersion } }, engine }
   }
+  const write = (given: StoredObject, writeSealed: WriteState): Promise<StoredObject> =>
+    isSecret(given.object) ? writeSecret(given, writeSealed) : writeSealed(given)
+
+  const getSecret: ObjectStore['get'] = async (key) => {
+    const stored = await store.get(key)
+    return stored && opened(stored)
+  }
 
   return {
-    get: async (key) => {
-      const stored = await store.get(key)
-      return stored === undefined || !isSecretKind(key) ? stored : opened(stored)
-    },
+    get: (key) => (isSecretKind(key) ? getSecret(key) : store.get(key)),
     list: async (query) => {
       const page = await store.list(query)
       return isSecretKind(query) ? openPage(page) : page

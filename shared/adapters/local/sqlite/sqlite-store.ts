@@ -35,32 +35,34 @@ export function createSqliteStore({
       return kindId === undefined ? undefined : rows.get({ kindId, key })
     })
 
-  /** Numbers a state, writes its row and the change; when both are committed, the change is told. */
-  const write = async (place: RowPlace, given: StoredObject, work: Work): Promise<StoredObject> => {
-    const { published } = await database.write(
-      () => {
-        const rv = changeLog.nextVersion()
-        const stored = withVersion(given, rv)
-        const row = work.write(place, stored)
-        const { kindId } = place
-        const { type, touched } = work
-        const { id, doc, engine, supersedes } = row
-        changeLog.append({ rv, objectId: id, kindId, type, touched, supersedes, doc, engine })
-        return { row, published: { rv, kindId, change: { type, touched, stored } } }
-      },
-      (done) => {
-        if (work.type === 'removed') rows.removed(place)
-        else rows.written(place, done.row, done.published.change.stored)
-        changeLog.publish(done.published)
-      },
-    )
-    return published.change.stored
-  }
-
   const existing = (key: ObjectKey): RowPlace => {
     const kindId = kinds.find(key)
     if (kindId === undefined) throw keyNotFound(key)
     return { kindId, key }
+  }
+
+  /** Numbers a state, writes its row and the change; when both are committed, the change is told. */
+  const write = (placeOf: () => RowPlace, given: StoredObject, work: Work): Promise<StoredObject> => {
+    let place: RowPlace
+    let row: WrittenRow
+    return database.write(
+      () => {
+        place = placeOf()
+        const rv = changeLog.nextVersion()
+        const stored = withVersion(given, rv)
+        row = work.write(place, stored)
+        const { id: objectId, doc, engine, supersedes } = row
+        const { type, touched } = work
+        changeLog.append({ rv, objectId, kindId: place.kindId, type, touched, supersedes, doc, engine })
+        return stored
+      },
+      (stored) => {
+        const { type, touched } = work
+        if (type === 'removed') rows.removed(place)
+        else rows.written(place, row, stored)
+        changeLog.publish({ rv: row.rv, kindId: place.kindId, change: { type, touched, stored } })
+      },
+    )
   }
 
   return {
@@ -68,20 +70,21 @@ export function createSqliteStore({
     list: createSqliteList({ database, changeLog, kinds, quarantine }),
     create: async (stored) => {
       const key = keyOf(stored.object)
-      return write({ kindId: kinds.intern(key), key }, stored, {
+      const place = { kindId: kinds.intern(key), key }
+      return write(() => place, stored, {
         type: 'added',
         touched: ['spec'],
-        write: (place, given) => rows.insert(place, given),
+        write: (at, given) => rows.insert(at, given),
       })
     },
-    replace: async (before, touched) =>
-      write(existing(keyOf(before.object)), before, {
+    replace: (before, touched) =>
+      write(() => existing(keyOf(before.object)), before, {
         type: 'modified',
         touched,
         write: (place, stored) => rows.update(place, before.object, { stored, touched }),
       }),
-    remove: async (before) =>
-      write(existing(keyOf(before.object)), before, {
+    remove: (before) =>
+      write(() => existing(keyOf(before.object)), before, {
         type: 'removed',
         touched: ['delete'],
         write: (place, stored) => rows.delete(place, before.object, stored),
