@@ -73,7 +73,7 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     const isConflict = (error: unknown): boolean => mayRetry && hasCode(error, 'VERSION_CONFLICT')
     let before: StoredObject | undefined
     try {
-      return await onNewest(async () => await attempt((before = await find(kind, at))), isConflict)
+      return await onNewest(async () => attempt((before = await find(kind, at))), isConflict)
     } catch (error) {
       throw before === undefined ? error : rewordError(kind, before, error)
     }

@@ -29,20 +29,23 @@ export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): S
 
   const isOld = (oldestMs: number): boolean => clock.nowMs() - readAtMs > oldestMs
 
+  const follow = async (reading: Promise<Index>): Promise<void> => {
+    try {
+      const read = await reading
+      if (current === reading) known = read
+    } catch {
+      // Whoever waits for it is told why.
+      if (current === reading) current = undefined
+    }
+  }
+
   const index = (oldestMs: number): Promise<Index> => {
     if (current === undefined || isOld(oldestMs)) {
       readAtMs = clock.nowMs()
       const reading = readIndex(store)
       current = reading
       known = undefined
-      reading.then(
-        (read) => {
-          if (current === reading) known = read
-        },
-        () => {
-          if (current === reading) current = undefined
-        },
-      )
+      void follow(reading)
     }
     return current
   }

@@ -52,7 +52,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
     // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
     await endHolds(sends, { store, queueOf })
-    await Promise.all(told.map(({ last }) => last?.forget()))
+    await Promise.all(told.flatMap(({ last }) => last?.forget() ?? []))
   }
 
   /** The changes of one object, one after the other. Those of others do not wait for them. */
