@@ -6,6 +6,7 @@ import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { PermitWrite } from '../resources/resources.ts'
+import { withAccounts } from './access/account-tokens.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
 import { requireAllowed } from './access/guard.ts'
@@ -30,6 +31,7 @@ import { createReview } from './reviews/review.ts'
 import { isReview, reviewKinds } from './reviews/review-kinds.ts'
 import { subresourcesOf } from './subresources.ts'
 import { createCreate } from './verbs/create.ts'
+import { createCreateToken } from './verbs/create-token.ts'
 import { createDeleteCollection } from './verbs/delete-collection.ts'
 import { createDelete } from './verbs/delete.ts'
 import { createExplainVerb } from './verbs/explain.ts'
@@ -48,7 +50,8 @@ import { withYamlAnswers } from './yaml-answer.ts'
  * Status.
  */
 export function createApi(services: ApiServices): HttpHandler {
-  const { authenticate, catalog, logger, readAccess } = services
+  const { catalog, logger, readAccess } = services
+  const authenticate = withAccounts(services.authenticate, services)
   const handlerOf = createHandlers(services)
   const answerPath = createPathHandler(services)
 
@@ -114,6 +117,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
   const scale = createScale(services)
   const ofSubresource: Readonly<Record<string, Partial<Readonly<Record<Verb, VerbHandler>>>>> = {
     explain: { get: measured('get', createExplainVerb(services)) },
+    token: { create: measured('create', createCreateToken(services)) },
     finalize: { update: measured('update', createFinalize(services)) },
     scale: { get: measured('get', scale), update: measured('update', scale), patch: measured('patch', scale) },
   }

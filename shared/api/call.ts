@@ -5,6 +5,7 @@ import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { TokenSigner } from '../ports/token-signer.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { PermitWrite, Place, Resources } from '../resources/resources.ts'
@@ -19,6 +20,8 @@ export interface ApiServices {
   readonly clock: Clock
   readonly authenticate: Authenticator
   readonly readAccess: ReadAccess
+  /** Of ServiceAccounts; without it they have none. */
+  readonly tokens?: TokenSigner
   /** Who a token is of, for TokenReview, where tokens are known here. */
   readonly reviewToken?: Authenticator
   readonly logger: Logger

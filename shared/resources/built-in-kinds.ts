@@ -67,7 +67,7 @@ const configMapKind = coreKind('ConfigMap', 'configmaps', {
   }),
 })
 
-const secretKind = coreKind('Secret', 'secrets', {
+export const secretKind = coreKind('Secret', 'secrets', {
   isConfidential: true,
   columns: [{ name: 'Type', type: 'string', jsonPath: '.type', description: 'What the secret is for' }],
   selectableFields: ['type'],

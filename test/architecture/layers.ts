@@ -46,7 +46,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: ['@aws-sdk/', 'aws-lambda', 'jose', 'node:'],
   },
   'shared/adapters/node': { mayImport: ['shared/model', 'shared/ports'], packages: ['node:'] },
-  'shared/adapters/local': { mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'], packages: ['node:'] },
+  'shared/adapters/local': {
+    mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'],
+    packages: ['jose', 'node:'],
+  },
   'shared/runtime': {
     mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local', 'shared/adapters/node'],
     packages: ['aws-lambda', 'node:'],

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
@@ -8,7 +8,12 @@ import { manifests, widget } from './widgets.ts'
 const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)('kubectl and rights', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
-  const { kubectl, directory } = widgetSession(newest)
+  const { kubectl, kubeconfig, directory } = widgetSession(newest)
+  const tokenConfig = (token: string): string => {
+    const file = join(directory, 'account.kubeconfig')
+    writeFileSync(file, readFileSync(kubeconfig, 'utf8').replace(/token: .*/, `token: ${token}`))
+    return file
+  }
   beforeAll(async () => {
     await kubectl.ok('create namespace team')
     await kubectl.apply(manifests(widget('one')))
@@ -61,6 +66,20 @@ describe.skipIf(newest === undefined)('kubectl and rights', { meta: { skipped: n
     expect(await kubectl.fails('delete widgets one --as=bob')).toContain(
       'widgets.test.setpoint.dev "one" is forbidden: User "bob" cannot delete resource "widgets"',
     )
+  })
+
+  it('makes tokens of ServiceAccounts, which hold until their account is gone', async () => {
+    await kubectl.ok('create serviceaccount short -n team')
+    await kubectl.ok('create rolebinding short -n team --clusterrole=view --serviceaccount=team:short')
+    const token = (await kubectl.ok('create token short -n team --duration=10m')).trim()
+    const asAccount = `--kubeconfig=${tokenConfig(token)}`
+    expect(await kubectl.ok(`get configmaps -n team ${asAccount}`)).toBe('')
+    expect(await kubectl.ok(`auth whoami ${asAccount}`)).toContain('system:serviceaccount:team:short')
+    expect(await kubectl.fails(`get secrets -n team ${asAccount}`)).toContain(
+      'User "system:serviceaccount:team:short" cannot list resource "secrets"',
+    )
+    await kubectl.ok('delete serviceaccount short -n team')
+    expect(await kubectl.fails(`get configmaps -n team ${asAccount}`)).toContain('Unauthorized')
   })
 
   it('reconciles roles from files', async () => {

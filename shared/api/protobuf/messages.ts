@@ -219,6 +219,20 @@ const messages: { readonly [type: string]: Message } = {
   'authorization.k8s.io/v1/SelfSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', accessReviewSpec) }),
   'authorization.k8s.io/v1/SubjectAccessReview': message({ 1: objectMeta, 2: one('spec', subjectReviewSpec) }),
   'authorization.k8s.io/v1/LocalSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', subjectReviewSpec) }),
+  'authentication.k8s.io/v1/TokenRequest': message({
+    1: objectMeta,
+    2: one(
+      'spec',
+      message({
+        1: strings('audiences'),
+        3: one(
+          'boundObjectRef',
+          message({ 1: string('kind'), 2: string('apiVersion'), 3: string('name'), 4: string('uid') }),
+        ),
+        4: int('expirationSeconds'),
+      }),
+    ),
+  }),
   'authentication.k8s.io/v1/TokenReview': message({
     1: objectMeta,
     2: one('spec', message({ 1: string('token'), 2: strings('audiences') })),

@@ -7,13 +7,14 @@ import { apiVersionOf } from '../../model/object.ts'
 import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
 import type { User } from '../../ports/authenticator.ts'
 import { refuse } from '../../resources/admission.ts'
+import { apiAudience, findAccount, type KnownAccount } from '../access/account-tokens.ts'
 import { decideAccess } from '../access/guard.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { json } from '../reply.ts'
 import { readObject } from '../request-body.ts'
 import { methodNotAllowed } from '../request-info.ts'
 
-type ReviewServices = Pick<ApiServices, 'readAccess' | 'reviewToken'>
+type ReviewServices = Pick<ApiServices, 'readAccess' | 'resources' | 'reviewToken' | 'tokens'>
 
 /** `POST` of a review: the body comes back with the answer as its status. */
 export function createReview(services: ReviewServices): VerbHandler {
@@ -66,14 +67,26 @@ const answers: Readonly<Record<string, Answer>> = {
     }
   },
 
-  TokenReview: async (body, _call, { reviewToken }) => {
-    const { token } = specOf(body)
-    if (reviewToken === undefined) return { authenticated: false, error: 'tokens are checked ahead of this server' }
-    const user = typeof token === 'string' && token !== '' ? await reviewToken(`Bearer ${token}`) : undefined
-    return user === undefined
-      ? { authenticated: false, error: 'the token is not known' }
-      : { authenticated: true, user: userInfo(user) }
+  TokenReview: async (body, _call, services) => {
+    const { token, audiences } = specOf(body)
+    if (services.reviewToken === undefined)
+      return { authenticated: false, error: 'tokens are checked ahead of this server' }
+    const found = await reviewToken(textOf(token), textsOf(audiences), services)
+    if (found === undefined) return { authenticated: false, error: 'the token is not known' }
+    return { authenticated: true, user: userInfo(found.user), audiences: [...found.audiences] }
   },
+}
+
+/** A token that names no audience of its own is for this API. */
+async function reviewToken(
+  token: string,
+  audiences: readonly string[],
+  services: ReviewServices,
+): Promise<KnownAccount | undefined> {
+  const wanted = audiences.length === 0 ? [apiAudience] : audiences
+  const user = token === '' ? undefined : await services.reviewToken?.(`Bearer ${token}`)
+  if (user === undefined) return findAccount(token, wanted, services)
+  return wanted.includes(apiAudience) ? { user, audiences: [apiAudience] } : undefined
 }
 
 async function reviewSubject(

@@ -153,6 +153,7 @@ function subjectName({ kind, name, namespace }: Subject, bindingNamespace: strin
   return home === '' ? '' : `User ${serviceAccountUser(home, name)}`
 }
 
-function serviceAccountUser(namespace: string, name: string): string {
+/** The user that the tokens of a ServiceAccount are of. */
+export function serviceAccountUser(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`
 }

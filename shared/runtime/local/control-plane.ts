@@ -6,6 +6,7 @@ import { loadLocalCredentials } from '../../adapters/local/https/local-credentia
 import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
+import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
@@ -74,7 +75,7 @@ export async function startLocalControlPlane({
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const { file, witnesses, keyFile } = filesIn(directory)
+  const { file, witnesses, keyFile, tokenKeyFile } = filesIn(directory)
   const secrets = { keyFile, rotateKey }
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
@@ -99,6 +100,7 @@ export async function startLocalControlPlane({
     ports,
     controllers: own,
     authenticate: createTokenAuthenticator(credentials.token, localAdministrator),
+    tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
     logger,

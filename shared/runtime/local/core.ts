@@ -16,6 +16,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
+import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import { createResources } from '../../resources/create-resources.ts'
@@ -34,6 +35,8 @@ export interface LocalCoreOptions {
   readonly ports: LocalPorts
   readonly controllers: readonly Controller[]
   readonly authenticate: Authenticator
+  /** Of ServiceAccounts; without it they have none. */
+  readonly tokens?: TokenSigner
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -103,6 +106,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       pages: pagesOf(telemetry, controllers, ports),
       authenticate: options.authenticate,
       readAccess: access.read,
+      reviewToken: options.authenticate,
+      ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
       version: setpointVersion,
     }),

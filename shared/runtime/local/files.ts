@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path'
 export interface DataFiles {
   readonly file: string
   readonly keyFile: string
+  /** Signs the tokens of ServiceAccounts. */
+  readonly tokenKeyFile: string
   /** Made after the database: where one is, there was a database. */
   readonly witnesses: readonly string[]
 }
@@ -13,6 +15,7 @@ export function filesIn(directory: string): DataFiles {
   return {
     file: join(path, 'setpoint.db'),
     keyFile: join(path, 'secrets.key'),
+    tokenKeyFile: join(path, 'service-accounts.key'),
     witnesses: ['authority.pem', 'token'].map((name) => join(path, name)),
   }
 }

@@ -1,0 +1,76 @@
+import { serviceAccountUser } from '../../model/access/access-book.ts'
+import { serviceAccountGroups } from '../../model/access/authorize.ts'
+import { hasCode } from '../../model/errors.ts'
+import { isDeleting } from '../../model/object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { Authenticator, User } from '../../ports/authenticator.ts'
+import { serviceAccountKind } from '../../resources/access-kinds.ts'
+import { secretKind } from '../../resources/built-in-kinds.ts'
+import type { Place, Resources } from '../../resources/resources.ts'
+import type { ApiServices } from '../call.ts'
+
+/** Whom a token must be for to be taken by this API. */
+export const apiAudience = 'https://setpoint'
+
+type AccountServices = Pick<ApiServices, 'resources' | 'tokens'>
+
+/** The same, and whoever shows a token of a ServiceAccount for this API. */
+export function withAccounts(authenticate: Authenticator, services: AccountServices): Authenticator {
+  if (services.tokens === undefined) return authenticate
+  return async (authorization) => {
+    const user = await authenticate(authorization)
+    if (user !== undefined || authorization === undefined) return user
+    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization) ?? []
+    return token === undefined ? undefined : (await findAccount(token, [apiAudience], services))?.user
+  }
+}
+
+export interface KnownAccount {
+  readonly user: User
+  /** Of those that were asked for. */
+  readonly audiences: readonly string[]
+}
+
+/** Whose token it is, if it is for one of the audiences and all that it is bound to is there. */
+export async function findAccount(
+  token: string,
+  wanted: readonly string[],
+  { resources, tokens }: AccountServices,
+): Promise<KnownAccount | undefined> {
+  const claims = await tokens?.verify(token)
+  const audiences = claims?.audiences.filter((audience) => wanted.includes(audience)) ?? []
+  if (claims === undefined || audiences.length === 0) return
+  const { objects, subject, id } = claims
+  const { namespace, serviceaccount, secret } = objects
+  if (namespace === undefined || serviceaccount === undefined) return
+  const at = (name: string): Place => ({ namespace: namespace.name, name })
+  const accountIsThere = await isThere(resources, serviceAccountKind, {
+    at: at(serviceaccount.name),
+    uid: serviceaccount.uid,
+  })
+  if (!accountIsThere || subject !== serviceAccountUser(namespace.name, serviceaccount.name)) return
+  if (secret !== undefined && !(await isThere(resources, secretKind, { at: at(secret.name), uid: secret.uid }))) return
+  const user: User = {
+    name: subject,
+    groups: serviceAccountGroups(namespace.name),
+    uid: serviceaccount.uid,
+    ...(id === undefined ? {} : { extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] } }),
+  }
+  return { user, audiences }
+}
+
+interface Bound {
+  readonly at: Place
+  readonly uid: string
+}
+
+/** One of the same name that was made later is another. */
+async function isThere(resources: Resources, kind: ServedKind, { at, uid }: Bound): Promise<boolean> {
+  try {
+    const { object } = await resources.get(kind, at)
+    return object.metadata.uid === uid && !isDeleting(object)
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return false
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+import { serviceAccountUser } from '../../model/access/access-book.ts'
+import { textsOf } from '../../model/access/rules.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
+import { timestamp } from '../../model/time.ts'
+import { OperatingError } from '../../model/errors.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { TokenClaims } from '../../ports/token-signer.ts'
+import { refuse } from '../../resources/admission.ts'
+import { secretKind } from '../../resources/built-in-kinds.ts'
+import { conflict } from '../../resources/refusals.ts'
+import { apiAudience } from '../access/account-tokens.ts'
+import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { checkDryRun, refuseOptions } from '../query.ts'
+import { json } from '../reply.ts'
+import { readObject } from '../request-body.ts'
+import { noSuchSubresource } from '../failure.ts'
+
+/** `POST` of a TokenRequest to `serviceaccounts/NAME/token`: the answer holds a token of that ServiceAccount. */
+export function createCreateToken(services: ApiServices): VerbHandler {
+  const { resources, tokens } = services
+  return async (call) => {
+    if (tokens === undefined) throw noSuchSubresource(call.info)
+    const dryRun = call.request.query.getAll('dryRun')
+    refuseOptions('CreateOptions', checkDryRun(dryRun))
+    const body = await readObject(call.request)
+    const spec = isObject(body['spec']) ? body['spec'] : {}
+    const seconds = spec['expirationSeconds'] ?? secondsDefault
+    refuse(tokenRequest, '', checkSeconds(seconds))
+    const { object: account } = await resources.get(call.kind, placeOf(call))
+    const claims = await claimsOf(account, spec, services)
+    const { audiences } = claims
+    const endsIn = Math.min(Number(seconds), secondsMax)
+    const signed = dryRun.length > 0 ? undefined : await tokens.sign(claims, endsIn)
+    const status = signed === undefined ? {} : { token: signed.token, expirationTimestamp: timestamp(signed.endsAtMs) }
+    return json(201, {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: metadataOf(call),
+      spec: { ...spec, audiences: [...audiences], expirationSeconds: endsIn },
+      status,
+    })
+  }
+}
+
+const secondsDefault = 3_600
+const secondsMin = 600
+/** A year. Who asks for more is given so much, and told. */
+const secondsMax = 365 * 86_400
+
+const tokenRequest = { ...secretKind, group: 'authentication.k8s.io', kind: 'TokenRequest' }
+
+function checkSeconds(seconds: unknown): readonly FieldError[] {
+  const field = 'spec.expirationSeconds'
+  if (!Number.isInteger(seconds)) return [invalid(field, seconds, 'must be a whole number')]
+  return Number(seconds) < secondsMin
+    ? [invalid(field, seconds, 'may not specify a duration less than 10 minutes')]
+    : []
+}
+
+function metadataOf({ info: { name, namespace } }: Call): JsonObject {
+  return { name, namespace, creationTimestamp: null }
+}
+
+/** A token without an audience is for this API. */
+async function claimsOf(account: ApiObject, spec: JsonObject, services: ApiServices): Promise<TokenClaims> {
+  const { name, namespace = '', uid } = account.metadata
+  const asked = textsOf(spec['audiences'])
+  return {
+    audiences: asked.length === 0 ? [apiAudience] : asked,
+    subject: serviceAccountUser(namespace, name),
+    objects: {
+      namespace: { name: namespace, uid: '' },
+      serviceaccount: { name, uid },
+      ...(isObject(spec['boundObjectRef']) ? await boundBy(spec['boundObjectRef'], namespace, services) : {}),
+    },
+  }
+}
+
+/** A Secret is all that a token can be bound to here, beside its ServiceAccount. */
+async function boundBy(
+  ref: JsonObject,
+  namespace: string,
+  { resources }: ApiServices,
+): Promise<TokenClaims['objects']> {
+  const path = 'spec.boundObjectRef'
+  const { kind, name, uid } = ref
+  if (kind !== 'Secret') refuse(tokenRequest, '', [invalid(`${path}.kind`, kind, 'a token can be bound to a Secret')])
+  if (typeof name !== 'string' || name === '') throw refusalOfName(path)
+  const { object: secret } = await resources.get(secretKind, { namespace, name })
+  if (uid !== undefined && uid !== '' && uid !== secret.metadata.uid)
+    throw conflict(secretKind, secret.metadata, `the UID in the bound object reference (${String(uid)}) does not match`)
+  return { secret: { name, uid: secret.metadata.uid } }
+}
+
+function refusalOfName(path: string): OperatingError {
+  const cause = fieldRequired(`${path}.name`)
+  const message = `TokenRequest.authentication.k8s.io "" is invalid: ${cause.field}: ${cause.message}`
+  return new OperatingError('INVALID', message, { details: { kind: 'TokenRequest', causes: [cause] } })
+}

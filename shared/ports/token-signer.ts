@@ -1,0 +1,25 @@
+/**
+ * Signs tokens of the control plane's own, and knows them again. Whoever has a token can use it until it ends; nobody
+ * can make one, or change what one says.
+ */
+export interface TokenSigner {
+  /** Holds from now on for so long. */
+  sign(claims: TokenClaims, seconds: number): Promise<SignedToken>
+  /** What a token says that was signed here and holds now; `undefined` for every other text. */
+  verify(token: string): Promise<TokenClaims | undefined>
+}
+
+export interface SignedToken {
+  readonly token: string
+  readonly endsAtMs: number
+}
+
+export interface TokenClaims {
+  /** Whom it is for. */
+  readonly audiences: readonly string[]
+  readonly subject: string
+  /** The objects that it ends with, by what they are. */
+  readonly objects: { readonly [what: string]: { readonly name: string; readonly uid: string } }
+  /** A name of this token; set by who signs. */
+  readonly id?: string
+}

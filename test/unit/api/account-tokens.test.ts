@@ -1,0 +1,193 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeJwt, SignJWT } from 'jose'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createJwtSigner } from '../../../shared/adapters/local/tokens/jwt-signer.ts'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
+import { createHarness, type Harness } from './harness.ts'
+
+let harness: Harness
+let clock: VirtualClock
+let directory: ReturnType<typeof temporaryDirectory>
+let keyFile: string
+
+beforeEach(async () => {
+  clock = createVirtualClock()
+  directory = temporaryDirectory('tokens')
+  keyFile = join(directory.path, 'service-accounts.key')
+  harness = await createHarness({
+    tokens: createJwtSigner({ keyFile, clock }),
+    reviewToken: (authorization) => (authorization === 'Bearer token' ? { name: 'tester', groups: [] } : undefined),
+  })
+  await installRoles(harness.services.resources, [])
+  await harness.send(`POST ${accounts}`, { body: { metadata: { name: 'robot' } } })
+})
+afterEach(() => {
+  harness.close()
+  directory[Symbol.dispose]()
+})
+
+const accounts = '/api/v1/namespaces/default/serviceaccounts'
+const whoami = 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews'
+
+const request = (spec: JsonObject = {}, name = 'robot') =>
+  harness.send(`POST ${accounts}/${name}/token`, { body: { spec } })
+
+async function tokenFor(spec: JsonObject = {}): Promise<string> {
+  const { status, body } = await request(spec)
+  expect([status, body.message]).toEqual([201, undefined])
+  return body.status.token as string
+}
+
+async function statusOf(token: string): Promise<number> {
+  return (await harness.send(whoami, { token, body: {} })).status
+}
+
+describe('a token of a ServiceAccount', () => {
+  it('says what it is, and for how long', async () => {
+    const { body } = await request({ expirationSeconds: 600 })
+    expect(body).toMatchObject({
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: { name: 'robot', namespace: 'default' },
+      spec: { audiences: ['https://setpoint'], expirationSeconds: 600 },
+      status: { expirationTimestamp: new Date(clock.nowMs() + 600_000).toISOString().replace('.000', '') },
+    })
+    const claims = decodeJwt(body.status.token as string)
+    expect(claims).toMatchObject({ sub: 'system:serviceaccount:default:robot', aud: ['https://setpoint'] })
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(600)
+  })
+
+  it('is its ServiceAccount, with the rights that bindings give it', async () => {
+    const token = await tokenFor()
+    const { body } = await harness.send(whoami, { token, body: {} })
+    const { uid } = (await harness.send(`GET ${accounts}/robot`)).body.metadata
+    expect(body.status.userInfo).toMatchObject({
+      username: 'system:serviceaccount:default:robot',
+      uid,
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+    })
+    const list = () => harness.send('GET /api/v1/namespaces/default/configmaps', { token })
+    expect((await list()).status).toBe(403)
+    await harness.send('POST /apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+      body: {
+        metadata: { name: 'robot' },
+        roleRef: { kind: 'ClusterRole', name: 'view' },
+        subjects: [{ kind: 'ServiceAccount', name: 'robot' }],
+      },
+    })
+    expect((await list()).status).toBe(200)
+  })
+
+  it('ends with its time', async () => {
+    const token = await tokenFor({ expirationSeconds: 600 })
+    expect(await statusOf(token)).toBe(201)
+    await clock.advance(599_000)
+    expect(await statusOf(token)).toBe(201)
+    await clock.advance(1_000)
+    expect(await statusOf(token)).toBe(401)
+  })
+
+  it('ends with its ServiceAccount, also if another of that name is made', async () => {
+    const token = await tokenFor()
+    expect(await statusOf(token)).toBe(201)
+    await harness.send(`DELETE ${accounts}/robot`)
+    expect(await statusOf(token)).toBe(401)
+    await harness.send(`POST ${accounts}`, { body: { metadata: { name: 'robot' } } })
+    expect(await statusOf(token)).toBe(401)
+    expect(await statusOf(await tokenFor())).toBe(201)
+  })
+
+  it('ends with the Secret that it is bound to', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets'
+    const { body: secret } = await harness.send(`POST ${secrets}`, { body: { metadata: { name: 's' } } })
+    const ref = { kind: 'Secret', apiVersion: 'v1', name: 's', uid: secret.metadata.uid }
+    const token = await tokenFor({ boundObjectRef: ref })
+    expect(await statusOf(token)).toBe(201)
+    expect((await request({ boundObjectRef: { ...ref, uid: 'other' } })).status).toBe(409)
+    expect((await request({ boundObjectRef: { ...ref, name: 'none' } })).status).toBe(404)
+    await harness.send(`DELETE ${secrets}/s`)
+    expect(await statusOf(token)).toBe(401)
+  })
+
+  it('for others is not taken here, and is known to a review that names them', async () => {
+    const token = await tokenFor({ audiences: ['vault', 'other'] })
+    expect(await statusOf(token)).toBe(401)
+    const review = async (spec: JsonObject) =>
+      (await harness.send('POST /apis/authentication.k8s.io/v1/tokenreviews', { body: { spec } })).body.status
+    expect(await review({ token })).toEqual({ authenticated: false, error: 'the token is not known' })
+    expect(await review({ token, audiences: ['vault', 'x'] })).toMatchObject({
+      authenticated: true,
+      audiences: ['vault'],
+      user: { username: 'system:serviceaccount:default:robot' },
+    })
+    expect(await review({ token: 'token' })).toMatchObject({ authenticated: true, user: { username: 'tester' } })
+    expect(await review({ token: 'token', audiences: ['vault'] })).toMatchObject({ authenticated: false })
+    expect(await review({})).toMatchObject({ authenticated: false })
+  })
+
+  it('that was changed, or signed by somebody else, or by nobody, is none', async () => {
+    const token = await tokenFor()
+    const [head = '', payload = '', signature = ''] = token.split('.')
+    const claims = decodeJwt(token)
+    const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'system:serviceaccount:default:other' })).toString(
+      'base64url',
+    )
+    const none = Buffer.from('{"alg":"none"}').toString('base64url')
+    const sign = (key: ReturnType<typeof createPrivateKey>, issuer: string) =>
+      new SignJWT({ ...claims, iss: issuer }).setProtectedHeader({ alg: 'ES256' }).sign(key)
+    const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    const own = createPrivateKey(readFileSync(keyFile, 'utf8'))
+    expect(await statusOf(await sign(own, 'https://setpoint'))).toBe(201)
+    const wrong = [
+      `${head}.${forged}.${signature}`,
+      `${none}.${payload}.`,
+      `${none}.${payload}.${signature}`,
+      `${head}.${payload}.${signature.slice(0, -4)}AAAA`,
+      await sign(stranger, 'https://setpoint'),
+      await sign(own, 'https://elsewhere'),
+      `${token}x`,
+      'x'.repeat(9_000),
+    ]
+    for (const one of wrong) expect([one, await statusOf(one)]).toEqual([one, 401])
+  })
+
+  it('is refused where it could not be as it was asked for', async () => {
+    const fields = async (spec: JsonObject) => {
+      const { status, body } = await request(spec)
+      return [status, body.details.causes[0].field]
+    }
+    expect(await fields({ expirationSeconds: 599 })).toEqual([422, 'spec.expirationSeconds'])
+    expect(await fields({ expirationSeconds: 'x' })).toEqual([422, 'spec.expirationSeconds'])
+    expect(await fields({ boundObjectRef: { kind: 'Pod', name: 'x' } })).toEqual([422, 'spec.boundObjectRef.kind'])
+    expect(await fields({ boundObjectRef: { kind: 'Secret' } })).toEqual([422, 'spec.boundObjectRef.name'])
+    expect((await request({}, 'nobody')).status).toBe(404)
+    expect((await request({ expirationSeconds: 1e9 })).body.spec.expirationSeconds).toBe(365 * 86_400)
+    expect((await harness.send(`GET ${accounts}/robot/token`)).status).toBe(405)
+    expect((await harness.send(`POST ${accounts}/robot/token`, { token: 'alice', body: {} })).status).toBe(403)
+    const rehearsed = await harness.send(`POST ${accounts}/robot/token?dryRun=All`, { body: {} })
+    expect([rehearsed.status, rehearsed.body.status]).toEqual([201, {}])
+  })
+})
+
+describe('the key', () => {
+  it('is made with the first token, for its owner only, and outlives the process', async () => {
+    expect(existsSync(keyFile)).toBe(false)
+    const token = await tokenFor()
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600)
+    const later = createJwtSigner({ keyFile, clock })
+    expect(await later.verify(token)).toMatchObject({ subject: 'system:serviceaccount:default:robot' })
+  })
+
+  it('that is gone takes its tokens along; one that is none is named', async () => {
+    const token = await tokenFor()
+    rmSync(keyFile)
+    expect(await createJwtSigner({ keyFile, clock }).verify(token)).toBeUndefined()
+    writeFileSync(keyFile, 'nonsense')
+    await expect(createJwtSigner({ keyFile, clock }).verify(token)).rejects.toThrow(`${keyFile} is no key`)
+  })
+})
