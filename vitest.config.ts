@@ -8,7 +8,7 @@ const system = [
   'test/acceptance/fresh-modules.test.ts',
   'test/contract/{aws-clients,change-feed.dynamodb,dynamodb-client}.test.ts',
   'test/unit/adapters/local/https/*.test.ts',
-  'test/{acceptance-table,aws,chaos,demo,e2e,kubectl,wire}/**/*.test.ts',
+  'test/{acceptance-table,aws,chaos,command,demo,e2e,kubectl,wire}/**/*.test.ts',
   'test/reconcilers/{backup,new,postgres}/**/*.test.ts',
   'test/infra/{package,shipped}.test.ts',
   'test/types/compiling.test.ts',

@@ -32,12 +32,12 @@ function patterns(name: string, layer: Layer, depth: number): readonly string[] 
   const folder = isFile(name) ? posix.dirname(name) : name + '/x'.repeat(depth)
   const own = isFile(name) ? [] : ['!./**', ...(depth > 0 ? ['!../**', `${'../'.repeat(depth + 1)}**`] : [])]
   const mayImport = layer.mayImport.map((to) => `!${relative(folder, to)}`)
-  return ['**', ...own, ...foreignFiles(name, layer, folder), ...mayImport, ...layer.packages.map(allowed)]
+  return ['**', ...own, ...innerLayers(name, layer, folder), ...mayImport, ...layer.packages.map(allowed)]
 }
 
-/** Single files inside the folder that are layers of their own. */
-function foreignFiles(name: string, { mayImport }: Layer, folder: string): readonly string[] {
-  const inside = Object.keys(layers).filter((other) => isFile(other) && other.startsWith(`${name}/`))
+/** What is inside the folder and a layer of its own. */
+function innerLayers(name: string, { mayImport }: Layer, folder: string): readonly string[] {
+  const inside = Object.keys(layers).filter((other) => other.startsWith(`${name}/`))
   return inside.filter((other) => !mayImport.includes(other)).map((other) => relative(folder, other))
 }
 

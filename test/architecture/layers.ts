@@ -65,6 +65,10 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   // What the functions get as `#reconcilers`, unless a bundle has something else in its place.
   'functions/reconcilers.ts': { mayImport: ['shared/index.ts', 'functions/reconcilers'], packages: [] },
+  'functions/command': {
+    mayImport: ['shared/index.ts', 'shared/runtime', 'functions/reconcilers'],
+    packages: ['node:'],
+  },
   'functions/reconcilers': {
     mayImport: ['shared/index.ts'],
     packages: ['@aws-sdk/', 'croner', 'node:', 'pg', 'zod'],

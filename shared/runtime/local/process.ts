@@ -11,13 +11,26 @@ import { areTimeoutsOff, withoutTimeouts } from './run-timeouts.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
+/** How the process was called, for what it prints. */
+export interface LocalProgram {
+  /** As a person types it: `npm start --`. */
+  readonly name: string
+  /** The words after it. */
+  readonly args: readonly string[]
+  /** Commands of kubectl that show something, for the text at the start. */
+  readonly toTry: readonly string[]
+}
+
 /**
  * Runs the control plane as a process: says when it is ready, stops on SIGTERM, SIGINT and SIGHUP, and exits with 0
  * then. `--help` prints the usage and exits with 0. What a person can mend (a word of the command line, a port that is
  * taken, a directory that is in use, a definition that cannot work) is one line on stderr and exit code 1; a bug keeps
  * its stack.
  */
-export async function runLocalProcess(controllers: LocalControlPlaneOptions['controllers']): Promise<void> {
+export async function runLocalProcess(
+  controllers: LocalControlPlaneOptions['controllers'],
+  program: LocalProgram = npmStart(),
+): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
   const stopRequested = Promise.race([awaitSignal(), awaitNpmExit()])
   // Nothing that is acknowledged is lost by it, whatever does not come to an end: a start, too.
@@ -33,8 +46,8 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
       const all = await controllers(directory)
       return areTimeoutsOff(process.env['SETPOINT_RUN_TIMEOUTS']) ? withoutTimeouts(all) : all
     }
-    const plane = await startLocalControlPlane({ ...commandLine(), controllers: timed })
-    process.stdout.write(readyText(plane))
+    const plane = await startLocalControlPlane({ ...readCommandLine(program), controllers: timed })
+    process.stdout.write(readyText(plane, program))
     attempted = 'go on'
     await Promise.race([stopRequested, plane.ended])
     await plane.stop(stopMs)
@@ -46,7 +59,15 @@ export async function runLocalProcess(controllers: LocalControlPlaneOptions['con
   }
 }
 
-function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
+function npmStart(): LocalProgram {
+  return {
+    name: 'npm start --',
+    args: process.argv.slice(2),
+    toTry: [`apply -f ${relative(process.cwd(), 'examples/orders.yaml')}`, 'get postgresclusters,postgresdatabases -w'],
+  }
+}
+
+function readCommandLine({ name, args }: LocalProgram): Omit<LocalControlPlaneOptions, 'controllers'> {
   const dataDirectory = process.env['SETPOINT_DATA_DIR'] || '.setpoint'
   const options = {
     port: { type: 'string', default: '8443' },
@@ -59,9 +80,9 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
     help: { type: 'boolean', short: 'h', default: false },
   } as const
   try {
-    const { values } = parseArgs({ options })
+    const { values } = parseArgs({ options, args: [...args] })
     if (values.help) {
-      process.stdout.write(`${usage}\n`)
+      process.stdout.write(`${usageOf(name)}\n`)
       process.exit(0)
     }
     const directory = dataDirectoryOf(values['data-dir'])
@@ -77,12 +98,14 @@ function commandLine(): Omit<LocalControlPlaneOptions, 'controllers'> {
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
     }
   } catch (error) {
-    if (error instanceof TypeError) throw new OperatingError('BAD_REQUEST', `${error.message}\n${usage}`)
+    if (error instanceof TypeError) throw new OperatingError('BAD_REQUEST', `${error.message}\n${usageOf(name)}`)
     throw error
   }
 }
 
-const usage = `usage: npm start -- [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check] [--rotate-key]
+const usageOf = (
+  name: string,
+): string => `usage: ${name} [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check] [--rotate-key]
   --accept-loss  go on with what is there, where a start was refused because something is lost
   --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
   --rotate-key   encrypt all Secrets anew, with another key, and forget the one of before
@@ -133,15 +156,13 @@ function oneOf<Word extends string>(variable: string, words: readonly Word[], ot
   )
 }
 
-function readyText({ url, kubeconfig, isHeld }: LocalControlPlane): string {
+function readyText({ url, kubeconfig, isHeld }: LocalControlPlane, { toTry }: LocalProgram): string {
   const seconds = (performance.now() / 1000).toFixed(2)
   return `setpoint is ready at ${url} (${seconds} s). Try:
 
   export KUBECONFIG=${quotePath(kubeconfig)}
   kubectl api-resources
-  kubectl apply -f ${relative(process.cwd(), 'examples/orders.yaml')}
-  kubectl get postgresclusters,postgresdatabases -w
-${isHeld ? heldText : ''}
+${toTry.map((words) => `  kubectl ${words}\n`).join('')}${isHeld ? heldText : ''}
 `
 }
 

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { OperatingError } from '../../shared/index.ts'
+
+/**
+ * Commands that ask a running control plane, here or on AWS. They go through kubectl, which knows how to sign in.
+ * Without KUBECONFIG they ask the control plane whose data directory is here.
+ */
+const here = join('.setpoint', 'kubeconfig')
+
+/** `setpoint explain KIND/NAME`. */
+export async function explainObject(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
+  const what = expectOne(positionals, 'setpoint explain KIND/NAME')
+  process.stdout.write(askKubectl(['get', '--raw', `${findPath(what, values.namespace)}/explain`]))
+}
+
+/** `setpoint doctor`. */
+export async function printDoctor(args: readonly string[]): Promise<void> {
+  if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint doctor, and nothing after it')
+  process.stdout.write(askKubectl(['get', '--raw', '/doctor']))
+}
+
+/** `setpoint reconcile KIND/NAME`, or `--all KIND`: by an annotation, which always runs an object. */
+export async function requestRuns(args: readonly string[]): Promise<void> {
+  const flags = { namespace, all: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
+  const usage = 'setpoint reconcile KIND/NAME, or setpoint reconcile --all KIND'
+  const what = expectOne(positionals, usage)
+  if (values.all === what.includes('/')) throw new OperatingError('BAD_REQUEST', `type ${usage}`)
+  const requested = `setpoint.dev/reconcile-requested-at=${new Date().toISOString()}`
+  const all = values.all ? ['--all'] : []
+  process.stdout.write(
+    askKubectl(['annotate', what, requested, '--overwrite', ...all, ...inNamespace(values.namespace)]),
+  )
+}
+
+const namespace = { type: 'string', short: 'n' } as const
+
+function expectOne([what, ...more]: readonly string[], usage: string): string {
+  if (what === undefined || more.length > 0) throw new OperatingError('BAD_REQUEST', `type ${usage}`)
+  return what
+}
+
+function inNamespace(given: string | undefined): readonly string[] {
+  return given === undefined ? [] : ['--namespace', given]
+}
+
+/** The path of an object in the API: kubectl resolves the words, and discovery has the plural of its kind. */
+function findPath(what: string, given: string | undefined): string {
+  const { apiVersion, kind, metadata } = JSON.parse(
+    askKubectl(['get', what, '-o', 'json', ...inNamespace(given)]),
+  ) as Found
+  if (kind === 'List') throw new OperatingError('BAD_REQUEST', `${what} are many: name one, as KIND/NAME`)
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  const { resources } = JSON.parse(askKubectl(['get', '--raw', root])) as Discovered
+  const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name
+  if (plural === undefined) throw new OperatingError('NOT_FOUND', `${root} has no resource for the kind ${kind}`)
+  const scope = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`
+  return `${root}${scope}/${plural}/${metadata.name}`
+}
+
+interface Found {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+interface Discovered {
+  readonly resources: readonly { readonly name: string; readonly kind: string }[]
+}
+
+/** What kubectl prints. Its own message is the error, since it says what to do. */
+function askKubectl(args: readonly string[]): string {
+  const isHere = !process.env['KUBECONFIG'] && existsSync(here)
+  const env = isHere ? { ...process.env, KUBECONFIG: here } : process.env
+  const { status, stdout, stderr, error } = spawnSync('kubectl', args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  if (error !== undefined)
+    throw new OperatingError('UNAVAILABLE', `kubectl does not run (${error.message}): install it, or set PATH`)
+  if (status === 0) return stdout
+  // The last line is for people; those before it are kubectl's own log.
+  throw new OperatingError('UNAVAILABLE', `kubectl ${args.slice(0, 2).join(' ')}: ${stderr.trim().split('\n').at(-1)}`)
+}

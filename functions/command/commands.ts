@@ -1,0 +1,96 @@
+import { OperatingError } from '../../shared/index.ts'
+
+/** One command: what comes after its name, what it is for, and what it does. */
+interface Command {
+  readonly usage: string
+  readonly summary: string
+  readonly run: (args: readonly string[]) => Promise<void>
+}
+
+/** Each is loaded when it is called: the start of a control plane takes no code of the others. */
+const commands: Readonly<Record<string, Command>> = {
+  init: {
+    usage: '[group/version/Kind]',
+    summary: 'write a repository with a kind, its reconciler and its test into this directory',
+    run: async (args) => (await import('./init/init.ts')).runInit(args),
+  },
+  dev: {
+    usage: '[entry] [--port 8443] [--data-dir .setpoint] [--reset] [--inspect]',
+    summary: 'run a control plane that starts anew with your code at each change, and show its runs',
+    run: async (args) => (await import('./dev.ts')).runDev(args),
+  },
+  start: {
+    usage: '[entry] [--help]',
+    summary: 'run a control plane with your reconcilers on this machine',
+    run: async (args) => (await import('./start.ts')).runStart(args),
+  },
+  check: {
+    usage: '[--data-dir .setpoint]',
+    summary: 'read everything in a data directory, and say what is damaged',
+    run: async (args) => (await import('./start.ts')).runCheck(args),
+  },
+  explain: {
+    usage: 'KIND/NAME [-n namespace]',
+    summary: 'say what the control plane knows about an object, and what comes next for it',
+    run: async (args) => (await import('./ask-plane.ts')).explainObject(args),
+  },
+  doctor: {
+    usage: '',
+    summary: 'check each controller of a control plane against good practice',
+    run: async (args) => (await import('./ask-plane.ts')).printDoctor(args),
+  },
+  reconcile: {
+    usage: 'KIND/NAME | --all KIND [-n namespace]',
+    summary: 'run objects now, whatever they wait for',
+    run: async (args) => (await import('./ask-plane.ts')).requestRuns(args),
+  },
+  completion: {
+    usage: 'bash | zsh',
+    summary: 'print the completion of a shell: source <(setpoint completion bash)',
+    run: async (args) => printCompletion(args),
+  },
+}
+
+/** Runs the command that the words name. Ends the process with 1 after a mistake. */
+export async function callCommand([name = '--help', ...args]: readonly string[]): Promise<void> {
+  try {
+    if (name === '--help' || name === '-h' || name === 'help') return printHelp()
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (command === undefined)
+      throw new OperatingError('BAD_REQUEST', `there is no command ${name}: type setpoint --help`)
+    if (name !== 'start' && args.some((arg) => arg === '--help' || arg === '-h')) return printUsage(name, command)
+    await command.run(args)
+  } catch (error) {
+    if (!isMistake(error)) throw error
+    process.stderr.write(`setpoint: ${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+/** Also what `parseArgs` says of a word that it does not know. */
+function isMistake(error: unknown): error is Error {
+  if (error instanceof OperatingError) return true
+  return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS')
+}
+
+function printHelp(): void {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length))
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+  process.stdout.write(`usage: setpoint COMMAND …
+
+${lines.join('\n')}
+
+setpoint COMMAND --help says what comes after a command. With kubectl: kubectl setpoint COMMAND …
+`)
+}
+
+function printUsage(name: string, { usage, summary }: Command): void {
+  process.stdout.write(`usage: setpoint ${name} ${usage}\n  ${summary}\n`)
+}
+
+function printCompletion([shell]: readonly string[]): void {
+  if (shell !== 'bash' && shell !== 'zsh')
+    throw new OperatingError('BAD_REQUEST', 'name the shell: setpoint completion bash, or setpoint completion zsh')
+  const bash = shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''
+  process.stdout.write(`${bash}complete -o default -W '${Object.keys(commands).join(' ')}' setpoint\n`)
+}

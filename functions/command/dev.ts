@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { OperatingError } from '../../shared/index.ts'
+import { findEntry } from './entry.ts'
+import { formatLogLine } from './readable-log.ts'
+
+/**
+ * `setpoint dev [entry] …`: a control plane in a process of its own that Node starts anew whenever a file changes that
+ * it has loaded. Objects and timers are in the data directory, so that each start goes on where the last one ended.
+ * At each start the compiler checks the types, where the project has TypeScript. Ends with the control plane.
+ */
+export async function runDev(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  const entry = findEntry(positionals[0])
+  if (values.reset) removeData(values['data-dir'])
+  const flags = ['--port', values.port, '--data-dir', values['data-dir']]
+  const plane = startPlane([entry, ...flags], values.inspect)
+  let compiler = checkTypes()
+  readLines(plane.stdout, (line) => {
+    process.stdout.write(`${line}\n`)
+    if (!isRestart(line)) return
+    compiler?.kill()
+    compiler = checkTypes()
+  })
+  readLines(plane.stderr, (line) => {
+    const readable = formatLogLine(line)
+    if (readable !== undefined) process.stderr.write(`${readable}\n`)
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => plane.kill(signal))
+  const [code] = (await once(plane, 'close')) as [number | null]
+  compiler?.kill()
+  process.exit(code ?? 0)
+}
+
+const options = {
+  port: { type: 'string', default: '8443' },
+  'data-dir': { type: 'string', default: process.env['SETPOINT_DATA_DIR'] || '.setpoint' },
+  reset: { type: 'boolean', default: false },
+  inspect: { type: 'boolean', default: false },
+} as const
+
+/** Only a directory that a control plane has made, and that none is using: its start would be refused otherwise. */
+function removeData(directory: string): void {
+  if (!existsSync(directory) || readdirSync(directory).length === 0) return
+  if (!existsSync(join(directory, 'setpoint.db')))
+    throw new OperatingError('BAD_REQUEST', `--reset: ${directory} is no data directory of a control plane`)
+  rmSync(directory, { recursive: true })
+}
+
+function startPlane(args: readonly string[], inspect: boolean): ChildProcess {
+  const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js', import.meta.url))
+  const debugged = inspect ? ['--inspect'] : []
+  return spawn(process.execPath, ['--watch', '--watch-preserve-output', ...debugged, main, 'start', ...args], {
+    // Under a debugger no run is too long.
+    env: { ...process.env, SETPOINT_LOG: 'debug', ...(inspect && { SETPOINT_RUN_TIMEOUTS: 'off' }) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** What `node --watch` says before it runs the program again. */
+function isRestart(line: string): boolean {
+  return line.includes('Restarting ')
+}
+
+function readLines(from: Readable | null, read: (line: string) => void): void {
+  if (from !== null) createInterface(from).on('line', read)
+}
+
+/** Runs the compiler of the project in this directory; undefined if it has none. */
+function checkTypes(): ChildProcess | undefined {
+  const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
+  if (!existsSync(tsc) || !existsSync('tsconfig.json')) return undefined
+  const compiler = spawn(process.execPath, [tsc, '--noEmit', '--pretty', 'false'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  readLines(compiler.stdout, (line) => process.stderr.write(`types: ${line}\n`))
+  return compiler
+}

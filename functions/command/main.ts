@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+
+/** `setpoint COMMAND …`, and `kubectl setpoint COMMAND …`. A mistake is one line on stderr, and exit code 1. */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major > 22 || (major === 22 && minor >= 18)) {
+  const { enableCompileCache } = await import('node:module')
+  enableCompileCache()
+  const { callCommand } = await import('./commands.ts')
+  await callCommand(process.argv.slice(2))
+} else {
+  process.stderr.write(`setpoint: Node 22.18 or newer is needed, and this is ${process.version}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,248 @@
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appDependencies, completeManifest } from '../../functions/command/init/templates.ts'
+import { openApiClient, type ApiClient } from '../support/api-client.ts'
+import { root } from '../support/control-plane-process.ts'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { runProgram, startProgram, type Ended, type Program } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const directory = temporaryDirectory('command')
+const main = join(root, 'functions/command/main.ts')
+afterAll(() => directory[Symbol.dispose]())
+
+/** A directory of somebody's own, where `setpoint` and what apps need are installed. */
+function makeApp(name: string): string {
+  const app = join(directory.path, name)
+  const modules = join(app, 'node_modules')
+  mkdirSync(join(modules, '@types'), { recursive: true })
+  symlinkSync(root, join(modules, 'setpoint'))
+  for (const one of ['zod', 'vitest', 'typescript', '@types/node', 'aws-cdk-lib', 'constructs'])
+    symlinkSync(join(root, 'node_modules', one), join(modules, one))
+  return app
+}
+
+const setpoint = (cwd: string, ...args: readonly string[]): Promise<Ended> =>
+  runProgram(process.execPath, [main, ...args], { cwd })
+
+async function expectMistake(cwd: string, args: readonly string[], message: string): Promise<void> {
+  const ended = await setpoint(cwd, ...args)
+  expect(ended).toMatchObject({ code: 1, stdout: '' })
+  expect(ended.stderr).toContain(message)
+  expect(ended.stderr.trim().split('\n')).toHaveLength(1)
+}
+
+describe('setpoint', () => {
+  const empty = makeApp('empty')
+
+  it('says what it can do, and each of its commands what comes after it', async () => {
+    const { code, stdout } = await setpoint(empty, '--help')
+    expect(code).toBe(0)
+    const names = [...stdout.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name = '']) => name)
+    expect(names).toEqual(['init', 'dev', 'start', 'check', 'explain', 'doctor', 'reconcile', 'completion'])
+    for (const name of names)
+      expect(await setpoint(empty, name, '--help')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(`usage: setpoint ${name}`),
+      })
+  })
+
+  it.each([
+    [['nothing'], 'there is no command nothing: type setpoint --help'],
+    [
+      ['dev'],
+      'this directory has no reconcilers.ts: name the module that exports your reconcilers, or type setpoint init',
+    ],
+    [['start', 'nowhere'], 'nowhere has no reconcilers.ts'],
+    [['dev', '--prot', '1'], '--prot'],
+    [['init', 'DnsRecord'], 'type setpoint init example.dev/v1/DnsRecord'],
+    [['init', 'example.dev/1/A'], 'version "1" is none'],
+    [['reconcile', 'greeting'], 'type setpoint reconcile KIND/NAME, or setpoint reconcile --all KIND'],
+    [['completion', 'fish'], 'name the shell'],
+    [['doctor', 'now'], 'type setpoint doctor, and nothing after it'],
+  ])('refuses %j in a line', async (args, message) => {
+    await expectMistake(empty, args, message)
+  })
+
+  it('checks a data directory', async () => {
+    const { code, stderr } = await setpoint(empty, 'check', '--data-dir', 'none')
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('none') })
+  })
+
+  it('prints completions that a shell takes', async () => {
+    const { stdout } = await setpoint(empty, 'completion', 'bash')
+    expect(stdout).toMatch(/^complete .* -W 'init dev start .*' setpoint\n$/)
+  })
+})
+
+describe('setpoint init', () => {
+  const app = makeApp('greetings')
+  let written: Ended
+  beforeAll(async () => {
+    writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'mine', scripts: { lint: 'x' }, license: 'MIT' }))
+    written = await setpoint(app, 'init')
+  })
+
+  it('writes a repository that compiles and passes its tests as it is', { timeout: 240_000 }, async () => {
+    expect(written).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('npm run dev') })
+    const bin = (path: string): string => join(root, 'node_modules', path)
+    expect(await runProgram(process.execPath, [bin('typescript/bin/tsc')], { cwd: app })).toMatchObject({
+      code: 0,
+      stdout: '',
+    })
+    const tests = await runProgram(process.execPath, [bin('vitest/vitest.mjs'), 'run'], {
+      cwd: app,
+      env: { VITEST: undefined },
+    })
+    expect(tests).toMatchObject({ code: 0, stdout: expect.stringMatching(/2 passed/) })
+  })
+
+  it('keeps what the manifest says, and adds what it lacks', () => {
+    expect(JSON.parse(readFileSync(join(app, 'package.json'), 'utf8'))).toMatchObject({
+      name: 'mine',
+      license: 'MIT',
+      type: 'module',
+      scripts: { lint: 'x', dev: 'setpoint dev', test: 'tsc && vitest run' },
+      dependencies: appDependencies.dependencies,
+    })
+    const made = completeManifest({ scripts: { test: 'echo "Error: no test specified" && exit 1' } }, 'My App')
+    expect(made).toMatchObject({ name: 'my-app', scripts: { test: 'tsc && vitest run' } })
+    expect(completeManifest({ scripts: { test: 'mine' }, dependencies: { zod: '4.0.0' } }, 'a')).toMatchObject({
+      scripts: { test: 'mine' },
+      dependencies: { zod: '4.0.0' },
+    })
+  })
+
+  it('writes over nothing', async () => {
+    const before = readFileSync(join(app, 'reconcilers.ts'), 'utf8')
+    await expectMistake(app, ['init'], 'reconcilers.ts is there already: nothing was written')
+    expect(readFileSync(join(app, 'reconcilers.ts'), 'utf8')).toBe(before)
+  })
+
+  it('names the versions that this repository has', () => {
+    const { version, dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const ours = { ...devDependencies, ...dependencies, setpoint: version, 'setpoint-cdk': version }
+    for (const [name, wanted] of Object.entries({
+      ...appDependencies.dependencies,
+      ...appDependencies.devDependencies,
+    }))
+      expect([name, ours[name]]).toEqual([name, wanted])
+  })
+})
+
+/** A compiler and a process that start take their time where other tests run. */
+const long = { timeout: 120_000 }
+
+describe('setpoint dev', { timeout: 400_000 }, () => {
+  const app = makeApp('developed')
+  let program: Program
+  let client: ApiClient
+  const collection = '/apis/example.dev/v1/namespaces/default/greetings'
+  const message = async () =>
+    (await client.send('GET /api/v1/namespaces/default/configmaps/example-greeting')).body.data?.message
+  const edit = (from: string, to: string): void => {
+    const file = join(app, 'greeting/reconciler.ts')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+  }
+
+  beforeAll(async () => {
+    await setpoint(app, 'init')
+    // The types of the CDK take the compiler longer than all the rest.
+    rmSync(join(app, 'deploy'), { recursive: true })
+    program = await startProgram(process.execPath, [main, 'dev', '--port', '0'], { cwd: app })
+    await program.says(/ready at/)
+    client = openApiClient(join(app, '.setpoint/kubeconfig'))
+    const body = {
+      apiVersion: 'example.dev/v1',
+      kind: 'Greeting',
+      metadata: { name: 'example' },
+      spec: { message: 'hi' },
+    }
+    await client.send(`POST ${collection}`, { body })
+  })
+  afterAll(async () => {
+    client[Symbol.dispose]()
+    await program[Symbol.asyncDispose]()
+  })
+
+  it('runs the reconcilers of the directory, and shows each run', async () => {
+    await expect.poll(message).toBe('hi')
+    await expect
+      .poll(() => program.stderr)
+      .toMatch(/greeting default\/example: reconciled in \d+ ms, done because of created/)
+  })
+
+  it('starts anew with the code that changed, and keeps the objects', async () => {
+    client[Symbol.dispose]()
+    const said = program.stdout.length
+    edit('message: spec.message', 'message: `${spec.message}!`')
+    await expect.poll(() => program.stdout.slice(said), long).toMatch(/ready at/)
+    client = openApiClient(join(app, '.setpoint/kubeconfig'))
+    const body = { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'now' } } }
+    const contentType = 'application/merge-patch+json'
+    expect(await client.send(`PATCH ${collection}/example`, { body, contentType })).toMatchObject({ status: 200 })
+    await expect.poll(message).toBe('hi!')
+  })
+
+  it('tells a type error, and a file that cannot be loaded, and goes on when it is mended', async () => {
+    edit('${spec.message}!', '${spec.massage}!')
+    await expect.poll(() => program.stderr, long).toMatch(/types: greeting\/reconciler.ts.* error TS/)
+    edit('export const', 'export export const')
+    await expect.poll(() => program.stderr + program.stdout, long).toMatch(/SyntaxError/)
+    const said = program.stdout.length
+    edit('export export const', 'export const')
+    await expect.poll(() => program.stdout.slice(said), long).toMatch(/ready at/)
+  })
+
+  it('ends with its control plane and its compiler', async () => {
+    const { code, signal } = await program.stop()
+    expect(code === 0 || signal === 'SIGTERM').toBe(true)
+  })
+})
+
+const [kubectl] = await findKubectls()
+
+describe.skipIf(kubectl === undefined)(
+  'setpoint start, asked with kubectl',
+  { meta: { skipped: noKubectl }, timeout: 240_000 },
+  () => {
+    let program: Program
+    const cwd = join(directory.path, 'started')
+    beforeAll(async () => {
+      mkdirSync(cwd)
+      program = await startProgram(process.execPath, [main, 'start', join(root, 'examples/greeting'), '--port', '0'], {
+        cwd,
+      })
+      await program.says(/ready at/)
+      using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
+      const body = {
+        apiVersion: 'example.dev/v1',
+        kind: 'Greeting',
+        metadata: { name: 'hello' },
+        spec: { name: 'world' },
+      }
+      await client.send('POST /apis/example.dev/v1/namespaces/default/greetings', { body })
+    })
+    afterAll(() => program[Symbol.asyncDispose]())
+
+    it('explains an object, runs it, and has the doctor look', async () => {
+      const { stdout, stderr } = await setpoint(cwd, 'explain', 'greeting/hello')
+      expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringContaining('1. DESIRED'), stderr: '' })
+      expect(await setpoint(cwd, 'reconcile', 'greeting/hello')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('annotated'),
+      })
+      expect(await setpoint(cwd, 'reconcile', '--all', 'greetings')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('annotated'),
+      })
+      expect((await setpoint(cwd, 'doctor')).stdout).toContain('greeting, for Greeting')
+    })
+
+    it('says what kubectl says of what is not there', async () => {
+      await expectMistake(cwd, ['explain', 'greeting/nobody'], 'greetings.example.dev "nobody" not found')
+      await expectMistake(cwd, ['explain', 'greeting'], 'name one, as KIND/NAME')
+    })
+  },
+)

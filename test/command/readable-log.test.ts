@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { formatLogLine } from '../../functions/command/readable-log.ts'
+
+const time = '2026-11-22T21:53:58.178Z'
+const run = { time, level: 'debug', message: 'reconciled', controller: 'greeting', namespace: 'default', name: 'a' }
+
+it.each([
+  [
+    { ...run, reconcileID: 'x', outcome: 'done', durationMs: 3, reasons: ['spec changed by kubectl'], writes: 1 },
+    '21:53:58 greeting default/a: reconciled in 3 ms, done because of spec changed by kubectl writes=1',
+  ],
+  [
+    { ...run, level: 'warn', message: 'run failed', reconcileID: 'x', error: 'no route', attempt: 2 },
+    '21:53:58 WARN greeting default/a: run failed error=no route attempt=2',
+  ],
+  [{ ...run, message: 'hello', namespace: '', fields: { a: 1 } }, '21:53:58 greeting a: hello fields={"a":1}'],
+  [{ time, level: 'error', message: 'certificate not renewed' }, '21:53:58 ERROR certificate not renewed'],
+  [{ ...run, controller: 'namespace-lifecycle', durationMs: 1 }, undefined],
+  [
+    { ...run, controller: 'namespace-lifecycle', level: 'warn', message: 'm' },
+    '21:53:58 WARN namespace-lifecycle default/a: m',
+  ],
+])('shows %j as people read it', (line, readable) => {
+  expect(formatLogLine(JSON.stringify(line))).toBe(readable)
+})
+
+it.each(['plain text', '{ not JSON', '{"time":7}', ''])('leaves %j as it is', (line) => {
+  expect(formatLogLine(line)).toBe(line)
+})
