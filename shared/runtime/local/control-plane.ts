@@ -8,10 +8,12 @@ import { systemClock } from '../../adapters/node/system-clock.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
+import { createUsersFileAuthenticator } from '../../adapters/local/https/users-file.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { makeDataDirectory } from './data-directory.ts'
@@ -75,7 +77,7 @@ export async function startLocalControlPlane({
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const { file, witnesses, keyFile, tokenKeyFile } = filesIn(directory)
+  const { file, witnesses, keyFile, tokenKeyFile, usersFile } = filesIn(directory)
   const secrets = { keyFile, rotateKey }
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
@@ -99,7 +101,7 @@ export async function startLocalControlPlane({
   const core = await startLocalCore({
     ports,
     controllers: own,
-    authenticate: createTokenAuthenticator(credentials.token, localAdministrator),
+    authenticate: createLocalAuthenticator({ token: credentials.token, usersFile, logger }),
     tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
@@ -127,6 +129,18 @@ export async function startLocalControlPlane({
       ports.close()
     },
   }
+}
+
+/** The administrator, and the people of the file. */
+function createLocalAuthenticator(options: {
+  readonly token: string
+  readonly usersFile: string
+  readonly logger: Logger
+}): Authenticator {
+  const administrator = createTokenAuthenticator(options.token, localAdministrator)
+  const report = (why: string): void => options.logger.error('users not read', { error: why })
+  const people = createUsersFileAuthenticator({ file: options.usersFile, report })
+  return async (authorization) => (await administrator(authorization)) ?? people(authorization)
 }
 
 const dayMs = 24 * 3_600_000

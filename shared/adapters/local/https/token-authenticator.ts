@@ -12,8 +12,8 @@ export function createTokenAuthenticator(token: string, user: User): Authenticat
   }
 }
 
-/** Empty for another scheme. */
-function bearerToken(authorization: string): string {
+/** The token of an Authorization header; empty for another scheme. */
+export function bearerToken(authorization: string): string {
   return authorization.slice(0, scheme.length).toLowerCase() === scheme ? authorization.slice(scheme.length) : ''
 }
 

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { authenticatedGroup } from '../../../model/access/authorize.ts'
+import { OperatingError } from '../../../model/errors.ts'
+import type { Authenticator, User } from '../../../ports/authenticator.ts'
+import { readIfThere } from '../../node/atomic-file.ts'
+import { bearerToken } from './token-authenticator.ts'
+
+export interface UsersFileOptions {
+  readonly file: string
+  /** Told once of each version of the file that cannot be taken. */
+  readonly report: (why: string) => void
+}
+
+/**
+ * Knows the people of a file by the digests of their tokens. The file is read again when it has changed, and nobody of
+ * it is let in while a line of it is wrong: that line may be the one that takes a right away.
+ */
+export function createUsersFileAuthenticator({ file, report }: UsersFileOptions): Authenticator {
+  let known: ReadonlyMap<string, User> = new Map()
+  let version = ''
+
+  const refresh = (): void => {
+    const now = versionOf(file)
+    if (now === version) return
+    version = now
+    try {
+      known = readUsers(file)
+    } catch (error) {
+      if (!(error instanceof OperatingError)) throw error
+      known = new Map()
+      report(error.message)
+    }
+  }
+
+  return (authorization = '') => {
+    const token = bearerToken(authorization)
+    if (token === '') return
+    refresh()
+    // How close a wrong token came, a digest does not tell.
+    return known.get(createHash('sha256').update(token).digest('hex'))
+  }
+}
+
+/** Any change of the file moves one of these; a file that is not there has a version, too. */
+function versionOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  return stat === undefined ? 'none' : [stat.mtimeMs, stat.ctimeMs, stat.ino, stat.size, stat.mode].join(' ')
+}
+
+function readUsers(file: string): ReadonlyMap<string, User> {
+  const text = readIfThere(file)
+  if (text === undefined) return new Map()
+  const { mode } = statSync(file)
+  if ((mode & 0o022) !== 0) throw refusal(file, 'others than its owner may write it: chmod 600')
+  return parseUsers(text, file)
+}
+
+/** The users by the digests of their tokens. Throws BAD_REQUEST with the place of the first line that is wrong. */
+function parseUsers(text: string, file: string): ReadonlyMap<string, User> {
+  const users = new Map<string, User>()
+  for (const [i, line] of text.split('\n').entries()) {
+    const [said = ''] = line.split('#', 1)
+    const [name = '', credential = '', groups = '', ...rest] = said.trim().split(/\s+/)
+    if (name === '') continue
+    const [, digest] = /^sha256:([0-9a-f]{64})$/.exec(credential) ?? []
+    const place = `${file}:${i + 1}`
+    if (digest === undefined || rest.length > 0) throw refusal(place, 'a line is NAME sha256:DIGEST GROUP,GROUP')
+    if (name.startsWith('system:')) throw refusal(place, 'names that begin with "system:" are not for people')
+    if (users.has(digest)) throw refusal(place, 'its token is that of another line')
+    const named = groups.split(',').filter((group) => group !== '')
+    users.set(digest, { name, groups: [...new Set([...named, authenticatedGroup])] })
+  }
+  return users
+}
+
+function refusal(place: string, why: string): OperatingError {
+  return new OperatingError('BAD_REQUEST', `${place}: ${why}; until then nobody of this file is let in`)
+}

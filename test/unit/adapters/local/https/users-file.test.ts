@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createUsersFileAuthenticator } from '../../../../../shared/adapters/local/https/users-file.ts'
+import type { Authenticator } from '../../../../../shared/ports/authenticator.ts'
+import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
+
+let directory: ReturnType<typeof temporaryDirectory>
+let file: string
+let reports: string[]
+let authenticate: Authenticator
+beforeEach(() => {
+  directory = temporaryDirectory('users')
+  file = join(directory.path, 'users')
+  reports = []
+  authenticate = createUsersFileAuthenticator({ file, report: (why) => void reports.push(why) })
+})
+afterEach(() => directory[Symbol.dispose]())
+
+const hash = (token: string): string => `sha256:${createHash('sha256').update(token).digest('hex')}`
+const write = (text: string): void => writeFileSync(file, text, { mode: 0o600 })
+
+describe('a file of users', () => {
+  it('knows each by the token', () => {
+    write(`# people\n\nalice ${hash('a-token')} devs,ops # on call\n  bob\t${hash('b-token')}\r\n`)
+    expect(authenticate('Bearer a-token')).toEqual({ name: 'alice', groups: ['devs', 'ops', 'system:authenticated'] })
+    expect(authenticate('bearer b-token')).toEqual({ name: 'bob', groups: ['system:authenticated'] })
+    for (const header of ['Bearer c-token', `Bearer ${hash('a-token')}`, 'Bearer ', 'Basic a-token', undefined])
+      expect(authenticate(header)).toBeUndefined()
+    expect(reports).toEqual([])
+  })
+
+  it('may be absent, come, change and go', () => {
+    expect(authenticate('Bearer t')).toBeUndefined()
+    write(`alice ${hash('t')} devs`)
+    expect(authenticate('Bearer t')).toMatchObject({ name: 'alice' })
+    write(`alice ${hash('other')} devs`)
+    expect(authenticate('Bearer t')).toBeUndefined()
+    expect(authenticate('Bearer other')).toMatchObject({ name: 'alice' })
+    rmSync(file)
+    expect(authenticate('Bearer other')).toBeUndefined()
+    expect(reports).toEqual([])
+  })
+
+  const bad: readonly (readonly [string, string])[] = [
+    ['alice s3cret devs', ':2: a line is NAME sha256:DIGEST GROUP,GROUP'],
+    [`alice ${hash('x').toUpperCase()}`, ':2: a line is'],
+    [`alice ${hash('x')} devs ops`, ':2: a line is'],
+    [`alice ${hash('t')} devs`, ':2: its token is that of another line'],
+    [`system:masters ${hash('x')}`, ':2: names that begin with "system:" are not for people'],
+  ]
+  it.each(bad)('with a line that is wrong lets nobody in, and says where: %s', (line, why) => {
+    write(`good ${hash('t')}\n${line}`)
+    expect(authenticate('Bearer t')).toBeUndefined()
+    expect(authenticate('Bearer t')).toBeUndefined()
+    expect(reports).toEqual([expect.stringContaining(`${file}${why}`)])
+    expect(reports.join()).not.toContain('s3cret')
+    write(`good ${hash('t')}`)
+    expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
+  })
+
+  it('that others may write lets nobody in', () => {
+    write(`good ${hash('t')}`)
+    chmodSync(file, 0o666)
+    expect(authenticate('Bearer t')).toBeUndefined()
+    expect(reports).toEqual([expect.stringContaining('others than its owner may write it')])
+    chmodSync(file, 0o600)
+    expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
+  })
+})
