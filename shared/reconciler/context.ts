@@ -1,3 +1,4 @@
+import type { Allowances } from '../ports/allowances.ts'
 import type { Duration } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -113,6 +114,8 @@ export interface Context {
 }
 
 export interface Outside {
+  /** What all processes count of an account's calls. Left out where one process makes them all. */
+  readonly allowances?: Allowances
   /** A call of somebody else's API is over. */
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void
   /**

@@ -5,6 +5,8 @@ import { pause } from '../support/lambda-driver.ts'
 import { currentLife, type Life } from '../support/lambda-life.ts'
 import { headings, launch, Ship, ships, steer } from './fleet.ts'
 import { startWholePath, type WholePath } from './whole-path.ts'
+import { fanOutScenario, waitsOfEdits } from '../simulation/fan-out-scenario.ts'
+import { simulate } from '../simulation/simulate.ts'
 import { longOnly } from '../support/strength.ts'
 import { underLoad, visibilityUnderLoad } from '../support/under-load.ts'
 
@@ -181,3 +183,12 @@ it(
     expect(body.status.reconcile).toMatchObject({ waiting: 'Backoff' })
   },
 )
+
+it("D26 a user's change goes ahead of two thousand objects that another change wakes, on a queue with one lane", async () => {
+  const result = await simulate(fanOutScenario(2_000))
+  const waits = waitsOfEdits(result)
+  expect(result.violations).toEqual([])
+  expect(result.runs).toBeGreaterThan(2_000)
+  expect(waits).toHaveLength(10)
+  expect(Math.max(...waits)).toBeLessThan(2_000)
+}, 120_000)

@@ -49,7 +49,7 @@ function place(): string {
 }
 
 function lanes(): string {
-  return 'a FIFO queue has one lane: sweeps and fan-out are paced instead, so that there is no queue to jump'
+  return 'a FIFO queue has one lane: sweeps and fan-out are paced instead, so that there is no queue to jump: test/aws, D26'
 }
 
 function overrun(): string {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { clearOutside, clearSky } from './climate.ts'
+import { fanOutScenario, waitsOfEdits } from './fan-out-scenario.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { runTwice } from './run-seed.ts'
@@ -25,25 +25,10 @@ describe('the control plane on simulated AWS', () => {
   }, 300_000)
 
   it(`lets a change pass while ${herd} objects are woken by another`, async () => {
-    const step = { mood: 'plain', to: 'settings0', size: 0 } as const
-    const wakesAll = {
-      ...step,
-      user: 0,
-      afterMs: 1_000,
-      act: 'apply',
-      kind: 'ConfigMap',
-      name: 'settings0',
-      value: 1,
-    } as const
-    const toAndFro = Array.from({ length: 10 }, (_, i) => {
-      const change = { act: 'apply', kind: 'Link', name: 'one', to: `settings${i % 2}` } as const
-      return { ...step, ...change, user: 1, afterMs: 10_000, value: i }
-    })
-    const climate = { ...clearSky, outside: clearOutside }
-    const scenario: Scenario = { seed: 1, climate, resyncMinutes: 0, herd, steps: [wakesAll, ...toAndFro] }
-    const { violations, runs } = await simulate(scenario)
-    expect(violations).toEqual([])
-    expect(runs).toBeGreaterThan(herd)
+    const result = await simulate(fanOutScenario(herd))
+    expect(result.violations).toEqual([])
+    expect(result.runs).toBeGreaterThan(herd)
+    expect(Math.max(...waitsOfEdits(result))).toBeLessThan(2_000)
   })
 
   it('lets nobody change what is outside, and loses no record of the stream, where no resync finds it', () => {

@@ -1,3 +1,4 @@
+import type { Allowances } from '../../ports/allowances.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
@@ -25,4 +26,6 @@ export interface EngineOptions {
   readonly retryBudget?: RetryBudget
   /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
   readonly reserve?: Reserve
+  /** Counts the calls of accounts that many processes make. Left out where one process makes them all. */
+  readonly allowances?: Allowances
 }

@@ -4,6 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Context, Outside, OutsideVerb } from '../../reconciler/context.ts'
 import type { Controller } from '../../reconciler/controller.ts'
+import type { Allowances } from '../../ports/allowances.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { RecordedEvent } from '../insight/event-recorder.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
@@ -127,9 +128,11 @@ function record(
 /** What a run tells of its doings outside. */
 class RunOutside implements Outside {
   readonly #run: ContextOptions
+  declare readonly allowances?: Allowances
 
   constructor(run: ContextOptions) {
     this.#run = run
+    if (run.engine.allowances !== undefined) this.allowances = run.engine.allowances
   }
 
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void {

@@ -1,6 +1,7 @@
 import type { Context, OutsideVerb } from '../context.ts'
 import { failureClass, retryAfterMsOf, type FailureClass } from './failure-class.ts'
 import type { BudgetLane, RateBudget } from './rate-budget.ts'
+import { noteSharedLimit, takeShared } from './shared-budget.ts'
 
 /**
  * Calls of the far side in one run: within the account's budget, counted, and their failures sorted by what happens
@@ -55,7 +56,7 @@ export interface CallsOptions {
 export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
   return {
     make: async (verb, call, { before, free = false } = {}) => {
-      const waitMs = free ? 0 : (budget?.take(lane(), ctx.now()) ?? 0)
+      const waitMs = free || budget === undefined ? 0 : await takeShared(budget, lane(), ctx)
       if (waitMs > 0) throw new RateLimited(waitMs)
       await before?.()
       try {
@@ -69,7 +70,7 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
         if (isAbsent) return
         if (how !== 'rateLimited') throw new CallFailed(verb, how, error)
         const afterMs = retryAfterMsOf(error)
-        budget?.noteLimit(ctx.now() + afterMs, ctx.now())
+        if (budget !== undefined) await noteSharedLimit(budget, ctx.now() + afterMs, ctx)
         throw new RateLimited(afterMs)
       }
     },

@@ -1,12 +1,13 @@
 import { DefinitionError } from '../../model/errors.ts'
+import type { Rate } from '../../model/reservations.ts'
 
 /**
  * What an account may call per second, shared by all objects and kinds that use it. It adapts: rate and burst are
  * halved when the far side says 429, and grow back within a minute; and nobody calls before the moment that the far
  * side named. A share of it is kept for what people wait for: resyncs never take the last calls.
  *
- * Those who are told to wait are told different times, so that they do not come back all at once. Kept in memory:
- * another process of the same account learns from its own first 429.
+ * Those who are told to wait are told different times, so that they do not come back all at once. It is kept in memory.
+ * Where an account is called by several processes, they share what is `counted` as well.
  */
 export interface RateBudget {
   /** 0: call now. Else how many milliseconds to wait; nothing is reserved meanwhile. */
@@ -15,6 +16,17 @@ export interface RateBudget {
   noteLimit(untilMs: number, nowMs: number): void
   /** The rate it allows now. */
   perSecond(nowMs: number): number
+  /** What all processes of the account count together; absent if the account has no name. */
+  readonly counted?: CountedBudget
+}
+
+export interface CountedBudget {
+  /** Tells accounts apart. */
+  readonly account: string
+  /** What calls of a lane may take of it. */
+  rateOf(lane: BudgetLane): Rate
+  /** A time of its own for whoever has to wait at least so long. */
+  spread(lane: BudgetLane, waitMs: number, nowMs: number): number
 }
 
 /** `user`: an edit or a deletion that somebody waits for. `sync`: nothing has changed. */
@@ -33,7 +45,8 @@ const halveEveryMs = 1_000
 const slowest = 1 / 32
 
 /** Throws a TypeError for a budget by which nothing could ever be called. */
-export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: RateBudgetOptions): RateBudget {
+export function createRateBudget(options: RateBudgetOptions, account?: string): RateBudget {
+  const { perSecond: full, burst, userShare = 0.2 } = options
   if (!(full > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
     throw new DefinitionError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
   const nextSlotMs = { user: 0, sync: 0 }
@@ -57,19 +70,23 @@ export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: Ra
   }
 
   /** When a call may be made that cannot be made now; each asker is given a time of its own. */
-  const slot = (lane: BudgetLane, missing: number, nowMs: number): number => {
-    const perCallMs = 1_000 / rateAt(nowMs)
-    const earliestMs = Math.max(untilMs, nowMs) + missing * perCallMs
-    const atMs = Math.max(earliestMs, nextSlotMs[lane])
-    nextSlotMs[lane] = atMs + perCallMs
-    return Math.ceil(atMs - nowMs)
+  const spread = (lane: BudgetLane, waitMs: number, nowMs: number): number => {
+    const atMs = Math.max(nowMs + waitMs, nextSlotMs[lane])
+    nextSlotMs[lane] = atMs + 1_000 / rateAt(nowMs)
+    return Math.max(1, Math.ceil(atMs - nowMs))
   }
+
+  const rateOf = (lane: BudgetLane): Rate => ({
+    perSecond: full,
+    burst: lane === 'user' ? burst : Math.max(1, burst * (1 - userShare)),
+  })
 
   return {
     take: (lane, nowMs) => {
       fill(nowMs)
       const missing = Math.max(0, 1 + (lane === 'sync' ? reserveAt(nowMs) : 0) - level)
-      if (nowMs < untilMs || missing > epsilon) return Math.max(1, slot(lane, missing, nowMs))
+      if (nowMs < untilMs || missing > epsilon)
+        return spread(lane, Math.max(untilMs - nowMs, 0) + (missing * 1_000) / rateAt(nowMs), nowMs)
       level--
       return 0
     },
@@ -82,6 +99,7 @@ export function createRateBudget({ perSecond: full, burst, userShare = 0.2 }: Ra
       limitedMs = nowMs
     },
     perSecond: rateAt,
+    ...(account !== undefined && { counted: { account, rateOf, spread } }),
   }
 }
 
@@ -91,7 +109,7 @@ const epsilon = 1e-9
 export function createRateBudgets(options: RateBudgetOptions): (account: string) => RateBudget {
   const budgets = new Map<string, RateBudget>()
   return (account) => {
-    const budget = budgets.get(account) ?? createRateBudget(options)
+    const budget = budgets.get(account) ?? createRateBudget(options, account)
     // The one used last stands last; tokens that were rotated away make room.
     budgets.delete(account)
     budgets.set(account, budget)

@@ -16,6 +16,7 @@ import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
+import type { Allowances } from '../../ports/allowances.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { withSafetyNet } from '../../engine/wake/safety-net.ts'
 
@@ -25,6 +26,7 @@ export interface TablePorts {
   readonly index: ObjectIndex
   readonly feed: ChangeFeed
   readonly reserve: Reserve
+  readonly allowances?: Allowances
   checkpoint(name: string): Checkpoint
 }
 

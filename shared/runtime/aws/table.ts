@@ -1,3 +1,4 @@
+import { createDynamodbAllowances } from '../../adapters/aws/dynamodb/dynamodb-allowances.ts'
 import { createDynamodbChangeFeed } from '../../adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import { createDynamodbClient } from '../../adapters/aws/dynamodb/dynamodb-client.ts'
@@ -16,6 +17,7 @@ export function openAwsTable({ environment, dynamodb, clock, random }: AwsBounda
     index: createDynamodbIndex(options),
     feed: createDynamodbChangeFeed(options),
     reserve: createDynamodbReservations(options),
+    allowances: createDynamodbAllowances(options),
     checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),
   }
 }

@@ -113,10 +113,10 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'recent.admit(key, nowMs)',
     },
     {
-      bug: 'a timer that was not there when the file was asked is never looked for',
+      bug: 'the file is asked once for the timers of a kind',
       file: `${sqlite}/soonest-timers.ts`,
-      find: 'dueMs < known.soonestMs) known.soonestMs = dueMs',
-      replace: 'dueMs < known.soonestMs) kept.set(kindId, { soonestMs: known.soonestMs, askedMs: known.askedMs })',
+      find: 'if (known !== undefined && untilMs < known.soonestMs &&',
+      replace: 'if (known !== undefined || untilMs < 0) return false\n    if (known !== undefined && untilMs < 0 &&',
     },
     {
       bug: 'nobody ends a hold in the local queue',
