@@ -71,7 +71,7 @@ describe('a budget that processes share', () => {
     expect(waits.filter((wait) => wait === 0)).toHaveLength(10)
   })
 
-  it("K29 D26 resyncs leave a share to users, and those who wait come one after the other", async () => {
+  it('K29 D26 resyncs leave a share to users, and those who wait come one after the other', async () => {
     nowMs = 1_000
     const allowances = createAllowances()
     const syncs = await waitsOf(createProcess(allowances, 'sync'), 8)
