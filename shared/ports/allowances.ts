@@ -5,8 +5,8 @@ import type { Rate } from '../model/reservations.ts'
  * made now leaves nothing behind: whoever is told to wait asks again.
  *
  * Promises, checked by test/contract/allowances.contract.ts on every adapter:
- * - Within any time t at most `burst + perSecond · t` calls of an account are allowed, whoever asked. One that asks by a
- *   smaller burst leaves the rest to others.
+ * - Within any time t at most `burst + perSecond · t` calls of an account are allowed, whoever asked.
+ * - One that asks by a smaller burst leaves the rest to others.
  * - None is allowed before the moment that the account was closed until, by the clock of whoever asks.
  * - A call whose answer is lost counts.
  *
