@@ -26,9 +26,15 @@ export interface ProgressOptions {
   readonly positionOf: (wakeUp: WakeUp) => bigint | undefined
 }
 
+interface RunningKey {
+  readonly key: string
+  readonly position: bigint
+}
+
 export function createProgress({ from, positionOf }: ProgressOptions): Progress {
   const waiting = new Map<string, bigint>()
-  const running = new Map<string, bigint>()
+  /** Of one key there may be two: the queue hands it out again before the run that has settled it comes to its end. */
+  const running = new Set<RunningKey>()
   /** The last position noted for a key: who sends the same once more, after a failure, adds nothing. */
   const noted = new Map<string, bigint>()
   let last = from
@@ -65,12 +71,13 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
       const position = waiting.get(key)
       if (position === undefined) return run(turn, signal)
       waiting.delete(key)
-      running.set(key, position)
+      const mine: RunningKey = { key, position }
+      running.add(mine)
       return run(turn, signal).then(
-        () => void running.delete(key),
+        () => void running.delete(mine),
         (error: unknown) => {
           note(key, position)
-          running.delete(key)
+          running.delete(mine)
           throw error
         },
       )
@@ -83,14 +90,14 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
     countPending: (loop) => {
       let count = 0
       for (const key of waiting.keys()) if (key.startsWith(`${loop} `)) count++
-      for (const key of running.keys()) if (key.startsWith(`${loop} `)) count++
+      for (const { key } of running) if (key.startsWith(`${loop} `)) count++
       return count
     },
 
     safe: () => {
       let safe = last
       for (const position of waiting.values()) if (position <= safe) safe = position - 1n
-      for (const position of running.values()) if (position <= safe) safe = position - 1n
+      for (const { position } of running) if (position <= safe) safe = position - 1n
       for (const [key, position] of noted) if (position <= safe) noted.delete(key)
       return safe
     },

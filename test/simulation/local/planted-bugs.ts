@@ -24,8 +24,8 @@ export const plantedLocally: readonly PlantedBug[] = (
     {
       bug: 'the checkpoint passes a change whose run is under way',
       file: progress,
-      find: 'if (position !== undefined) running.set(key, position)',
-      replace: 'if (position === -1n) running.set(key, position)',
+      find: '      running.add(mine)',
+      replace: '      if (position === -1n) running.add(mine)',
     },
     {
       bug: 'the checkpoint passes a change that waits in the queue',
