@@ -150,6 +150,9 @@ const calmMsMax = 2 * 3_600_000
 /** Longer than the longest that a process stands still, and a function goes on. */
 const lateWorkMsMax = 900_000
 
+/** Out of step with ticks: what a tick has just sent is no unrest. */
+const lookMs = 61_000
+
 /** Three ticks, and longer than the longest wait of a message. */
 const restMs = 180_000
 
@@ -171,7 +174,7 @@ async function calm({ world, plane, unmet, restBegins, report }: Calm): Promise<
   let left = unmet()
   let restedLooks = 0
   while (world.nowMs() < untilMs() && restedLooks < 3) {
-    await world.runUntil(world.nowMs() + 60_000)
+    await world.runUntil(world.nowMs() + lookMs)
     left = unmet()
     restedLooks = left.length === 0 ? restedLooks + 1 : 0
     if (restedLooks > 0 && !isRestlessWorld(plane) && leftIn(plane) > 0) restedLooks = 0
