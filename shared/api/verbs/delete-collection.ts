@@ -1,7 +1,9 @@
 import { hasCode } from '../../model/errors.ts'
+import type { ObjectKey } from '../../model/object-key.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { DeleteOptions, ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
+import { withDamageWarnings } from '../damage-warnings.ts'
 import { readDeleteOptions } from '../delete-options.ts'
 import { pageOptions } from '../list-options.ts'
 import { jsonText } from '../reply.ts'
@@ -16,17 +18,20 @@ export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
     const view = viewOf(call, services.clock)
     const options = await readDeleteOptions(call.request)
-    return jsonText(200, view.list(await deleteSelected(call, options, services)))
+    const deleted = await deleteSelected(call, options, services)
+    return withDamageWarnings(jsonText(200, view.list(deleted)), deleted)
   }
 }
 
 async function deleteSelected(call: Call, options: DeleteOptions, services: ApiServices): Promise<ObjectList> {
   const { kind } = call
   const items: StoredObject[] = []
-  let answer: Omit<ObjectList, 'items'> = { resourceVersion: '' }
+  const damaged: ObjectKey[] = []
+  let answer: Omit<ObjectList, 'items' | 'damaged'> = { resourceVersion: '' }
   const pages = pagesOf(call, services)
   for (let page = await pages(); page !== undefined; page = await pages()) {
-    const { items: found, ...list } = page
+    const { items: found, damaged: unreadable = [], ...list } = page
+    damaged.push(...unreadable)
     answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
     for (const { object } of found) {
       const { namespace = '', name, uid } = object.metadata
@@ -36,7 +41,7 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
       if (deleted !== undefined) items.push(deleted.stored)
     }
   }
-  return { ...answer, items }
+  return { ...answer, items, damaged }
 }
 
 /** The one page that is asked for, or all there are. */

@@ -1,12 +1,12 @@
-import { keyText } from '../../model/object-key.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
+import { withDamageWarnings } from '../damage-warnings.ts'
 import { reachVersion } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
 import { textParameter } from '../query.ts'
-import { jsonPieces, jsonText, withWarnings } from '../reply.ts'
+import { jsonPieces, jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
 import { viewOf, type ListParts, type View } from '../view.ts'
@@ -24,20 +24,13 @@ export function createList(services: ApiServices): VerbHandler {
     const pages = selectPages(selected, services)
     const { continue: token, ...first } = (await pages()) as ObjectList
     if (token === undefined) return answerPage(first, view)
+    // A list that is sent while it is read says what its first page says.
     return withDamageWarnings(jsonPieces(200, listPieces(view.parts, first, pages)), first)
   }
 }
 
 function answerPage(page: ObjectList, view: View): HttpResponse {
   return withDamageWarnings(jsonText(200, view.list(page)), page)
-}
-
-/** Of a list that is sent while it is read, what its first page says. */
-function withDamageWarnings(response: HttpResponse, { damaged = [] }: ObjectList): HttpResponse {
-  return withWarnings(
-    response,
-    damaged.map((key) => `${keyText(key)} is damaged and left out: it cannot be read`),
-  )
 }
 
 /** The client takes each page before the next one is read. A failure on the way breaks the response off. */

@@ -162,7 +162,9 @@ function toUrlAlphabet(text: string): string {
 /** The text that is stored; undefined if it is no text, and the given one if it is no base64. */
 function decode(stored: string): string | undefined {
   try {
-    const bytes = Uint8Array.from(atob(stored), (character) => character.charCodeAt(0))
+    const binary = atob(stored)
+    const bytes = new Uint8Array(binary.length)
+    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
     return error instanceof TypeError ? undefined : stored

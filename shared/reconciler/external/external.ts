@@ -1,3 +1,4 @@
+import { DefinitionError } from '../../model/errors.ts'
 import * as z from 'zod'
 import { durationMs } from '../../model/duration.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -27,6 +28,7 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
 ): Controller {
   const { references, connect, declared, api, place, outputs, budget, shown, lateInitialized, ...others } = options
   const { syncPeriod = '1m', grace = '30s', assert = 'always', condition = 'Synced', ...reconciler } = others
+  if (api.find !== undefined && api.ownerOf === undefined) throw new DefinitionError(findNeedsOwner(kind.kind))
   const requirements = (references ?? {}) as unknown as Requirements<ApiObject>
   const runs = createExternalRuns<Client>({
     kind: kind as Kind,
@@ -44,4 +46,8 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
     reconcile: runs.reconcile as unknown as CleanupOptions<Read>['reconcile'],
     cleanup: runs.cleanup as unknown as CleanupOptions<Read>['cleanup'],
   })
+}
+
+function findNeedsOwner(kind: string): string {
+  return `${kind}: api.find needs api.ownerOf, which reads the owner's uid from an entity: without it, what a create made whose answer was lost would be somebody else's`
 }

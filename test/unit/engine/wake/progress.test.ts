@@ -64,14 +64,14 @@ it('takes what a failed look sends once more for what it is, and a newer state f
 it('keeps a run that begins in the moment in which the one before it is settled', async () => {
   const first = Promise.withResolvers<void>()
   const second = Promise.withResolvers<void>()
-  const run = (until: Promise<void>): Promise<void> =>
+  const runUntil = (until: Promise<void>): Promise<void> =>
     progress.noteEnds('widget', () => until)({ ...turn }, AbortSignal.abort())
   await noting.send([wakeUp('5')])
-  const runs = [run(first.promise)]
+  const runs = [runUntil(first.promise)]
   await noting.send([wakeUp('6')])
   progress.notePassed(6n)
   // The queue hands the key out again before the first run has come to its end.
-  runs.push(run(second.promise))
+  runs.push(runUntil(second.promise))
   first.resolve()
   await runs[0]
   expect(progress.safe()).toBeLessThan(6n)
