@@ -3,15 +3,18 @@ import { named, objectsOf, isPoison, type Checker, type Scene } from './checker.
 /** Promise 9: every object runs once per period of its kind, and resync is spread over the period. */
 export function createResync({ world, scenario, table, report, calmSinceMs, isRunAgain }: Scene): Checker {
   const periodMs = scenario.resyncMinutes * 60_000
+  /** The one process there is may stand still into the calm, and then makes up for what it has missed. */
+  const stillMs = scenario.local !== undefined && scenario.climate.pause > 0 ? scenario.climate.pauseMsMax : 0
   /** The first whole period after the trouble; a herd's spread is looked at for one more. */
-  const lookedAtMs = scenario.herd > 0 ? 2 * periodMs : periodMs + slackMs
+  const lookedAtMs = stillMs + (scenario.herd > 0 ? 2 * periodMs : periodMs + slackMs)
   const lastRunMs = new Map<string, number>()
   const perMinute = new Map<number, number>()
 
   const spread = (): void => {
     const sinceMs = calmSinceMs()
     // Who is asked to run once more does so at once.
-    if (scenario.herd === 0 || isRunAgain() || sinceMs === undefined || world.nowMs() < sinceMs + periodMs) return
+    if (scenario.herd === 0 || isRunAgain() || sinceMs === undefined || world.nowMs() < sinceMs + stillMs + periodMs)
+      return
     const minute = Math.floor(world.nowMs() / 60_000)
     const count = (perMinute.get(minute) ?? 0) + 1
     perMinute.set(minute, count)
