@@ -13,6 +13,10 @@ export interface Use {
   readonly objectBytes: number
   /** The controllers have a rate limit that nothing has to wait for. */
   readonly rateLimited?: boolean
+  /** Runs that fail: each takes of the budget of all retries. */
+  readonly failuresPerDay?: number
+  /** Calls of somebody else's API, within the budget of an account. */
+  readonly callsPerDay?: number
 }
 
 export interface Line {
@@ -91,6 +95,8 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB writes, ${what}`, 'writeUnit', cost.writeUnits * n)),
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB reads, ${what}`, 'readUnit', cost.readUnits * n)),
     lineOf('DynamoDB writes, reservations', 'writeUnit', use.rateLimited === true ? changes + batches : 0),
+    lineOf('DynamoDB writes, retry budget', 'writeUnit', (use.failuresPerDay ?? 0) * assumed.daysPerMonth),
+    lineOf('DynamoDB writes, calls of accounts', 'writeUnit', (use.callsPerDay ?? 0) * assumed.daysPerMonth),
     lineOf('DynamoDB storage', 'tableGb', gb),
     lineOf('DynamoDB point-in-time backup', 'backupGb', gb),
     ...times.map(([what, cost, n]) =>

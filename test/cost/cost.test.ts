@@ -46,6 +46,12 @@ describe('the bill', () => {
     )
   })
 
+  it('reckons a write for each failed run, and for each call within the budget of an account', () => {
+    expect(lineOf(idle, 'DynamoDB writes, retry budget')).toBeUndefined()
+    expect(lineOf({ ...idle, failuresPerDay: 24 }, 'DynamoDB writes, retry budget')?.amount).toBeCloseTo(730)
+    expect(lineOf({ ...idle, callsPerDay: 240 }, 'DynamoDB writes, calls of accounts')?.amount).toBeCloseTo(7_300)
+  })
+
   it('has resyncs come in the batches that a minute of them makes', () => {
     const batches = (objects: number): number =>
       (lineOf({ ...idle, objects }, 'SQS receives and deletes')?.amount ?? 0) / 2

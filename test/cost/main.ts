@@ -18,6 +18,8 @@ const { values } = optionsOf('npm run cost --', {
     controllers: { type: 'string', default: '2' },
     'object-bytes': { type: 'string', default: '1500' },
     'rate-limited': { type: 'boolean', default: false },
+    'failures-per-day': { type: 'string', default: '0' },
+    'calls-per-day': { type: 'string', default: '0' },
   },
 })
 
@@ -29,6 +31,8 @@ const use: Use = {
   controllers: count('controllers'),
   objectBytes: count('object-bytes'),
   rateLimited: values['rate-limited'],
+  failuresPerDay: count('failures-per-day'),
+  callsPerDay: count('calls-per-day'),
 }
 
 function count(name: Exclude<keyof typeof values, 'resync' | 'rate-limited'>): number {

@@ -1,4 +1,5 @@
 import { isPaused } from '../../model/control-annotations.ts'
+import { conditionOf } from '../../model/conditions.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { parseTimestamp } from '../../model/time.ts'
@@ -17,9 +18,17 @@ function wide(name: string, type: string, description: string, cell: Column['cel
   return { name, type, description, priority: 1, cell }
 }
 
-/** A pause is no wait of the engine's, which ends by itself: it is in the annotation and the condition. */
+/**
+ * A pause is no wait of the engine's, which ends by itself: it is in the annotation and the condition. Nor is it one
+ * when an object is not ready for want of something else, such as what it refers to: that is in the condition alone.
+ */
 function waitCell(object: ApiObject): Json {
-  return isPaused(object) ? 'Paused' : reconcileField(object, 'waiting')
+  return isPaused(object) ? 'Paused' : (reconcileField(object, 'waiting') ?? reasonNotReady(object))
+}
+
+function reasonNotReady(object: ApiObject): Json {
+  const ready = conditionOf(object, 'Ready')
+  return ready?.status === 'False' && ready.observedGeneration === object.metadata.generation ? ready.reason : null
 }
 
 function reconcileField({ status }: ApiObject, field: string): Json {

@@ -30,8 +30,9 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     const isGoing = live?.metadata.uid !== uid || isDeleting(live)
     const isPoison = ['crash', 'hang', 'spin'].includes(String(live?.spec?.['mood']))
     // That it runs when its turn has come, promise 6 looks at.
-    const isInLine = engine?.wait?.kind === 'RateLimited' || isLinedUp(scenario, kind) || wasPaused(uid, kind)
-    if ((begun.get(uid) ?? 0) < generation && !isGoing && !isPoison && !isInLine)
+    const isInLine = engine?.wait?.kind === 'RateLimited' || isLinedUp(scenario, kind)
+    const isStill = (live !== undefined && isPaused(live)) || wasPaused(uid, kind)
+    if ((begun.get(uid) ?? 0) < generation && !isGoing && !isPoison && !isInLine && !isStill)
       report(`${promise}: generation ${generation} of ${kind} ${name} has not begun to run`)
   }
 

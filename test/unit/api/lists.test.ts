@@ -275,6 +275,19 @@ describe('a table', () => {
     ])
   })
 
+  it.each([
+    ['what it refers to is missing', { status: 'False', observedGeneration: 1 }, 'ParentMissing'],
+    ['the reason is of an older generation', { status: 'False', observedGeneration: 0 }, null],
+    ['it is ready', { status: 'True', observedGeneration: 1 }, null],
+  ])('tells why an object is not ready that waits for no time: %s', async (_, condition, waiting) => {
+    const conditions = [{ type: 'Ready', reason: 'ParentMissing', message: '', ...condition }]
+    const stored = await harness.store.get({ group: 'example.com', kind: 'Widget', namespace: 'default', name: 'a' })
+    if (stored === undefined) throw new Error('not stored')
+    await harness.store.replace({ ...stored, object: { ...stored.object, status: { conditions } } }, ['status'])
+    const { body } = await harness.send(`GET ${widgets}/a`, { accept: table })
+    expect(body.rows[0].cells.slice(5)).toEqual([waiting, null, null, null])
+  })
+
   it('tells why an object waits, and until when', async () => {
     const stored = await harness.store.get({ group: 'example.com', kind: 'Widget', namespace: 'default', name: 'a' })
     if (stored === undefined) throw new Error('not stored')
