@@ -84,9 +84,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a status is written over whatever was written meanwhile',
     file: commit,
-    find: '(ending.live ?? begun) : await store.get(keyOf(begun.object))',
+    find: 'store.get(keyOf(begun.object)).then(attempt)',
     replace:
-      '(ending.live ?? begun) : await store.get(keyOf(begun.object)).then((newest) => newest && { ...begun, object: { ...begun.object, metadata: { ...begun.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } })',
+      'store.get(keyOf(begun.object)).then((newest) => newest && attempt({ ...begun, object: { ...begun.object, metadata: { ...begun.object.metadata, uid: newest.object.metadata.uid, resourceVersion: newest.object.metadata.resourceVersion } } }))',
   },
   {
     bug: 'a turn whose function goes on is settled at once',

@@ -85,8 +85,8 @@ export const plantedLocally: readonly PlantedBug[] = (
     {
       bug: 'an object that is gone is remembered',
       file: `${sqlite}/sqlite-store.ts`,
-      find: "if (work.type === 'removed') rows.removed(place)",
-      replace: "if (work.type === 'removed') rows.get(place)",
+      find: "if (type === 'removed') rows.removed(place)",
+      replace: "if (type === 'removed') rows.get(place)",
     },
     {
       bug: 'a batch of changes says that it got further than it did',
