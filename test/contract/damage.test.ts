@@ -360,6 +360,19 @@ describe('a check', () => {
     expect(problems(used)).toContainEqual(expect.stringMatching(says))
   })
 
+  it('says of an old state that it is one', async () => {
+    const used = await stopped()
+    const ports = open(used)
+    const there = await ports.store.get(keyOf(storedWidget('a').object))
+    if (there === undefined) throw new Error('not stored')
+    await ports.store.replace(withSpec(there, { size: 7 }), ['spec'])
+    ports.close()
+    const raw = new DatabaseSync(used.at('setpoint.db'))
+    raw.exec('UPDATE changes SET doc = doc || char(32) WHERE rv NOT IN (SELECT rv FROM heads)')
+    raw.close()
+    expect(problems(used)).toEqual([expect.stringMatching(/^an old state, change \d+ is damaged$/)])
+  })
+
   it('finds damage to a page, and leaves a process that runs alone', async () => {
     const used = await stopped()
     const ports = open(used)

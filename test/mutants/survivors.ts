@@ -8,4 +8,11 @@ export interface KnownSurvivor {
   readonly why: string
 }
 
-export const knownSurvivors: readonly KnownSurvivor[] = []
+export const knownSurvivors: readonly KnownSurvivor[] = [
+  {
+    path: 'shared/adapters/local/queue/merge-wake-ups.ts',
+    line: 'return BigInt(a) >= BigInt(b) ? a : b',
+    replacement: '>',
+    why: 'of two equal versions either may be kept',
+  },
+]
