@@ -88,10 +88,8 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
     },
 
     countPending: (loop) => {
-      let count = 0
-      for (const key of waiting.keys()) if (key.startsWith(`${loop} `)) count++
-      for (const { key } of running) if (key.startsWith(`${loop} `)) count++
-      return count
+      const keys = [...waiting.keys(), ...Array.from(running, ({ key }) => key)]
+      return keys.filter((key) => key.startsWith(`${loop} `)).length
     },
 
     safe: () => {
