@@ -28,7 +28,9 @@ export function createRateLimit({ world, scenario, table, report }: Scene): Chec
     const line = local === undefined ? kind : `${kind} ${by.name}`
     const excess = rates.get(line) ?? createExcess(limit)
     rates.set(line, excess)
-    const most = limit.burst + (limit.perSecond * slackMs) / 1_000
+    // What a process was allowed before it stood still begins after that, beside what it is allowed anew.
+    const delayed = local !== undefined && climate.pause > 0 ? limit.burst : 0
+    const most = limit.burst + delayed + (limit.perSecond * slackMs) / 1_000
     const runs = excess.after(world.nowMs())
     if (runs > most + 1e-6)
       report(
