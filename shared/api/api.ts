@@ -7,6 +7,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handl
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { PermitWrite } from '../resources/resources.ts'
 import { withAccounts } from './access/account-tokens.ts'
+import { createAuditTrail, notingChanges, type AuditNote } from './access/audit-trail.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
 import { requireAllowed } from './access/guard.ts'
@@ -54,14 +55,16 @@ export function createApi(services: ApiServices): HttpHandler {
   const authenticate = withAccounts(services.authenticate, services)
   const handlerOf = createHandlers(services)
   const answerPath = createPathHandler(services)
+  const trail = createAuditTrail(services)
 
-  const answer = async (request: HttpRequest): Promise<HttpResponse> => {
-    if (request.path === '/readyz') return answerReady(services)
-    if (alive.includes(request.path)) return plainText(200, 'ok')
+  const answer = async (request: HttpRequest, note?: AuditNote): Promise<HttpResponse> => {
     const sender = await requireUser(request, authenticate)
+    if (note !== undefined) note.sender = sender
     const user = await actingUser(request, sender, readAccess)
+    if (note !== undefined) note.user = user
     const info = requestInfo(request)
-    const permit = isSuperuser(user) ? undefined : await admit(user, attributesOf(request, info))
+    const isFree = note === undefined && isSuperuser(user)
+    const permit = isFree ? undefined : await admit(user, attributesOf(request, info), note)
     if (!info.isResource) return answerPath(request, info.segments)
     const kind = await kindOf(info, catalog)
     const reply = (): Promise<HttpResponse> => handlerOf(info, kind)({ request, info, kind, user, permit })
@@ -70,10 +73,13 @@ export function createApi(services: ApiServices): HttpHandler {
   }
 
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
-  const admit = async (user: User, wanted: Attributes): Promise<PermitWrite | undefined> => {
-    await requireAllowed(user, wanted, readAccess)
+  const admit = async (user: User, wanted: Attributes, note?: AuditNote): Promise<PermitWrite | undefined> => {
+    if (note !== undefined) note.wanted = wanted
+    const decision = await requireAllowed(user, wanted, readAccess)
+    if (note !== undefined) Object.assign(note, decision)
     if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
-    return permitFor(user, wanted, await readAccess())
+    const permit = isSuperuser(user) ? undefined : permitFor(user, wanted, await readAccess())
+    return note === undefined ? permit : notingChanges(permit, note)
   }
 
   const told = async (request: HttpRequest, reply: () => Promise<HttpResponse>): Promise<HttpResponse> => {
@@ -87,7 +93,15 @@ export function createApi(services: ApiServices): HttpHandler {
     }
   }
 
-  return withYamlAnswers((request) => told(request, () => answer(request)))
+  return withYamlAnswers(async (request) => {
+    if (request.path === '/readyz') return told(request, () => answerReady(services))
+    if (alive.includes(request.path)) return plainText(200, 'ok')
+    if (trail === undefined) return told(request, () => answer(request))
+    const { note, end } = trail.begin(request)
+    const response = await told(request, () => answer(request, note))
+    end(response.status)
+    return response
+  })
 }
 
 /** What is written is looked at, too. */

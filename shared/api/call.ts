@@ -1,5 +1,6 @@
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
+import type { Audit } from '../ports/audit.ts'
 import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,6 +21,8 @@ export interface ApiServices {
   readonly clock: Clock
   readonly authenticate: Authenticator
   readonly readAccess: ReadAccess
+  /** Told of every request; without it nobody is. */
+  readonly audit?: Audit
   /** Of ServiceAccounts; without it they have none. */
   readonly tokens?: TokenSigner
   /** Who a token is of, for TokenReview, where tokens are known here. */

@@ -14,9 +14,10 @@ export async function decideAccess(user: User, wanted: Attributes, readAccess: R
 }
 
 /** Throws FORBIDDEN for what nobody has allowed. */
-export async function requireAllowed(user: User, wanted: Attributes, readAccess: ReadAccess): Promise<void> {
-  const { allowed, reason } = await decideAccess(user, wanted, readAccess)
-  if (!allowed) throw accessRefusal(user, wanted, reason)
+export async function requireAllowed(user: User, wanted: Attributes, readAccess: ReadAccess): Promise<Decision> {
+  const decision = await decideAccess(user, wanted, readAccess)
+  if (decision.allowed) return decision
+  throw accessRefusal(user, wanted, decision.reason)
 }
 
 /** FORBIDDEN in Kubernetes' words. */

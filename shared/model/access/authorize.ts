@@ -40,10 +40,20 @@ export function authorize(asker: Asker, wanted: Attributes, book: AccessBook): D
     const rules = book.rulesOf(binding.roleRef, binding.namespace)
     if (rules === undefined) (missing ??= new Set()).add(absenceText(binding))
     else if (rules.some((rule) => isWithinReach(rule, look) && ruleAllows(rule, wanted)))
-      return { allowed: true, reason: `RBAC: allowed by ${bindingText(binding, asker)}` }
+      return allowedBy(binding, asker)
   }
   if (look.work > workMax) return { allowed: false, reason: `RBAC: ${tooMany}` }
   return { allowed: false, reason: missing === undefined ? '' : `RBAC: ${listText([...missing])}` }
+}
+
+/** The reason is made for whoever reads it. */
+function allowedBy(binding: Binding, asker: Asker): Decision {
+  return {
+    allowed: true,
+    get reason() {
+      return `RBAC: allowed by ${bindingText(binding, asker)}`
+    },
+  }
 }
 
 const tooMany = 'the roles of the user have more rules than are looked at for one request'

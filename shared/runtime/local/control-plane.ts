@@ -4,6 +4,7 @@ import { createJsonLogger, type LogLevel } from '../../adapters/node/json-logger
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
 import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
 import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
+import { openRotatingFile, type RotatingFile } from '../../adapters/node/rotating-file.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
@@ -29,6 +30,8 @@ export interface LocalControlPlaneOptions {
   readonly logLevel?: LogLevel
   /** Default lean. */
   readonly httpServer?: HttpServerName
+  /** Whether requests are recorded, in `audit.log`. Default off. */
+  readonly audit?: 'off' | 'on'
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
   /**
@@ -69,6 +72,7 @@ export async function startLocalControlPlane({
   logLevel = 'info',
   httpServer = 'lean',
   retryBudget,
+  audit = 'off',
   controllers,
   rotateKey = false,
   ...guard
@@ -77,7 +81,7 @@ export async function startLocalControlPlane({
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const { file, witnesses, keyFile, tokenKeyFile, usersFile } = filesIn(directory)
+  const { file, witnesses, keyFile, tokenKeyFile, usersFile, auditFile } = filesIn(directory)
   const secrets = { keyFile, rotateKey }
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
@@ -88,6 +92,7 @@ export async function startLocalControlPlane({
     clock: systemClock,
     level: logLevel,
   })
+  const auditLog = audit === 'on' ? openAuditLog(auditFile, logger) : undefined
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const handler: HttpHandler = withGzipAnswers(async (request) => (await api)(request))
   const server = opened.adopt(
@@ -102,6 +107,7 @@ export async function startLocalControlPlane({
     ports,
     controllers: own,
     authenticate: createLocalAuthenticator({ token: credentials.token, usersFile, logger }),
+    ...(auditLog === undefined ? {} : { audit: (record) => auditLog.append(`${JSON.stringify(record)}\n`) }),
     tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
@@ -126,9 +132,16 @@ export async function startLocalControlPlane({
     stop: async (graceMs) => {
       stopping.abort()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
+      auditLog?.close()
       ports.close()
     },
   }
+}
+
+/** At most 300 MiB, for its owner's eyes only. */
+function openAuditLog(file: string, logger: Logger): RotatingFile {
+  const report = (error: unknown): void => logger.error('requests are not recorded', { file, error: String(error) })
+  return openRotatingFile({ file, bytesMax: 50 * 1024 * 1024, kept: 5, report })
 }
 
 /** The administrator, and the people of the file. */

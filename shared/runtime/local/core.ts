@@ -11,6 +11,7 @@ import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
 import { createRetryBudget } from '../../engine/limits/retry-budget.ts'
 import type { Rate } from '../../model/reservations.ts'
+import type { Audit } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
@@ -35,6 +36,8 @@ export interface LocalCoreOptions {
   readonly ports: LocalPorts
   readonly controllers: readonly Controller[]
   readonly authenticate: Authenticator
+  /** Told of every request; without it nobody is. */
+  readonly audit?: Audit
   /** Of ServiceAccounts; without it they have none. */
   readonly tokens?: TokenSigner
   readonly clock: Clock
@@ -107,6 +110,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
+      ...(options.audit === undefined ? {} : { audit: options.audit }),
       ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
       version: setpointVersion,

@@ -6,6 +6,8 @@ export interface DataFiles {
   readonly keyFile: string
   /** Signs the tokens of ServiceAccounts. */
   readonly tokenKeyFile: string
+  /** What was asked for, and by whom, if that is to be recorded. */
+  readonly auditFile: string
   /** The people who may sign in, if there is one. */
   readonly usersFile: string
   /** Made after the database: where one is, there was a database. */
@@ -17,6 +19,7 @@ export function filesIn(directory: string): DataFiles {
   return {
     file: join(path, 'setpoint.db'),
     keyFile: join(path, 'secrets.key'),
+    auditFile: join(path, 'audit.log'),
     usersFile: join(path, 'users'),
     tokenKeyFile: join(path, 'service-accounts.key'),
     witnesses: ['authority.pem', 'token'].map((name) => join(path, name)),

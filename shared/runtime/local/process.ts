@@ -95,6 +95,7 @@ function readCommandLine({ name, args }: LocalProgram): Omit<LocalControlPlaneOp
       rotateKey: values['rotate-key'],
       logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
       retryBudget: parseRetryBudget(process.env['SETPOINT_RETRY_BUDGET']),
+      audit: oneOf('SETPOINT_AUDIT', ['off', 'on'], 'off'),
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
     }
   } catch (error) {
@@ -112,7 +113,7 @@ const usageOf = (
   --check        read everything in the data directory, say what is damaged, and end: with 0 if nothing is
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
   SETPOINT_RETRY_BUDGET (${retryBudgetForm}; 10/100 if left out),
-  SETPOINT_HTTP (${httpServerNames.join(', ')})`
+  SETPOINT_HTTP (${httpServerNames.join(', ')}), SETPOINT_AUDIT (off, on)`
 
 const stopMs = 4_000
 /** Within the ten seconds that most supervisors give. */

@@ -1,0 +1,78 @@
+import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+
+export interface RotatingFileOptions {
+  readonly file: string
+  /** A file that is longer is put aside, and a new one begun. */
+  readonly bytesMax: number
+  /** So many older ones are kept: `file.1` is the newest of them. */
+  readonly kept: number
+  /** Told once of each time that lines are lost, until they can be written again. */
+  readonly report: (error: unknown) => void
+}
+
+/** Lines at the end of a file. */
+export interface RotatingFile {
+  /** Written with the others of this turn of the event loop. Never throws. */
+  append(line: string): void
+  close(): void
+}
+
+/** A file for its owner's eyes only, which grows to a size and is then replaced. */
+export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileOptions): RotatingFile {
+  let descriptor: number | undefined
+  let size = 0
+  let waiting: string[] = []
+  let isLosing = false
+
+  const open = (): number => {
+    const opened = openSync(file, 'a', 0o600)
+    size = fstatSync(opened).size
+    return (descriptor = opened)
+  }
+
+  const close = (): void => {
+    if (descriptor !== undefined) closeSync(descriptor)
+    descriptor = undefined
+  }
+
+  const rotate = (): void => {
+    close()
+    rmSync(`${file}.${kept}`, { force: true })
+    for (let i = kept - 1; i >= 0; i--) rename(i === 0 ? file : `${file}.${i}`, `${file}.${i + 1}`)
+  }
+
+  const flush = (): void => {
+    const bytes = Buffer.from(waiting.join(''))
+    waiting = []
+    if (bytes.length === 0) return
+    try {
+      if (size > 0 && size + bytes.length > bytesMax) rotate()
+      const target = descriptor ?? open()
+      for (let at = 0; at < bytes.length;) at += writeSync(target, bytes, at)
+      size += bytes.length
+      isLosing = false
+    } catch (error) {
+      close()
+      if (!isLosing) report(error)
+      isLosing = true
+    }
+  }
+
+  return {
+    append: (line) => {
+      if (waiting.push(line) === 1) setImmediate(flush)
+    },
+    close: () => {
+      flush()
+      close()
+    },
+  }
+}
+
+function rename(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

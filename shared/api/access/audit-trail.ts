@@ -1,0 +1,100 @@
+import type { Attributes } from '../../model/access/rules.ts'
+import { findChangedFields } from '../../model/changed-fields.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { microTimestamp } from '../../model/time.ts'
+import type { User } from '../../ports/authenticator.ts'
+import type { HttpRequest } from '../../ports/http-handler.ts'
+import type { PermitWrite } from '../../resources/resources.ts'
+import type { ApiServices } from '../call.ts'
+
+/** What becomes known of a request while it is answered. */
+export interface AuditNote {
+  /** Whose token it is. */
+  sender?: User
+  /** In whose name it runs. */
+  user?: User
+  wanted?: Attributes
+  allowed?: boolean
+  reason?: string
+  changed?: readonly string[]
+  /** The name that the server has chosen, of what is created. */
+  name?: string
+}
+
+/**
+ * Tells of each request who sent it, in whose name, what for, whether it was allowed and why, and which fields of the
+ * object it changed: their names, and never what they hold.
+ */
+export function createAuditTrail({ audit, clock }: Pick<ApiServices, 'audit' | 'clock'>): AuditTrail | undefined {
+  if (audit === undefined) return
+  return {
+    begin: (request) => {
+      const note: AuditNote = {}
+      const startMs = clock.nowMs()
+      const end = (code: number): void => {
+        const nowMs = clock.nowMs()
+        audit({
+          time: microTimestamp(nowMs),
+          ...recordOf(note, request),
+          code,
+          latencyMs: Math.max(0, nowMs - startMs),
+        })
+      }
+      return { note, end }
+    },
+  }
+}
+
+export interface AuditTrail {
+  begin(request: HttpRequest): { readonly note: AuditNote; end(code: number): void }
+}
+
+/** The same permission, which notes what a write changes. */
+export function notingChanges(permit: PermitWrite | undefined, note: AuditNote): PermitWrite {
+  return (next, live) => {
+    permit?.(next, live)
+    note.name = next.metadata.name
+    if (live !== undefined) note.changed = findChangedFields(contentOf(live), contentOf(next), fieldsMax)
+  }
+}
+
+const fieldsMax = 20
+
+/** Without what the server keeps for itself. */
+function contentOf({ metadata, ...content }: ApiObject): JsonObject {
+  const { managedFields: _, generation: __, resourceVersion: ___, ...others } = metadata
+  return { ...content, metadata: others }
+}
+
+function recordOf(
+  { sender, user, wanted, allowed, reason, changed, name }: AuditNote,
+  request: HttpRequest,
+): JsonObject {
+  const isForOther = sender !== undefined && user !== undefined && user !== sender
+  const agent = request.header('user-agent')
+  return {
+    ...(sender === undefined ? {} : { user: whoIs(sender) }),
+    ...(isForOther ? { as: whoIs(user) } : {}),
+    ...(wanted === undefined
+      ? { verb: request.method.toLowerCase(), path: request.path.slice(0, textMax) }
+      : targetOf(wanted, name)),
+    decision: sender === undefined ? 'unknown' : allowed === true ? 'allow' : 'deny',
+    ...(reason === undefined || reason === '' ? {} : { reason }),
+    ...(changed === undefined ? {} : { changed: [...changed] }),
+    ...(agent === undefined ? {} : { agent: agent.slice(0, textMax) }),
+  }
+}
+
+const textMax = 500
+
+function whoIs({ name, groups, uid }: User): JsonObject {
+  return { name, groups: [...groups], ...(uid === undefined ? {} : { uid }) }
+}
+
+function targetOf(wanted: Attributes, created: string | undefined): JsonObject {
+  if (wanted.path !== undefined) return { verb: wanted.verb, path: wanted.path }
+  const { verb, group, resource, subresource, namespace, name } = wanted
+  const parts = { group, resource, subresource, namespace, name: name === '' ? (created ?? '') : name }
+  return { verb, ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== '')) }
+}

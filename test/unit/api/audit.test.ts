@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
+import { createHarness, type Harness } from './harness.ts'
+
+let harness: Harness
+const records: JsonObject[] = []
+beforeEach(async () => {
+  harness = await createHarness({ audit: (record) => void records.push(record) })
+  await installRoles(harness.services.resources, [])
+  records.length = 0
+})
+afterEach(() => harness.close())
+
+const secrets = '/api/v1/namespaces/default/secrets'
+const people = ['people', 'system:authenticated']
+
+/** Without what differs from run to run. */
+function told(): readonly JsonObject[] {
+  return records.splice(0).map(({ time, latencyMs, agent, ...record }) => {
+    expect([typeof time, typeof latencyMs, agent]).toEqual(['string', 'number', 'kubectl/v1.32.0 (linux/amd64)'])
+    return record
+  })
+}
+
+describe('a record of a request', () => {
+  it('says who did what to which object, and which fields changed', async () => {
+    const user = { name: 'tester', groups: ['system:masters'] }
+    const object = { resource: 'secrets', namespace: 'default' }
+    await harness.send(`POST ${secrets}`, {
+      body: { metadata: { generateName: 's-' }, stringData: { key: 'hush-hush' } },
+    })
+    const [created] = told()
+    expect(created).toEqual({
+      user,
+      verb: 'create',
+      ...object,
+      name: expect.stringMatching(/^s-\w{5}$/),
+      decision: 'allow',
+      code: 201,
+    })
+    const path = `${secrets}/${String(created?.['name'])}`
+    await harness.send(`PATCH ${path}`, {
+      body: { metadata: { labels: { a: 'b' } }, data: { key: 'bmV3LW5ldw==', other: 'b3RoZXI=' } },
+      type: 'application/merge-patch+json',
+    })
+    await harness.send(`GET ${path}?secret=query`)
+    await harness.send(`DELETE ${path}`)
+    const all = told()
+    const name = created?.['name']
+    expect(all).toEqual([
+      {
+        user,
+        verb: 'patch',
+        ...object,
+        name,
+        decision: 'allow',
+        changed: ['data.key', 'data.other', 'metadata.labels'],
+        code: 200,
+      },
+      { user, verb: 'get', ...object, name, decision: 'allow', code: 200 },
+      { user, verb: 'delete', ...object, name, decision: 'allow', code: 200 },
+    ])
+    expect(JSON.stringify([created, ...all])).not.toMatch(/hush|bmV3|b3Ro|aHVz|query/)
+  })
+
+  it('says what was refused, and why something was allowed', async () => {
+    const send = (line: string, headers = {}) => harness.send(line, { token: 'alice', headers })
+    await send(`GET ${secrets}`)
+    await send('GET /metrics')
+    await send('GET /apis')
+    await send('GET /api', { 'impersonate-user': 'bob' })
+    const user = { name: 'alice', groups: people }
+    expect(told()).toEqual([
+      { user, verb: 'list', resource: 'secrets', namespace: 'default', decision: 'deny', code: 403 },
+      { user, verb: 'get', path: '/metrics', decision: 'deny', code: 403 },
+      {
+        user,
+        verb: 'get',
+        path: '/apis',
+        decision: 'allow',
+        reason:
+          'RBAC: allowed by ClusterRoleBinding "system:discovery" of ClusterRole "system:discovery" to Group "system:authenticated"',
+        code: 200,
+      },
+      { user, verb: 'get', path: '/api', decision: 'deny', code: 403 },
+    ])
+  })
+
+  it('names both of whom one speaks for the other', async () => {
+    await harness.send('GET /apis', { headers: { 'impersonate-user': 'bob' } })
+    expect(told()).toMatchObject([
+      { user: { name: 'tester' }, as: { name: 'bob', groups: ['system:authenticated'] }, decision: 'allow', code: 200 },
+    ])
+  })
+
+  it('is made for whoever nobody knows, and for what fails', async () => {
+    await harness.send(`GET ${secrets}`, { token: 'wrong-token' })
+    await harness.send('BREW /api')
+    await harness.send('GET /apis/none/v1/things')
+    await harness.send('GET /readyz')
+    const all = told()
+    expect(all).toEqual([
+      { verb: 'get', path: secrets, decision: 'unknown', code: 401 },
+      expect.objectContaining({ verb: 'brew', path: '/api', code: 405 }),
+      expect.objectContaining({ verb: 'list', group: 'none', resource: 'things', decision: 'allow', code: 404 }),
+    ])
+    expect(JSON.stringify(all)).not.toContain('wrong-token')
+  })
+})
