@@ -81,7 +81,7 @@ class Ticker {
       turnedMs: nowMs,
       ...(text === undefined ? completeIntroduction(controller) : notIntroduced),
     })
-    const before = JSON.parse(text ?? '{}') as Readonly<Partial<Record<string, Progress>>>
+    const before = parseProgress(text ?? '[]')
     const after = await Promise.all(
       (await this.#listSwept()).map(async (controller) => {
         const name = nameOf(controller)
@@ -94,7 +94,7 @@ class Ticker {
       }),
     )
     // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
-    await this.#saved.save(JSON.stringify(Object.fromEntries(after)))
+    await this.#saved.save(progressText(after))
     if (refused !== undefined) throw refused
   }
 
@@ -162,6 +162,23 @@ class Ticker {
     }
     return undefined
   }
+}
+
+/** Most loops stand where others do: each place is said once, so that the text stays within one unit of a write. */
+function progressText(all: readonly (readonly [name: string, progress: Progress])[]): string {
+  const byPlace = Map.groupBy(all, ([, progress]) => JSON.stringify(progress))
+  return JSON.stringify([...byPlace.values()].map((same) => [same[0]?.[1], same.map(([name]) => name)]))
+}
+
+/** Earlier versions wrote the progress of each loop by its name. */
+function parseProgress(text: string): Readonly<Partial<Record<string, Progress>>> {
+  const parsed = JSON.parse(text) as Readonly<Record<string, Progress>> | readonly (readonly [Progress, string[]])[]
+  if (!isPlaces(parsed)) return parsed
+  return Object.fromEntries(parsed.flatMap(([progress, names]) => names.map((name) => [name, progress])))
+}
+
+function isPlaces(parsed: object): parsed is readonly (readonly [Progress, string[]])[] {
+  return Array.isArray(parsed)
 }
 
 interface Progress extends Introduced {

@@ -231,9 +231,17 @@ describe('the wheel', () => {
 
   /** How far the wheel of widgets has been turned. */
   function handMs(): number {
-    const progress = JSON.parse(saved ?? '{}') as Record<string, { readonly turnedMs: number }>
-    return progress['widget Widget.test.setpoint.dev']?.turnedMs ?? 0
+    const places = JSON.parse(saved ?? '[]') as readonly (readonly [{ readonly turnedMs: number }, readonly string[]])[]
+    return places.find(([, names]) => names.includes('widget Widget.test.setpoint.dev'))?.[0].turnedMs ?? 0
   }
+
+  it('goes on from what an earlier version has saved', async () => {
+    const beforeMs = clock.nowMs() - minuteMs
+    saved = JSON.stringify({ 'widget Widget.test.setpoint.dev': { turnedMs: beforeMs } })
+    await process()()
+    expect(handMs()).toBeGreaterThan(beforeMs)
+    expect(clock.nowMs() - handMs()).toBeLessThanOrEqual(minuteMs)
+  })
 
   it('waits while the queue is long, and goes on from where it was', async () => {
     const tick = process()
