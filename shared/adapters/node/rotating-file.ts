@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 
-export interface RotatingFileOptions {
+interface RotatingFileOptions {
   readonly file: string
   /** A file that is longer is put aside, and a new one begun. */
   readonly bytesMax: number
@@ -11,7 +11,7 @@ export interface RotatingFileOptions {
 }
 
 /** Lines at the end of a file. */
-export interface RotatingFile {
+interface RotatingFile {
   /** Written with the others of this turn of the event loop. Never throws. */
   append(line: string): void
   close(): void

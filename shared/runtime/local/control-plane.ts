@@ -4,8 +4,9 @@ import { createJsonLogger, type LogLevel } from '../../adapters/node/json-logger
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
 import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
 import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
-import { openRotatingFile, type RotatingFile } from '../../adapters/node/rotating-file.ts'
+import { openRotatingFile } from '../../adapters/node/rotating-file.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
+import type { HttpServer } from '../../adapters/local/https/listener.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
@@ -14,6 +15,7 @@ import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
+import type { Audit } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -92,7 +94,7 @@ export async function startLocalControlPlane({
     clock: systemClock,
     level: logLevel,
   })
-  const auditLog = audit === 'on' ? openAuditLog(auditFile, logger) : undefined
+  const record = openAuditLog(audit, auditFile, logger)
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const handler: HttpHandler = withGzipAnswers(async (request) => (await api)(request))
   const server = opened.adopt(
@@ -107,7 +109,7 @@ export async function startLocalControlPlane({
     ports,
     controllers: own,
     authenticate: createLocalAuthenticator({ token: credentials.token, usersFile, logger }),
-    ...(auditLog === undefined ? {} : { audit: (record) => auditLog.append(`${JSON.stringify(record)}\n`) }),
+    ...record.told,
     tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
@@ -118,12 +120,7 @@ export async function startLocalControlPlane({
   serve(core.api)
   opened.move()
   const stopping = new AbortController()
-  const renew = (): void => {
-    const renewed = loadLocalCredentials(directory, systemClock.nowMs())
-    server.renew(renewed.tls)
-    writeKubeconfig(kubeconfig, server.url, renewed)
-  }
-  void daily(renew, logger, stopping.signal)
+  void daily(() => renewCredentials(directory, kubeconfig, server), logger, stopping.signal)
   return {
     url: server.url,
     kubeconfig,
@@ -132,16 +129,28 @@ export async function startLocalControlPlane({
     stop: async (graceMs) => {
       stopping.abort()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
-      auditLog?.close()
+      record.close()
       ports.close()
     },
   }
 }
 
-/** At most 300 MiB, for its owner's eyes only. */
-function openAuditLog(file: string, logger: Logger): RotatingFile {
+function renewCredentials(directory: string, kubeconfig: string, server: HttpServer): void {
+  const renewed = loadLocalCredentials(directory, systemClock.nowMs())
+  server.renew(renewed.tls)
+  writeKubeconfig(kubeconfig, server.url, renewed)
+}
+
+/** What is recorded takes at most 300 MiB, for its owner's eyes only. */
+function openAuditLog(
+  audit: 'off' | 'on',
+  file: string,
+  logger: Logger,
+): { readonly told: { readonly audit?: Audit }; close(): void } {
+  if (audit === 'off') return { told: {}, close() {} }
   const report = (error: unknown): void => logger.error('requests are not recorded', { file, error: String(error) })
-  return openRotatingFile({ file, bytesMax: 50 * 1024 * 1024, kept: 5, report })
+  const { append, close } = openRotatingFile({ file, bytesMax: 50 * 1024 * 1024, kept: 5, report })
+  return { told: { audit: (record) => append(`${JSON.stringify(record)}\n`) }, close }
 }
 
 /** The administrator, and the people of the file. */
