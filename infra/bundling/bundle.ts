@@ -5,9 +5,10 @@ import { buildSync, type BuildOptions } from 'esbuild'
 
 /**
  * How all code for Lambda is bundled: one ES module with the AWS SDK in it, which imports faster than the copy the
- * runtime has. Names of functions and classes are kept, since logs show those of errors.
+ * runtime has. Names of functions and classes are kept, since logs show those of errors. The text is ASCII, for one
+ * other character makes Node decode and compile all of it as UTF-16 (esbuild escapes texts, but no regular expressions).
  */
-const options = {
+export const bundleOptions = {
   bundle: true,
   platform: 'node',
   target: 'node24',
@@ -24,8 +25,28 @@ const options = {
 
 /** Bundles a module given by its text, for running it here. Throws what esbuild found wrong. */
 export function bundleText(text: string, directory: string): string {
-  const built = buildSync({ ...options, stdin: { contents: text, resolveDir: directory, loader: 'ts' }, write: false })
+  const built = buildSync({
+    ...bundleOptions,
+    stdin: { contents: text, resolveDir: directory, loader: 'ts' },
+    write: false,
+  })
   return built.outputFiles[0]?.text ?? ''
+}
+
+/**
+ * An `import` of a module of Node's looks at all that it exports, and so loads what stands behind it: of `node:http` the
+ * WebSocket with the whole of undici, for the AWS SDK, which wants no more than requests. A `require` loads what is asked
+ * for. These are the modules where that makes a difference in each cold start.
+ */
+const required = ['crypto', 'http', 'process', 'util']
+
+function writeRequired(scratch: string): Readonly<Record<string, string>> {
+  const files = required.map((name) => {
+    const file = join(scratch, `${name}.cjs`)
+    writeFileSync(file, `module.exports = require('${name}')\n`)
+    return [`node:${name}`, file] as const
+  })
+  return Object.fromEntries(files)
 }
 
 /** Writes `index.mjs` with the exports of `entry`, where the text stands in the place of the module `#reconcilers`. */
@@ -35,10 +56,10 @@ export function writeBundle(entry: string, reconcilers: string, directory: strin
     const module = join(scratch, 'reconcilers.mjs')
     writeFileSync(module, reconcilers)
     buildSync({
-      ...options,
+      ...bundleOptions,
       entryPoints: [entry],
       outfile: join(directory, 'index.mjs'),
-      alias: { '#reconcilers': module },
+      alias: { '#reconcilers': module, ...writeRequired(scratch) },
     })
   } finally {
     rmSync(scratch, { recursive: true })

@@ -1,7 +1,7 @@
 /**
  * `npm run bundles`: what a cold start has to read. Bundles each function as `infra` does, prints its size and what
- * Node takes to import it, and compares both with a bare function: middy, and the two clients of the AWS SDK that
- * `reconcile` works with. Exits 1 if a function is over its budget.
+ * Node takes to import it, and compares both with a bare function as esbuild alone bundles it: middy, and the two
+ * clients of the AWS SDK that `reconcile` works with. Exits 1 if a function is over its budget.
  *
  *     npm run bundles -- [--rounds N]
  */
@@ -10,7 +10,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { writeBundle } from '../../infra/bundling/bundle.ts'
+import { buildSync } from 'esbuild'
+import { bundleOptions, writeBundle } from '../../infra/bundling/bundle.ts'
 import {
   allReconcilers,
   describeReconcilers,
@@ -31,14 +32,16 @@ interface Budget {
 }
 
 const budgets: Readonly<Record<string, Budget>> = {
-  api: { time: 3, size: 4.2 },
+  // With roles and bindings.
+  api: { time: 3, size: 4.4 },
   authorizer: { time: 0.5, size: 0.3 },
   relay: { time: 3, size: 3.8 },
   resync: { time: 3, size: 3.9 },
   deadletter: { time: 3, size: 3.9 },
   removal: { time: 2, size: 1.3 },
-  // The aim: not reached while the SDK's clients are in it.
-  'reconcile (system)': { time: 0.9, size: 2.3 },
+  // The aim is 0.9. Two thirds of the bare function's time are the SDK's clients, which are needed at once; what is left
+  // is the compilation of our 400 KiB, of which re2js is 150, and its import.
+  'reconcile (system)': { time: 1.2, size: 2.3 },
 }
 
 /** With its libraries: zod, and those of the far side. */
@@ -110,8 +113,10 @@ function measure(bundles: readonly Bundle[]): readonly Cost[] {
   const files = bundles.map(({ name, entry, reconcilers: module }, i) => {
     const directory = join(scratch, String(i))
     mkdirSync(directory)
-    writeBundle(entry, module, directory)
-    return { name, file: join(directory, 'index.mjs') }
+    const file = join(directory, 'index.mjs')
+    if (name === baseline) buildSync({ ...bundleOptions, entryPoints: [entry], outfile: file })
+    else writeBundle(entry, module, directory)
+    return { name, file }
   })
   // By turns, so that what else the machine does meets all alike.
   const times = new Map<string, number[]>(files.map(({ name }) => [name, []]))
