@@ -6,7 +6,8 @@ import { buildSync, type BuildOptions } from 'esbuild'
 /**
  * How all code for Lambda is bundled: one ES module with the AWS SDK in it, which imports faster than the copy the
  * runtime has. Names of functions and classes are kept, since logs show those of errors. The text is ASCII, for one
- * other character makes Node decode and compile all of it as UTF-16 (esbuild escapes texts, but no regular expressions).
+ * other character makes Node decode and compile all of it as UTF-16. esbuild escapes texts, but no regular
+ * expressions.
  */
 export const bundleOptions = {
   bundle: true,
@@ -34,9 +35,9 @@ export function bundleText(text: string, directory: string): string {
 }
 
 /**
- * An `import` of a module of Node's looks at all that it exports, and so loads what stands behind it: of `node:http` the
- * WebSocket with the whole of undici, for the AWS SDK, which wants no more than requests. A `require` loads what is asked
- * for. These are the modules where that makes a difference in each cold start.
+ * An `import` of a module of Node's looks at all that it exports, and so loads what stands behind it: of `node:http`
+ * the WebSocket with the whole of undici, for the AWS SDK, which wants no more than requests. A `require` loads what
+ * is asked for. These are the modules where that makes a difference in each cold start.
  */
 const required = ['crypto', 'http', 'process', 'util']
 

@@ -39,7 +39,7 @@ const budgets: Readonly<Record<string, Budget>> = {
   resync: { time: 3, size: 3.9 },
   deadletter: { time: 3, size: 3.9 },
   removal: { time: 2, size: 1.3 },
-  // The aim is 0.9. Two thirds of the bare function's time are the SDK's clients, which are needed at once; what is left
+  // The aim is 0.9. Two thirds of the bare function's time are the SDK's clients, which are needed at once. The rest
   // is the compilation of our 400 KiB, of which re2js is 150, and its import.
   'reconcile (system)': { time: 1.2, size: 2.3 },
 }
