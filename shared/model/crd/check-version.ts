@@ -1,5 +1,6 @@
 import type { CustomResourceDefinitionVersion } from '../custom-resource-definition.ts'
 import { dnsLabelFault } from '../dns-name.ts'
+import { isObject } from '../json.ts'
 import { compileJsonPath } from '../json-path.ts'
 import {
   child,
@@ -124,13 +125,14 @@ function selectableFault(jsonPath: string, schema: StructuralSchema): string | u
   if (!/^(?:\.[^.[\]\\]+)+$/.test(jsonPath)) return 'is an invalid path: must be field names with a dot before each'
   const names = jsonPath.slice(1).split('.')
   if (names[0] === 'metadata') return 'must not point to fields in metadata'
-  let node: StructuralSchema | undefined = schema
+  // Where the schema is none, that is told as well.
+  let node: unknown = schema
   for (const name of names) {
-    const properties: StructuralSchema['properties'] = node?.properties ?? {}
-    node = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const properties = isObject(node) ? node['properties'] : undefined
+    node = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
   }
-  if (node === undefined) return 'is an invalid path: does not refer to a valid field'
-  const isText = node.type === 'string' || node.type === 'boolean' || node.type === 'integer'
+  if (!isObject(node)) return 'is an invalid path: does not refer to a valid field'
+  const isText = ['string', 'boolean', 'integer'].includes(String(node['type']))
   return isText
     ? undefined
     : 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'

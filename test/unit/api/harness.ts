@@ -209,7 +209,7 @@ async function openWatch(api: HttpHandler, path: string, sent: Sent = {}): Promi
 }
 
 /** A definition of `widgets.example.com`, as users write it. */
-const widgetDefinition: JsonObject = {
+export const widgetDefinition: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'widgets.example.com' },

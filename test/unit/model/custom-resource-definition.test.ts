@@ -258,6 +258,19 @@ const rows: readonly Row[] = [
     ],
   },
   {
+    because: 'what is selectable is a field of a schema that is none',
+    crd: withVersion({
+      schema: {
+        openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: null } } } },
+      },
+      selectableFields: [{ jsonPath: '.spec.color' }],
+    }),
+    errors: [
+      `${version}.schema.openAPIV3Schema.properties[spec].properties.color: Invalid value: `,
+      `${version}.selectableFields[0].jsonPath: Invalid value: ".spec.color": is an invalid path`,
+    ],
+  },
+  {
     because: 'a field is selectable once',
     crd: withVersion({ selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.color' }] }),
     errors: [`${version}.selectableFields[1].jsonPath: Duplicate value: ".spec.color"`],
