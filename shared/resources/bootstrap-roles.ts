@@ -20,10 +20,10 @@ export async function installRoles(resources: Resources, kindGroups: readonly st
 
 async function install(resources: Resources, kind: ServedKind, wanted: JsonObject): Promise<void> {
   try {
-    await resources.create(kind, wanted, writer)
-  } catch (error) {
-    if (!hasCode(error, 'ALREADY_EXISTS')) throw error
     await complete(resources, kind, wanted)
+  } catch (error) {
+    if (!hasCode(error, 'NOT_FOUND')) throw error
+    await resources.create(kind, wanted, writer)
   }
 }
 
