@@ -17,7 +17,7 @@ export const superuser = { user: 'postgres', password: 'correct horse battery st
 
 /** Long enough for a stage on a busy machine, short enough to name the stage that hangs. */
 export function deadline(): AbortSignal {
-  return AbortSignal.timeout(30_000)
+  return AbortSignal.timeout(100_000)
 }
 
 /**

@@ -221,7 +221,7 @@ describe('a representation', () => {
     expect([headers['content-type'], body.apiVersion, body.kind]).toEqual(['application/json', apiVersion, kind])
   })
 
-  it.each(['application/vnd.kubernetes.protobuf', 'text/html', 'application/yaml'])('cannot be %s', async (accept) => {
+  it.each(['application/vnd.kubernetes.protobuf', 'text/html', 'application/xml'])('cannot be %s', async (accept) => {
     expect(await harness.send(`GET ${widgets}`, { accept })).toMatchObject({
       status: 406,
       body: { reason: 'NotAcceptable' },
