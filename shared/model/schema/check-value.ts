@@ -170,9 +170,14 @@ function errorsIn(branch: CompiledSchema, value: Json, walk: Walk): readonly Fie
 
 /** The errors of the alternative that was missed by the least: most likely the one that was meant. */
 function reportNearest(branches: readonly CompiledSchema[], value: Json, walk: Walk): void {
-  const found = branches.map((branch) => errorsIn(branch, value, walk))
-  const nearest = found.reduce((best, errors) => (errors.length < best.length ? errors : best))
-  for (const error of nearest) report(walk, () => error)
+  let nearest: readonly FieldError[] | undefined
+  for (const branch of branches) {
+    const errors = errorsIn(branch, value, walk)
+    if (nearest === undefined || errors.length < nearest.length) nearest = errors
+    // None holds, so that none is nearer; and errors in words cost more than the value.
+    if (nearest.length <= 1) break
+  }
+  for (const error of nearest ?? []) report(walk, () => error)
 }
 
 function reportBranch(what: string, walk: Walk): void {
