@@ -1,12 +1,13 @@
 import type { Names } from '../../reconcilers/new/names.ts'
+import { kindFile, reconcilerFile } from '../../reconcilers/new/templates.ts'
 
 /** The files of a repository with one reconciler, by path: the smallest one that does something. */
 export function filesOfApp(names: Names): Readonly<Record<string, string>> {
   const { file } = names
   return {
     'reconcilers.ts': listFile(names),
-    [`${file}/kind.ts`]: kindFile(names),
-    [`${file}/reconciler.ts`]: reconcilerFile(names),
+    [`${file}/kind.ts`]: kindFile(names, 'setpoint'),
+    [`${file}/reconciler.ts`]: reconcilerFile(names, 'setpoint'),
     [`${file}/${file}.test.ts`]: testFile(names),
     [`${file}/example.yaml`]: exampleFile(names),
     'deploy/app.ts': deployFile(names),
@@ -82,44 +83,6 @@ import { ${variable}Reconciler } from './${file}/reconciler.ts'
 
 /** Everything that runs here, by \`npm run dev\` and \`npm start\`, and on AWS. */
 export const reconcilers: readonly Controller[] = [${variable}Reconciler]
-`
-}
-
-function kindFile({ group, version, kind, plural }: Names): string {
-  return `import { defineKind } from 'setpoint'
-import * as z from 'zod'
-
-export const ${kind} = defineKind({
-  group: '${group}',
-  version: '${version}',
-  kind: '${kind}',
-  plural: '${plural}',
-  description: 'What a ${kind} is, in a sentence: kubectl explain shows it.',
-  spec: z.object({
-    message: z.string().min(1).describe('What is wanted. Every field has a line for kubectl explain.'),
-  }),
-  status: z.object({
-    configMap: z.string().describe('What was found or made.'),
-  }),
-  columns: [{ name: 'Message', type: 'string', jsonPath: '.spec.message' }],
-})
-`
-}
-
-function reconcilerFile({ kind, file, variable }: Names): string {
-  return `import { ConfigMap, defineReconciler, done, type Controller } from 'setpoint'
-import { ${kind} } from './kind.ts'
-
-/** Makes the world match one ${kind}. It may run at any time and any number of times, so each step says how it is to be. */
-export const ${variable}Reconciler: Controller = defineReconciler(${kind}, {
-  owns: [ConfigMap],
-
-  async reconcile({ metadata, spec }, ctx) {
-    const configMap = \`\${metadata.name}-${file}\`
-    await ctx.apply(ConfigMap, { metadata: { name: configMap }, data: { message: spec.message } })
-    return done({ status: { configMap } })
-  },
-})
 `
 }
 

@@ -1,11 +1,13 @@
 import type { Names } from './names.ts'
 
+const frontDoor = '../../../shared/index.ts'
+
 /** The files of a new reconciler, by path from the root: the smallest one that does something. */
 export function filesOf(names: Names): Readonly<Record<string, string>> {
   const { file } = names
   return {
-    [`functions/reconcilers/${file}/kind.ts`]: kindFile(names),
-    [`functions/reconcilers/${file}/reconciler.ts`]: reconcilerFile(names),
+    [`functions/reconcilers/${file}/kind.ts`]: kindFile(names, frontDoor),
+    [`functions/reconcilers/${file}/reconciler.ts`]: reconcilerFile(names, frontDoor),
     [`functions/reconcilers/${file}/README.md`]: readmeFile(names),
     [`test/reconcilers/${file}/${file}.test.ts`]: testFile(names),
     [`test/reconcilers/${file}/README.md`]: testReadmeFile(names),
@@ -13,9 +15,10 @@ export function filesOf(names: Names): Readonly<Record<string, string>> {
   }
 }
 
-function kindFile({ group, version, kind, plural }: Names): string {
+/** The module of a kind, which imports the framework by this specifier. */
+export function kindFile({ group, version, kind, plural }: Names, framework: string): string {
   return `import * as z from 'zod'
-import { defineKind } from '../../../shared/index.ts'
+import { defineKind } from '${framework}'
 
 export const ${kind} = defineKind({
   group: '${group}',
@@ -34,8 +37,9 @@ export const ${kind} = defineKind({
 `
 }
 
-function reconcilerFile({ kind, file, variable }: Names): string {
-  return `import { ConfigMap, defineReconciler, done, type Controller } from '../../../shared/index.ts'
+/** The module of its reconciler. */
+export function reconcilerFile({ kind, file, variable }: Names, framework: string): string {
+  return `import { ConfigMap, defineReconciler, done, type Controller } from '${framework}'
 import { ${kind} } from './kind.ts'
 
 /** Makes the world match one ${kind}. It may run at any time and any number of times, so each step says how it is to be. */
