@@ -6,6 +6,7 @@ import { openApiClient, type ApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { runProgram, startProgram, type Ended, type Program } from '../support/program.ts'
+import { longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const directory = temporaryDirectory('command')
@@ -84,7 +85,7 @@ describe('setpoint init', () => {
     written = await setpoint(app, 'init')
   })
 
-  it('writes a repository that compiles and passes its tests as it is', { timeout: 240_000 }, async () => {
+  it('writes a repository that compiles and passes its tests as it is', { ...longOnly, timeout: 240_000 }, async () => {
     expect(written).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('npm run dev') })
     const bin = (path: string): string => join(root, 'node_modules', path)
     expect(await runProgram(process.execPath, [bin('typescript/bin/tsc')], { cwd: app })).toMatchObject({
