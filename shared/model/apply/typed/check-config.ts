@@ -1,3 +1,4 @@
+import { OperatingError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { quote } from '../../schema/field-error.ts'
 import { nameElement, showElement } from '../fields/field-path.ts'
@@ -19,19 +20,37 @@ export interface Misfit {
 
 /**
  * Why the configuration cannot be merged by its schema, worded as Kubernetes words it: undeclared fields, values of
- * another shape, list items without their keys or twice. Whether values are valid is for the schema validation.
+ * another shape, list items without their keys or twice. Whether values are valid is for the schema validation. Throws
+ * TOO_LARGE for more items of sets and keyed lists than can be merged and noted in a tenth of a second.
  */
 export function checkConfig(config: JsonObject, type: MergeType): readonly Misfit[] {
-  return misfits(config, type)
+  return misfits(config, type, { items: 0 })
+}
+
+/** The items of keyed lists so far, in all lists of a configuration. */
+interface Tally {
+  items: number
+}
+
+const keyedItemsMax = 6_000
+
+function countItem(tally: Tally): void {
+  if (++tally.items > keyedItemsMax)
+    throw new OperatingError(
+      'TOO_LARGE',
+      `an apply may have at most ${keyedItemsMax} items in sets and in lists with keys`,
+    )
 }
 
 const none: readonly Misfit[] = []
 
-function misfits(value: Json, type: MergeType): readonly Misfit[] {
+function misfits(value: Json, type: MergeType, tally: Tally): readonly Misfit[] {
   if (value === null) return none
   const shape = shapeFor(type, value)
-  if (shape.kind === 'map') return isObject(value) ? entryMisfits(value, shape) : describeUnexpected('map', value)
-  if (shape.kind === 'list') return Array.isArray(value) ? itemMisfits(value, shape) : describeUnexpected('list', value)
+  if (shape.kind === 'map')
+    return isObject(value) ? entryMisfits(value, shape, tally) : describeUnexpected('map', value)
+  if (shape.kind === 'list')
+    return Array.isArray(value) ? itemMisfits(value, shape, tally) : describeUnexpected('list', value)
   return accepted[shape.accepts](value) ? none : describeUnexpected(scalarNames[shape.accepts], value)
 }
 
@@ -54,13 +73,13 @@ function describeUnexpected(wanted: string, value: Json): readonly Misfit[] {
   return [{ path: '', message: `expected ${wanted}, got ${found}` }]
 }
 
-function entryMisfits(map: JsonObject, shape: MapShape): readonly Misfit[] {
+function entryMisfits(map: JsonObject, shape: MapShape, tally: Tally): readonly Misfit[] {
   const found: Misfit[] = []
   for (const key in map) {
     const value = map[key]
     if (value === undefined) continue
     const type = shape.fields.get(key) ?? shape.others
-    const inEntry = type === undefined ? undeclared : misfits(value, type)
+    const inEntry = type === undefined ? undeclared : misfits(value, type, tally)
     if (inEntry.length > 0) found.push(...below(nameElement(key), inEntry))
     if (found.length >= misfitsMax) break
   }
@@ -72,12 +91,14 @@ const misfitsMax = 100
 
 const undeclared: readonly Misfit[] = [{ path: '', message: 'field not declared in schema' }]
 
-function itemMisfits(list: readonly Json[], shape: ListShape): readonly Misfit[] {
+function itemMisfits(list: readonly Json[], shape: ListShape, tally: Tally): readonly Misfit[] {
   const found: Misfit[] = []
   const seen = new Set<string>()
   for (const [i, item] of list.entries()) {
     found.push(
-      ...(shape.atomic ? below(`i:${i}`, misfits(item, shape.items)) : findKeyedMisfits(item, i, { shape, seen })),
+      ...(shape.atomic
+        ? below(`i:${i}`, misfits(item, shape.items, tally))
+        : findKeyedMisfits(item, i, { shape, seen, tally })),
     )
     if (found.length >= misfitsMax) break
   }
@@ -88,13 +109,15 @@ interface Keyed {
   readonly shape: ListShape
   /** The items before, by what identifies them. */
   readonly seen: Set<string>
+  readonly tally: Tally
 }
 
-function findKeyedMisfits(item: Json, i: number, { shape, seen }: Keyed): readonly Misfit[] {
+function findKeyedMisfits(item: Json, i: number, { shape, seen, tally }: Keyed): readonly Misfit[] {
+  countItem(tally)
   const flaw = keyFlaw(item, shape)
   if (flaw !== undefined) return [{ path: '', message: `element ${i}: ${flaw}` }]
   const element = itemElement(item, shape)
-  const inItem = below(element, misfits(item, shape.items))
+  const inItem = below(element, misfits(item, shape.items, tally))
   const isRepeated = seen.has(element)
   seen.add(element)
   return isRepeated ? [{ path: '', message: `duplicate entries for key ${showElement(element)}` }, ...inItem] : inItem

@@ -40,6 +40,7 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
       ['texts', 'strings that are none of many', { s: many(35_000, (i) => `w${i}`) }],
       ['choices', 'objects that are none of many', { s: many(9_000, (i) => ({ b: 'y', a: i })) }],
       ['sets', 'a set of strings that repeat', { s: many(35_000, (i) => `v${i >> 1}`) }],
+      ['maps', 'a map of objects, each with a key of its own', { s: many(19_000, (i) => ({ a: i, b: 1 })) }],
       ['maps', 'a map of objects whose keys repeat', { s: many(15_000, (i) => ({ a: i >> 1, b: 1 })) }],
       ['anyOf', 'many alternatives, none of which holds', { s: many(35_000, (i) => `v${i}`) }],
       ['anyOf', 'many alternatives, the last of which holds', { s: many(35_000, () => 'x2999') }],

@@ -243,6 +243,16 @@ describe('a configuration that does not fit the schema', () => {
     expect(tryApply(undefined, config)).toMatchObject({ outcome: 'misfit', message })
   })
 
+  it('is refused with more items than can be merged in time, in all its lists together', () => {
+    const many = (count: number): JsonObject => {
+      const tags = Array.from({ length: count }, (_, i) => `t${i}`)
+      return widget({ tags, ports: tags.map((name) => ({ name })) })
+    }
+    expect(tryApply(undefined, many(3_000))).toMatchObject({ outcome: 'applied' })
+    const message = 'an apply may have at most 6000 items in sets and in lists with keys'
+    expect(() => tryApply(undefined, many(3_001))).toThrow(message)
+  })
+
   it('is refused with all that is wrong', () => {
     expect(tryApply(undefined, widget({ hue: 'red', size: 'big' }))).toHaveProperty('misfits', [
       { path: '.spec.hue', message: 'field not declared in schema' },
