@@ -8,6 +8,8 @@ import { exactNumber } from './exact-numbers.ts'
  */
 const lengthMax = 20 * 1024
 const aliasesMax = 100
+/** More lists, keys and values than a body may have levels, begun on one line: `- - - …`. */
+const levelsOnALine = /(?:[-?:][ \t]+){201}/
 
 /** Dates, sets and bytes stay what is written: JSON has no such values. */
 const options = {
@@ -26,6 +28,8 @@ export function yamlValue(text: string): unknown {
       'TOO_LARGE',
       `YAML of more than ${lengthMax} characters is not taken: send it as JSON, which may have 1 MiB`,
     )
+  // Each of them is a level, and the parser comes to its own end of them late.
+  if (levelsOnALine.test(text)) throw new Error('there are more than 200 levels on one line')
   const lineCounter = new LineCounter()
   const document = withoutStacks(() => parseDocument(text, { ...options, lineCounter }))
   const fault = document.errors[0] ?? faultOf(document)

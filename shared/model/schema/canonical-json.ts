@@ -3,6 +3,7 @@ import { isObject } from '../json.ts'
 /** The JSON text with fields in order of their names: two values have the same text exactly if they are equal. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value) && value.length === 0) return '[]'
   return JSON.stringify(value, (_field, part: unknown) => (isObject(part) ? sortByName(part) : part)) ?? 'null'
 }
 

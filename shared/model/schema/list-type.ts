@@ -32,16 +32,18 @@ function reportRepeated(items: readonly Json[], keys: readonly string[] | undefi
 export function areDistinct({ listType, listMapKeys }: CompiledSchema, items: readonly Json[]): boolean {
   if (listType === 'map' && !items.every((item) => item === null || isObject(item))) return false
   const keys = listType === 'map' ? listMapKeys : undefined
-  return items.length < 2 || isEachOnce(items.map((item) => identityOf(item, keys)))
+  return items.length < 2 || isEachOnce(items, (item) => identityOf(item, keys))
 }
 
 /** Whether no two items are equal. */
 export function isUniqueByValue(items: readonly Json[]): boolean {
-  return items.length < 2 || isEachOnce(items.map(canonicalJson))
+  return items.length < 2 || isEachOnce(items, canonicalJson)
 }
 
-function isEachOnce(texts: readonly string[]): boolean {
-  return new Set(texts).size === texts.length
+/** Looks no further than the first that repeats. */
+function isEachOnce(items: readonly Json[], identify: (item: Json) => string): boolean {
+  const seen = new Set<string>()
+  return items.every((item) => seen.size !== seen.add(identify(item)).size)
 }
 
 function identityOf(item: Json, keys: readonly string[] | undefined): string {
