@@ -87,4 +87,5 @@ const faults = options['dead-engine']
   ? printDead(await runOnDeadEngine())
   : printTable(await (options.aws ? runOnAws() : run({})))
 for (const fault of faults) console.log(fault)
-process.exit(faults.length === 0 ? 0 : 1)
+// Once all is written: an exit cuts off what a pipe has not taken yet.
+process.stdout.write('', () => process.exit(faults.length === 0 ? 0 : 1))
