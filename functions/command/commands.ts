@@ -44,6 +44,21 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'run objects now, whatever they wait for',
     run: async (args) => (await import('./ask-plane.ts')).requestRuns(args),
   },
+  backup: {
+    usage: 'FILE [--data-dir .setpoint]',
+    summary: 'write all objects into a file, while the control plane runs or not, and check what was written',
+    run: async (args) => (await import('./back-up.ts')).runBackup(args),
+  },
+  restore: {
+    usage: 'FILE [--data-dir .setpoint] [--keys DIRECTORY] [--as-copy] [--accept-loss]',
+    summary: 'check a backup, and make a data directory of it',
+    run: async (args) => (await import('./back-up.ts')).runRestore(args),
+  },
+  token: {
+    usage: 'add NAME [--groups a,b] | rotate NAME | remove NAME | list [--out FILE] [--data-dir .setpoint]',
+    summary: 'say who may use a control plane on this machine, each with a kubeconfig of their own',
+    run: async (args) => (await import('./token.ts')).runToken(args),
+  },
   completion: {
     usage: 'bash | zsh',
     summary: 'print the completion of a shell: source <(setpoint completion bash)',

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
+import { dataDirectory } from './data-directory.ts'
 import { findEntry } from './entry.ts'
 import { formatLogLine } from './readable-log.ts'
 
@@ -40,7 +41,7 @@ export async function runDev(args: readonly string[]): Promise<void> {
 
 const options = {
   port: { type: 'string', default: '8443' },
-  'data-dir': { type: 'string', default: process.env['SETPOINT_DATA_DIR'] || '.setpoint' },
+  ...dataDirectory,
   reset: { type: 'boolean', default: false },
   inspect: { type: 'boolean', default: false },
 } as const

@@ -32,6 +32,8 @@ export interface ApiServices {
   readonly explain: Explain
   /** Served at `/<name>`, to whoever is known. */
   readonly pages: ReadonlyMap<string, Page>
+  /** Done by a POST to `/<name>`, for who may `post` there. Default: none. */
+  readonly operations?: ReadonlyMap<string, PlaneOperation>
   /** Whether writes are taken, for `/readyz`. Default: always. */
   readonly isReady?: () => Promise<boolean>
   /** Of Setpoint, such as `0.1.0`. */
@@ -49,6 +51,9 @@ export interface Page {
   readonly type: string
   text(): string | Promise<string>
 }
+
+/** Something that is done to the whole control plane. */
+export type PlaneOperation = (request: HttpRequest) => Promise<HttpResponse>
 
 /** One request for a resource: who asks what of which kind. */
 export interface Call {

@@ -23,7 +23,8 @@ export function createPathHandler({
   catalog,
   version,
   pages,
-}: Pick<ApiServices, 'catalog' | 'version' | 'pages'>): PathHandler {
+  operations = new Map(),
+}: Pick<ApiServices, 'catalog' | 'version' | 'pages' | 'operations'>): PathHandler {
   const served = deriveFromKinds(catalog, (kinds) => groupVersions([...kinds, ...emptyKinds, ...reviewKinds]))
   const schemas = deriveFromKinds(catalog, (kinds) =>
     openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
@@ -33,9 +34,12 @@ export function createPathHandler({
   )
 
   return async (request, segments) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
     const [first, ...rest] = segments
-    if (first === undefined) return json(200, { paths: [...paths, ...Array.from(pages.keys(), (page) => `/${page}`)] })
+    const operation = request.method === 'POST' && rest.length === 0 ? operations.get(first ?? '') : undefined
+    if (operation !== undefined) return operation(request)
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+    if (first === undefined)
+      return json(200, { paths: [...paths, ...[...pages.keys(), ...operations.keys()].map((name) => `/${name}`)] })
     if (first === 'version' && rest.length === 0) return json(200, versionDocument(version))
     const page = rest.length === 0 ? pages.get(first ?? '') : undefined
     if (page !== undefined) return { status: 200, headers: { 'content-type': page.type }, body: await page.text() }

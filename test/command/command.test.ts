@@ -41,7 +41,19 @@ describe('setpoint', () => {
     const { code, stdout } = await setpoint(empty, '--help')
     expect(code).toBe(0)
     const names = [...stdout.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name = '']) => name)
-    expect(names).toEqual(['init', 'dev', 'start', 'check', 'explain', 'doctor', 'reconcile', 'completion'])
+    expect(names).toEqual([
+      'init',
+      'dev',
+      'start',
+      'check',
+      'explain',
+      'doctor',
+      'reconcile',
+      'backup',
+      'restore',
+      'token',
+      'completion',
+    ])
     for (const name of names)
       expect(await setpoint(empty, name, '--help')).toMatchObject({
         code: 0,

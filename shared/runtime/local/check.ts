@@ -2,9 +2,18 @@ import { checkDatabase, type Checked } from '../../adapters/local/sqlite/guard/c
 import { filesIn } from './files.ts'
 
 /** What `npm start -- --check` says, and whether all is well. Throws UNAVAILABLE while a process has the directory. */
-export function checkDataDirectory(directory: string): { readonly report: string; readonly isWhole: boolean } {
+export function checkDataDirectory(directory: string): CheckSummary {
   const { file, witnesses, keyFile } = filesIn(directory)
-  const checked = checkDatabase(file, { witnesses, secrets: { keyFile } })
+  return summarizeCheck(checkDatabase(file, { witnesses, secrets: { keyFile } }))
+}
+
+export interface CheckSummary {
+  /** A line for each thing that was looked at, or for each problem of it. */
+  readonly report: string
+  readonly isWhole: boolean
+}
+
+export function summarizeCheck(checked: readonly Checked[]): CheckSummary {
   return {
     report: checked.flatMap(linesOf).join('\n'),
     isWhole: checked.every(({ problems }) => problems.length === 0),

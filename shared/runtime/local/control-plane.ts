@@ -19,6 +19,7 @@ import type { Audit } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './core.ts'
 import { filesIn } from './files.ts'
@@ -110,6 +111,7 @@ export async function startLocalControlPlane({
     controllers: own,
     authenticate: createLocalAuthenticator({ token: credentials.token, usersFile, logger }),
     ...record.told,
+    operations: new Map([[backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })]]),
     tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,

@@ -3,7 +3,7 @@ import { readProcess } from '../../adapters/node/process-metrics.ts'
 import { createPrometheusTelemetry, type PrometheusTelemetry } from '../../adapters/local/prometheus-telemetry.ts'
 import { createApi } from '../../api/api.ts'
 import { metrics } from '../../model/metrics.ts'
-import type { Page } from '../../api/call.ts'
+import type { PlaneOperation, Page } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
@@ -47,6 +47,8 @@ export interface LocalCoreOptions {
   readonly tickMs?: number
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
+  /** What is done by a POST to a path of its own. */
+  readonly operations?: ReadonlyMap<string, PlaneOperation>
   /** Around each queue that is made; for tests. */
   readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
 }
@@ -111,6 +113,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       readAccess: access.read,
       reviewToken: options.authenticate,
       ...(options.audit === undefined ? {} : { audit: options.audit }),
+      ...(options.operations === undefined ? {} : { operations: options.operations }),
       ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
       version: setpointVersion,

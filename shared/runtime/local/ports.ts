@@ -45,6 +45,8 @@ export function openLocalPorts(file: string, clock: Clock): LocalPorts {
 export interface GuardedPorts extends LocalPorts {
   /** It is a copy, and must not act. */
   readonly isHeld: boolean
+  /** Copies what is committed into another file while everything goes on. Rejects with UNAVAILABLE. */
+  copyTo(file: string): Promise<void>
 }
 
 /** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
@@ -53,10 +55,11 @@ export function openGuardedPorts(file: string, clock: Clock, options: GuardOptio
   const changeLog = createSqliteChangeLog({ database, clock })
   const ports = assemblePorts(database, changeLog)
   follow(changeLog.latest)
-  if (sealing === undefined) return { ...ports, isHeld, close }
+  const guarded = { isHeld, close, copyTo: (copy: string) => database.copyTo(copy) }
+  if (sealing === undefined) return { ...ports, ...guarded }
   const { store, feed, quarantine } = ports
   const sealed = { sealing, onUnreadable: (key: ObjectKey) => quarantine?.note(key) }
-  return { ...ports, store: sealStore(store, sealed), feed: openFeed(feed, sealing), isHeld, close }
+  return { ...ports, store: sealStore(store, sealed), feed: openFeed(feed, sealing), ...guarded }
 }
 
 /** The ports on a database that is open. */

@@ -38,7 +38,7 @@ export function createUsersFileAuthenticator({ file, report }: UsersFileOptions)
     if (token === '') return
     refresh()
     // How close a wrong token came, a digest does not tell.
-    return known.get(createHash('sha256').update(token).digest('hex'))
+    return known.get(digestOf(token))
   }
 }
 
@@ -56,8 +56,13 @@ function readUsers(file: string): ReadonlyMap<string, User> {
   return parseUsers(text, file)
 }
 
+/** How a line of the file has a token. */
+export function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
 /** The users by the digests of their tokens. Throws BAD_REQUEST with the place of the first line that is wrong. */
-function parseUsers(text: string, file: string): ReadonlyMap<string, User> {
+export function parseUsers(text: string, file: string): ReadonlyMap<string, User> {
   const users = new Map<string, User>()
   for (const [i, line] of text.split('\n').entries()) {
     const [said = ''] = line.split('#', 1)

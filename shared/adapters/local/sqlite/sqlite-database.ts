@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { isBusy, isDamaged, translateError } from './sqlite-errors.ts'
@@ -20,6 +20,12 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
 
   /** A write with a commit of its own: for what comes once in a lifetime. Never inside `write`. */
   writeNow<Result>(work: () => Result): Result
+
+  /**
+   * Copies what is committed into another file, in small portions between which everything goes on; what is written
+   * meanwhile is in the copy, too. Rejects with UNAVAILABLE.
+   */
+  copyTo(file: string): Promise<void>
 
   /** Commits what waits, at once. */
   flush(): void
@@ -57,6 +63,14 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
     readNow: (look) => guarded(look, 'read'),
     writeNow: (work) => guarded(work, 'write to'),
     write: (work, onCommit) => (open ? write(work, onCommit) : Promise.reject(closed())),
+    copyTo: async (copy) => {
+      if (!open) throw closed()
+      try {
+        await backup(connection, copy)
+      } catch (error) {
+        throw translateError(error, `copy ${file} to ${copy}`)
+      }
+    },
     flush,
     close: () => {
       if (!open) return

@@ -24,14 +24,18 @@ export function checkDatabase(file: string, { witnesses = [], secrets }: GuardOp
     throw new OperatingError('UNAVAILABLE', `cannot check ${file}: there is none`)
   const findings = findBefore(file, readMark(nameMarkFile(file)), { witnesses, secrets })
   const around = { what: 'files and mark', problems: findings.map(({ says }) => says) }
-  if (!existsSync(file)) return [around]
+  return existsSync(file) ? [around, ...checkInside(file, secrets)] : [around]
+}
+
+/** The same of a database that has no mark, as a backup. Without their key the Secrets are not looked at. */
+export function checkInside(file: string, secrets: SecretsOptions | undefined): readonly Checked[] {
   const inside = readOnly(file, (connection) => [
     ...checks.map((check) => check(connection)),
     ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)]),
   ])
   if (inside === 'in use')
     throw new OperatingError('UNAVAILABLE', `cannot check ${file}: another process holds it: stop that process first`)
-  return [around, ...(inside instanceof Error ? [{ what: 'database', problems: [inside.message] }] : inside)]
+  return inside instanceof Error ? [{ what: 'database', problems: [inside.message] }] : inside
 }
 
 type Check = (connection: DatabaseSync) => Checked

@@ -32,6 +32,11 @@ export interface GuardOptions {
   readonly witnesses?: readonly string[]
   /** Where the key is that encrypts the values of Secrets. Default: they are not encrypted. */
   readonly secrets?: SecretsOptions | undefined
+  /**
+   * The file was put back from a backup at this time. Its next resourceVersion is above those of every other database
+   * that was put back from the same backup, and every object runs once: the world may have moved on since the backup.
+   */
+  readonly restoredAtMs?: number | undefined
   /** Between two notes of how far the database is. Default 1 s. */
   readonly markMs?: number
 }
@@ -120,7 +125,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   if (start.known === 'missing' && start.told.identity === undefined) write(next, 'new', 0)
   const sealing = options.secrets && prepare(guard, start, options.secrets)
   if (sealing !== undefined) next = { ...next, keyId: sealing.keyId }
-  const identity = begin(database, next, start)
+  const identity = begin(guard, next, start)
   let noted = start.told.resourceVersion
   // Where not even the start could be written, as on a full disk, nothing else was, and the mark stays true.
   if (identity === next) write(identity, 'open', (noted = ask(database).resourceVersion))
@@ -191,10 +196,12 @@ function nextIdentity({ told: { identity }, isAccepted }: Start, { consent, resu
  * Notes the start, so that the write-ahead log of a running database is never empty. Returns what the database is then:
  * what it was, if it only counts its start and cannot.
  */
-function begin(database: SqliteDatabase, next: Identity, { known, told, isAccepted }: Start): Identity {
+function begin({ database, options }: Guard, next: Identity, { known, told, isAccepted }: Start): Identity {
+  const { restoredAtMs } = options
   try {
     inTransaction(database, () => {
-      if (isAccepted) loseHistory(database, aboveAll(known, told))
+      if (isAccepted) loseHistory(database, Math.max(aboveAll(known, told), versionsPerMs * (restoredAtMs ?? 0)))
+      if (restoredAtMs !== undefined) database.prepare("DELETE FROM checkpoints WHERE name = 'introduced'").run()
       database.prepare('DELETE FROM identity').run()
       database
         .prepare('INSERT INTO identity (database, starts, held, key_id) VALUES (?, ?, ?, ?)')
@@ -237,6 +244,8 @@ function loseHistory(database: SqliteDatabase, resourceVersion: number): void {
 }
 
 const bump = 1_000_000_000
+/** More than a control plane writes in a millisecond, for as long as it runs. */
+const versionsPerMs = 10
 
 /** Above every resourceVersion that was given by what is lost. */
 function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
@@ -247,7 +256,7 @@ function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
  * What a database tells before it is opened for writing, which makes its files others: SQLite puts the log away when it
  * is closed. Undefined if it cannot be told yet.
  */
-function lookInto(file: string): Told | 'in use' | undefined {
+export function lookInto(file: string): Told | 'in use' | undefined {
   if (!existsSync(file)) return undefined
   const seen = readOnly(file, (connection) => {
     const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()

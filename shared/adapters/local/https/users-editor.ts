@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { OperatingError } from '../../../model/errors.ts'
+import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
+import { digestOf, parseUsers } from './users-file.ts'
+
+/** Changes of the file of users. Each throws BAD_REQUEST for what a person can mend, and leaves the file as it was. */
+
+/** Adds a person, and returns their token, which is kept nowhere. */
+export function addUser(file: string, name: string, groups: readonly string[]): string {
+  const lines = readLines(file)
+  for (const word of [name, ...groups]) requireWord(word)
+  if (lines.some((line) => nameIn(line) === name))
+    throw new OperatingError('BAD_REQUEST', `${name} has a token already: rotate gives another, remove takes it away`)
+  const token = newToken()
+  const list = groups.length === 0 ? '' : ` ${groups.join(',')}`
+  write(file, [...lines, `${name} sha256:${digestOf(token)}${list}`])
+  return token
+}
+
+/** Gives a person another token; the one of before ends at once. */
+export function rotateUser(file: string, name: string): string {
+  const lines = readLines(file)
+  requireThere(lines, name, file)
+  const token = newToken()
+  const mended = lines.map((line) =>
+    nameIn(line) === name ? line.replace(/sha256:\S*/, `sha256:${digestOf(token)}`) : line,
+  )
+  write(file, mended)
+  return token
+}
+
+/** The person's token ends at once. */
+export function removeUser(file: string, name: string): void {
+  const lines = readLines(file)
+  requireThere(lines, name, file)
+  write(
+    file,
+    lines.filter((line) => nameIn(line) !== name),
+  )
+}
+
+/** Each person's name and groups. */
+export function listUsers(file: string): readonly { readonly name: string; readonly groups: readonly string[] }[] {
+  return [...parseUsers(readLines(file).join('\n'), file).values()]
+}
+
+const tokenBytes = 32
+
+function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url')
+}
+
+function readLines(file: string): readonly string[] {
+  return (readIfThere(file) ?? '').split('\n').filter((line, i, all) => line !== '' || i < all.length - 1)
+}
+
+/** A comment has no name. */
+function nameIn(line: string): string {
+  return line.split('#', 1)[0]?.trim().split(/\s+/)[0] ?? ''
+}
+
+function requireWord(word: string): void {
+  if (/^[\w.@:/+-]{1,200}$/.test(word)) return
+  const why = 'a name is made of letters, digits and . _ @ : / + -'
+  throw new OperatingError('BAD_REQUEST', `${JSON.stringify(word)} is no name: ${why}`)
+}
+
+function requireThere(lines: readonly string[], name: string, file: string): void {
+  if (name !== '' && lines.some((line) => nameIn(line) === name)) return
+  throw new OperatingError('BAD_REQUEST', `${file} has nobody called ${name}: setpoint token list shows who is there`)
+}
+
+/** What the control plane would refuse is not written. */
+function write(file: string, lines: readonly string[]): void {
+  const text = lines.map((line) => `${line}\n`).join('')
+  parseUsers(text, file)
+  writeAtomically(file, text)
+}

@@ -1,0 +1,57 @@
+import { chmodSync, copyFileSync } from 'node:fs'
+import { OperatingError } from '../../../../model/errors.ts'
+import { checkInside, type Checked } from './check.ts'
+import { findKey } from './findings.ts'
+import { lookInto, openGuardedDatabase, readOnly } from './guarded-database.ts'
+
+/** What a backup says of itself, and what speaks against it. */
+export interface CheckedBackup {
+  readonly checked: readonly Checked[]
+  readonly resourceVersion: number
+  /** Its Secrets are encrypted with a key that the file does not hold. */
+  readonly lacksKey: boolean
+}
+
+/** Reads everything of a backup, and changes nothing. Throws BAD_REQUEST if it is none. */
+export function checkBackup(file: string, keyFile: string): CheckedBackup {
+  const told = lookInto(file)
+  if (told === undefined || told === 'in use')
+    throw new OperatingError('BAD_REQUEST', `${file} is no backup of a control plane: setpoint backup writes one`)
+  const lacksKey = findKey(keyFile, told).length > 0
+  const checked = checkInside(file, lacksKey ? undefined : { keyFile })
+  return { checked, resourceVersion: told.resourceVersion, lacksKey }
+}
+
+/** Copies a database that no process has open, with what is in its log. Throws UNAVAILABLE. */
+export function copyDatabase(file: string, copy: string): void {
+  const copied = readOnly(file, (connection) => {
+    connection.prepare('VACUUM INTO ?').run(copy)
+  })
+  if (copied === 'in use') throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: another process holds it`)
+  if (copied instanceof Error)
+    throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: ${copied.message}`, { cause: copied })
+}
+
+export interface Restore {
+  readonly backup: string
+  /** Where the database is to stand, and nothing does. */
+  readonly file: string
+  readonly keyFile: string
+  readonly nowMs: number
+  /** Its original may go on: nothing is reconciled here. */
+  readonly asCopy: boolean
+}
+
+/**
+ * Puts a backup in the place of a database, with a mark of its own beside it: it is another database from now on, and
+ * clients of the one before it list everything anew. A crash in the middle leaves what a start refuses.
+ */
+export function restoreDatabase({ backup, file, keyFile, nowMs, asCopy }: Restore): void {
+  copyFileSync(backup, file)
+  chmodSync(file, 0o600)
+  openGuardedDatabase(file, {
+    consent: asCopy ? 'as-copy' : 'accept-loss',
+    secrets: { keyFile },
+    restoredAtMs: nowMs,
+  }).close()
+}

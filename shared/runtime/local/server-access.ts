@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** How a control plane on one machine is reached. */
+export interface ServerAccess {
+  readonly server: string
+  /** PEM of the authority that signed its certificate. */
+  readonly authority: string
+  /** The administrator's. */
+  readonly token: string
+}
+
+/** What the kubeconfig in a data directory says, as the start writes it; undefined before the first start. */
+export function findServerAccess(directory: string): ServerAccess | undefined {
+  const file = join(directory, 'kubeconfig')
+  if (!existsSync(file)) return undefined
+  const text = readFileSync(file, 'utf8')
+  const find = (field: string): string => new RegExp(`^ *${field}: (\\S+)$`, 'm').exec(text)?.[1] ?? ''
+  const authority = Buffer.from(find('certificate-authority-data'), 'base64').toString()
+  return { server: find('server'), authority, token: find('token') }
+}

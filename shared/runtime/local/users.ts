@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs'
+import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
+import { addUser, listUsers, removeUser, rotateUser } from '../../adapters/local/https/users-editor.ts'
+import { OperatingError } from '../../model/errors.ts'
+import { filesIn } from './files.ts'
+import { findServerAccess, type ServerAccess } from './server-access.ts'
+
+/** The people who share the control plane of a data directory. Each change counts from the next request on. */
+export interface LocalUsers {
+  /** Writes a kubeconfig with the person's new token into a file that is not there. */
+  add(name: string, groups: readonly string[], kubeconfig: string): void
+  /** The same for another token of theirs; writes over a kubeconfig. */
+  rotate(name: string, kubeconfig: string): void
+  remove(name: string): void
+  list(): ReturnType<typeof listUsers>
+}
+
+/** Throws BAD_REQUEST if the control plane was never started. */
+export function openUsers(directory: string): LocalUsers {
+  const { usersFile } = filesIn(directory)
+  const access = findServerAccess(directory)
+  if (access === undefined)
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `${directory} has no kubeconfig: start its control plane once, or name its directory (--data-dir)`,
+    )
+  return {
+    add: (name, groups, kubeconfig) => {
+      if (existsSync(kubeconfig))
+        throw new OperatingError('BAD_REQUEST', `${kubeconfig} is there already: name another file (--out)`)
+      write(kubeconfig, access, addUser(usersFile, name, groups))
+    },
+    rotate: (name, kubeconfig) => write(kubeconfig, access, rotateUser(usersFile, name)),
+    remove: (name) => removeUser(usersFile, name),
+    list: () => listUsers(usersFile),
+  }
+}
+
+function write(kubeconfig: string, { server, authority }: ServerAccess, token: string): void {
+  writeKubeconfig(kubeconfig, server, { authority, token })
+}
