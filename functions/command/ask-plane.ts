@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
+import { formatLogs, formatRuns, parseRuns } from './past-runs.ts'
 
 /**
  * Commands that ask a running control plane, here or on AWS. They go through kubectl, which knows how to sign in.
@@ -21,6 +22,44 @@ export async function explainObject(args: readonly string[]): Promise<void> {
 export async function printDoctor(args: readonly string[]): Promise<void> {
   if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint doctor, and nothing after it')
   process.stdout.write(askKubectl(['get', '--raw', '/doctor']))
+}
+
+/** `setpoint get-queue`. */
+export async function printQueue(args: readonly string[]): Promise<void> {
+  if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint get-queue, and nothing after it')
+  process.stdout.write(askKubectl(['get', '--raw', '/queue']))
+}
+
+/** `setpoint log-level`, which tells it, or with a level, which sets it. */
+export async function setLogLevel([level, ...more]: readonly string[]): Promise<void> {
+  if (more.length > 0)
+    throw new OperatingError('BAD_REQUEST', 'type setpoint log-level, or setpoint log-level debug, info, warn or error')
+  const told =
+    level === undefined
+      ? askKubectl(['get', '--raw', '/log-level'])
+      : askKubectl(['create', '--raw', '/log-level', '-f', '-'], JSON.stringify(level))
+  process.stdout.write(told)
+}
+
+/** `setpoint runs KIND/NAME`: the last runs of an object, oldest first. */
+export async function printRuns(args: readonly string[]): Promise<void> {
+  const flags = { namespace, output: { type: 'string', short: 'o', default: 'table' } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
+  if (values.output !== 'table' && values.output !== 'json')
+    throw new OperatingError('BAD_REQUEST', 'type -o json, or leave it out for a table')
+  const text = readRuns(expectOne(positionals, 'setpoint runs KIND/NAME'), values.namespace)
+  process.stdout.write(values.output === 'json' ? `${text}\n` : formatRuns(parseRuns(text)))
+}
+
+/** `setpoint logs KIND/NAME`: what these runs said. */
+export async function printLogs(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
+  const runs = readRuns(expectOne(positionals, 'setpoint logs KIND/NAME'), values.namespace)
+  process.stdout.write(formatLogs(parseRuns(runs)))
+}
+
+function readRuns(what: string, given: string | undefined): string {
+  return askKubectl(['get', '--raw', `${findPath(what, given)}/runs`])
 }
 
 /** `setpoint reconcile KIND/NAME`, or `--all KIND`: by an annotation, which always runs an object. */
@@ -73,10 +112,15 @@ interface Discovered {
 }
 
 /** What kubectl prints. Its own message is the error, since it says what to do. */
-function askKubectl(args: readonly string[]): string {
+function askKubectl(args: readonly string[], input = ''): string {
   const isHere = !process.env['KUBECONFIG'] && existsSync(here)
   const env = isHere ? { ...process.env, KUBECONFIG: here } : process.env
-  const { status, stdout, stderr, error } = spawnSync('kubectl', args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const { status, stdout, stderr, error } = spawnSync('kubectl', args, {
+    env,
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
   if (error !== undefined)
     throw new OperatingError('UNAVAILABLE', `kubectl does not run (${error.message}): install it, or set PATH`)
   if (status === 0) return stdout

@@ -44,6 +44,26 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'run objects now, whatever they wait for',
     run: async (args) => (await import('./ask-plane.ts')).requestRuns(args),
   },
+  runs: {
+    usage: 'KIND/NAME [-n namespace] [-o json]',
+    summary: 'list the last runs of an object: why, how long, how it went',
+    run: async (args) => (await import('./ask-plane.ts')).printRuns(args),
+  },
+  logs: {
+    usage: 'KIND/NAME [-n namespace]',
+    summary: 'print what the last runs of an object logged',
+    run: async (args) => (await import('./ask-plane.ts')).printLogs(args),
+  },
+  'get-queue': {
+    usage: '',
+    summary: 'list the objects that run, or wait in a queue for their run',
+    run: async (args) => (await import('./ask-plane.ts')).printQueue(args),
+  },
+  'log-level': {
+    usage: '[debug | info | warn | error]',
+    summary: 'tell the log level of a control plane on one machine, or set it until its end',
+    run: async (args) => (await import('./ask-plane.ts')).setLogLevel(args),
+  },
   backup: {
     usage: 'FILE [--data-dir .setpoint]',
     summary: 'write all objects into a file, while the control plane runs or not, and check what was written',

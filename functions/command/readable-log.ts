@@ -9,6 +9,7 @@ export function formatLogLine(line: string): string | undefined {
   if (parsed === undefined) return line
   const { time, level, message, controller, namespace, name, ...fields } = parsed
   if (level === 'debug' && controller?.endsWith('-lifecycle') === true) return undefined
+  if (message === 'request') return isOfInterest(fields) ? `${time.slice(11, 19)} ${tellRequest(fields)}` : undefined
   const at = namespace === undefined || namespace === '' ? '' : `${namespace}/`
   const object = name === undefined ? '' : `${controller ?? ''} ${at}${name}: `
   const rest = message === 'reconciled' ? tellRun(fields) : tellFields(fields)
@@ -38,6 +39,16 @@ function parseLine(line: string): LogLine | undefined {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
+}
+
+/** What clients ask only to learn what is served says nothing about objects. */
+function isOfInterest({ path, status }: Fields): boolean {
+  return Number(status) >= 400 || /^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\/./.test(String(path))
+}
+
+function tellRequest({ method, path, status, ms, agent, watch }: Fields): string {
+  const took = watch === true ? 'watch begun' : `${String(ms)} ms`
+  return `${String(agent)} ${String(method)} ${String(path)}: ${String(status)}, ${took}`
 }
 
 /** What every run has, in words; identifiers that nobody reads are left out. */

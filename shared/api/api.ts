@@ -40,6 +40,7 @@ import { createFinalize } from './verbs/finalize.ts'
 import { createGet } from './verbs/get.ts'
 import { createList } from './verbs/list.ts'
 import { createPatch } from './verbs/patch.ts'
+import { createRunsVerb } from './verbs/runs.ts'
 import { createScale } from './verbs/scale.ts'
 import { createUpdate } from './verbs/update.ts'
 import { createWatch } from './verbs/watch.ts'
@@ -131,6 +132,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
   const scale = createScale(services)
   const ofSubresource: Readonly<Record<string, Partial<Readonly<Record<Verb, VerbHandler>>>>> = {
     explain: { get: measured('get', createExplainVerb(services)) },
+    runs: { get: measured('get', createRunsVerb(services)) },
     token: { create: measured('create', createCreateToken(services)) },
     finalize: { update: measured('update', createFinalize(services)) },
     scale: { get: measured('get', scale), update: measured('update', scale), patch: measured('patch', scale) },
@@ -172,7 +174,7 @@ async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<Serv
 
 /** What can be done with a subresource; `undefined` if objects of the kind have none of this name. */
 function subresourceVerbs(subresource: string, kind: ServedKind): readonly Verb[] | undefined {
-  if (subresource === 'explain') return ['get']
+  if (subresource === 'explain' || subresource === 'runs') return ['get']
   return subresourcesOf(kind).find(({ name }) => name === subresource)?.verbs
 }
 

@@ -6,6 +6,7 @@ import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { RunHistory } from '../ports/run-history.ts'
 import type { TokenSigner } from '../ports/token-signer.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
@@ -30,6 +31,8 @@ export interface ApiServices {
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly explain: Explain
+  /** The last runs of each object, where they are kept. */
+  readonly history?: RunHistory
   /** Served at `/<name>`, to whoever is known. */
   readonly pages: ReadonlyMap<string, Page>
   /** Done by a POST to `/<name>`, for who may `post` there. Default: none. */

@@ -33,13 +33,14 @@ export function createPathHandler({
     hashContent(openApiV2Document(groupVersions([...kinds, ...reviewKinds]), version)),
   )
 
+  const named = [...new Set([...pages.keys(), ...operations.keys()])]
+
   return async (request, segments) => {
     const [first, ...rest] = segments
     const operation = request.method === 'POST' && rest.length === 0 ? operations.get(first ?? '') : undefined
     if (operation !== undefined) return operation(request)
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
-    if (first === undefined)
-      return json(200, { paths: [...paths, ...[...pages.keys(), ...operations.keys()].map((name) => `/${name}`)] })
+    if (first === undefined) return json(200, { paths: [...paths, ...named.map((name) => `/${name}`)] })
     if (first === 'version' && rest.length === 0) return json(200, versionDocument(version))
     const page = rest.length === 0 ? pages.get(first ?? '') : undefined
     if (page !== undefined) return { status: 200, headers: { 'content-type': page.type }, body: await page.text() }

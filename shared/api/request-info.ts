@@ -68,7 +68,7 @@ function placeOf(parts: readonly string[]): Place {
   return { namespace, resource, name, subresource: rest.join('/') }
 }
 
-const namespaceSubresources: readonly string[] = ['status', 'finalize', 'explain']
+const namespaceSubresources: readonly string[] = ['status', 'finalize', 'explain', 'runs']
 
 function verbOf({ method, query }: Pick<HttpRequest, 'method' | 'query'>, name: string): Verb {
   switch (method) {

@@ -138,7 +138,7 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
       ),
     ),
     role({ name: 'system:public-info-viewer' }, urlRule('/healthz', '/livez', '/readyz', '/version')),
-    role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor')),
+    role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor', '/queue')),
     role(
       { name: 'system:basic-user' },
       resourceRule('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),

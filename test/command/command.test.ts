@@ -40,7 +40,7 @@ describe('setpoint', () => {
   it('says what it can do, and each of its commands what comes after it', async () => {
     const { code, stdout } = await setpoint(empty, '--help')
     expect(code).toBe(0)
-    const names = [...stdout.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name = '']) => name)
+    const names = [...stdout.matchAll(/^ {2}([a-z-]+) {2}/gm)].map(([, name = '']) => name)
     expect(names).toEqual([
       'init',
       'dev',
@@ -49,6 +49,10 @@ describe('setpoint', () => {
       'explain',
       'doctor',
       'reconcile',
+      'runs',
+      'logs',
+      'get-queue',
+      'log-level',
       'backup',
       'restore',
       'token',

@@ -3,6 +3,7 @@ import { formatLogLine } from '../../functions/command/readable-log.ts'
 
 const time = '2026-11-22T21:53:58.178Z'
 const run = { time, level: 'debug', message: 'reconciled', controller: 'greeting', namespace: 'default', name: 'a' }
+const request = { time, level: 'debug', message: 'request', method: 'GET', status: 200, ms: 3, agent: 'kubectl/v1.32' }
 
 it.each([
   [
@@ -16,6 +17,13 @@ it.each([
   [{ ...run, message: 'hello', namespace: '', fields: { a: 1 } }, '21:53:58 greeting a: hello fields={"a":1}'],
   [{ time, level: 'error', message: 'certificate not renewed' }, '21:53:58 ERROR certificate not renewed'],
   [{ ...run, controller: 'namespace-lifecycle', durationMs: 1 }, undefined],
+  [
+    { ...request, method: 'PATCH', path: '/apis/a.b/v1/namespaces/default/cs/x' },
+    '21:53:58 kubectl/v1.32 PATCH /apis/a.b/v1/namespaces/default/cs/x: 200, 3 ms',
+  ],
+  [{ ...request, path: '/api/v1/pods', watch: true }, '21:53:58 kubectl/v1.32 GET /api/v1/pods: 200, watch begun'],
+  [{ ...request, path: '/apis/a.b/v1' }, undefined],
+  [{ ...request, path: '/openapi/v3', status: 403 }, '21:53:58 kubectl/v1.32 GET /openapi/v3: 403, 3 ms'],
   [
     { ...run, controller: 'namespace-lifecycle', level: 'warn', message: 'm' },
     '21:53:58 WARN namespace-lifecycle default/a: m',

@@ -11,20 +11,26 @@ export interface JsonLoggerOptions {
   readonly write: (line: string) => void
   readonly clock: Clock
   /** What is less grave is not written. */
-  readonly level: LogLevel
+  readonly level: LogLevel | LogSwitch
+}
+
+/** The least level that is written, which may change while the process runs. */
+export interface LogSwitch {
+  level: LogLevel
 }
 
 /** One JSON object per line: time, level, message, then the fields. */
 export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject = {}): Logger {
-  const { write, clock } = options
-  const leastIndex = logLevels.indexOf(options.level)
-  const log = (level: LogLevel): Logger['debug'] =>
-    logLevels.indexOf(level) < leastIndex
-      ? ignore
-      : (message, given) => {
-          const more = typeof given === 'function' ? given() : given
-          write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level, message, ...fields, ...more })}\n`)
-        }
+  const { write, clock, level } = options
+  const set = typeof level === 'string' ? { level } : level
+  const log = (of: LogLevel): Logger['debug'] => {
+    const index = logLevels.indexOf(of)
+    return (message, given) => {
+      if (index < logLevels.indexOf(set.level)) return
+      const more = typeof given === 'function' ? given() : given
+      write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level: of, message, ...fields, ...more })}\n`)
+    }
+  }
   return {
     debug: log('debug'),
     info: log('info'),
@@ -33,5 +39,3 @@ export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject 
     with: (more) => createJsonLogger(options, { ...fields, ...more }),
   }
 }
-
-function ignore(): void {}

@@ -1,6 +1,14 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { RunLine } from '../../ports/run-history.ts'
 import type { SecretValues } from './secret-values.ts'
+
+export interface RunLoggerOptions {
+  readonly identify: () => JsonObject
+  readonly secrets: () => SecretValues | undefined
+  /** Told of each line but those for debugging, as it is logged. */
+  readonly keep?: (line: Omit<RunLine, 'atMs'>) => void
+}
 
 /**
  * The logger of one run, which says whose run it is in every line. Who that is, is found out by its first line. What
@@ -10,13 +18,12 @@ export class RunLogger implements Logger {
   readonly #logger: Logger
   readonly #identify: () => JsonObject
   readonly #secrets: () => SecretValues | undefined
+  readonly #keep: RunLoggerOptions['keep']
   #identity: JsonObject | undefined
   #own: Logger | undefined
 
-  constructor(
-    logger: Logger,
-    { identify, secrets }: { readonly identify: () => JsonObject; readonly secrets: () => SecretValues | undefined },
-  ) {
+  constructor(logger: Logger, { identify, secrets, keep }: RunLoggerOptions) {
+    this.#keep = keep
     this.#logger = logger
     this.#identify = identify
     this.#secrets = secrets
@@ -28,19 +35,26 @@ export class RunLogger implements Logger {
   }
 
   info(message: string, fields?: JsonObject): void {
-    this.#whose().info(this.#text(message), this.#fields(fields))
+    this.#say('info', message, fields)
   }
 
   warn(message: string, fields?: JsonObject): void {
-    this.#whose().warn(this.#text(message), this.#fields(fields))
+    this.#say('warn', message, fields)
   }
 
   error(message: string, fields?: JsonObject): void {
-    this.#whose().error(this.#text(message), this.#fields(fields))
+    this.#say('error', message, fields)
   }
 
   with(fields: JsonObject): Logger {
     return new LoggerWithFields(this, fields)
+  }
+
+  #say(level: RunLine['level'], message: string, fields: JsonObject | undefined): void {
+    const line = { level, message: this.#text(message) }
+    const told = this.#fields(fields)
+    this.#keep?.(told === undefined ? line : { ...line, fields: told })
+    this.#whose()[level](line.message, told)
   }
 
   #text(message: string): string {

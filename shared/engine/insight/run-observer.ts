@@ -6,6 +6,7 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
+import type { RunHistory } from '../../ports/run-history.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { backoffMsMax } from '../state/backoff.ts'
@@ -14,6 +15,8 @@ import { isRepeatedError } from '../state/repeated-errors.ts'
 import type { Turn } from '../state/turn.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
 import { noEffects, noteEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
+import { pastRunOf } from './past-run.ts'
+import { RunLog } from './run-log.ts'
 import { RunLogger } from './run-logger.ts'
 import { createRunMetrics } from './run-metrics.ts'
 import { SecretValues } from './secret-values.ts'
@@ -31,6 +34,8 @@ export interface RunObserverOptions {
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly resources: Resources
+  /** Keeps the last runs of each object. Left out, nobody does. */
+  readonly history?: RunHistory
 }
 
 /** One run as it is observed. What it uses in place of the engine's own is made when the run asks for it. */
@@ -73,6 +78,7 @@ class Observation implements ObservedRun {
   #logger: Logger | undefined
   #resources: Resources | undefined
   #secrets: SecretValues | undefined
+  #log: RunLog | undefined
 
   constructor(observer: Observer, stored: StoredObject, turn: Turn) {
     this.#observer = observer
@@ -87,6 +93,9 @@ class Observation implements ObservedRun {
     return (this.#logger ??= new RunLogger(engine.logger, {
       identify: () => identity(controller, this.#stored, engine.random.uuid()),
       secrets: () => this.#secrets,
+      ...(engine.history === undefined
+        ? {}
+        : { keep: (line) => (this.#log ??= new RunLog()).keep({ atMs: engine.clock.nowMs(), ...line }) }),
     }))
   }
 
@@ -133,7 +142,20 @@ class Observation implements ObservedRun {
       isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
       isRepeated: isRepeatedError(stored, verdict),
     })
+    if (engine.history !== undefined) this.#keep(engine.history, { verdict, ms, isObserved })
     log(this.logger, { turn, verdict, ms, effects })
+  }
+
+  #keep(
+    history: RunHistory,
+    { verdict, ms, isObserved }: Omit<EndedRun, 'turn' | 'effects'> & { isObserved: boolean },
+  ) {
+    const stored = this.#stored
+    const quiet = { atMs: this.#startMs, ms, causes: causesOf(this.#turn) }
+    const run = pastRunOf({ stored, verdict, effects: this.#effects, log: this.#log, isObserved, quiet })
+    const { uid } = stored.object.metadata
+    if (run === undefined) history.noteQuiet(uid, quiet)
+    else history.note(uid, run)
   }
 }
 
@@ -186,6 +208,10 @@ function isBackFromHold({ receiveCount, wakeUps }: Turn): boolean {
   return receiveCount > 1 && wakeUps.every(({ lane }) => lane === 'background')
 }
 
+function causesOf(turn: Turn): string[] {
+  return isBackFromHold(turn) ? ['its wait was over'] : turn.wakeUps.map(({ reason }) => reason)
+}
+
 interface EndedRun {
   readonly turn: Turn
   readonly verdict: Verdict
@@ -197,7 +223,7 @@ function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }:
   const fields = (): JsonObject => ({
     outcome: verdict.kind,
     durationMs: ms,
-    reasons: isBackFromHold(turn) ? ['its wait was over'] : turn.wakeUps.map(({ reason }) => reason),
+    reasons: causesOf(turn),
     reads,
     writes: written.created + written.updated + written.deleted,
   })

@@ -4,6 +4,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
+import type { RunHistory } from '../../ports/run-history.ts'
 import type { Reserve } from '../../ports/reservations.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
@@ -22,6 +23,8 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly events: EventRecorder
+  /** Keeps the last runs of each object. Left out, nobody does. */
+  readonly history?: RunHistory
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: RetryBudget
   /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path'
 import { withGzipAnswers } from '../../adapters/node/gzip-answers.ts'
-import { createJsonLogger, type LogLevel } from '../../adapters/node/json-logger.ts'
+import type { LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
 import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
 import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
-import { openRotatingFile } from '../../adapters/node/rotating-file.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import type { HttpServer } from '../../adapters/local/https/listener.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
@@ -15,7 +14,6 @@ import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
-import type { Audit } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -23,7 +21,9 @@ import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startLocalCore } from './core.ts'
 import { filesIn } from './files.ts'
-import { openGuardedPorts } from './ports.ts'
+import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
+import { openGuardedPorts, type GuardedPorts } from './ports.ts'
+import { openRecords, type Records } from './records.ts'
 
 export interface LocalControlPlaneOptions {
   /** 0 for any that is free. */
@@ -84,20 +84,21 @@ export async function startLocalControlPlane({
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
   await using opened = new AsyncDisposableStack()
-  const { file, witnesses, keyFile, tokenKeyFile, usersFile, auditFile } = filesIn(directory)
+  const files = filesIn(directory)
+  const { file, witnesses, keyFile } = files
   const secrets = { keyFile, rotateKey }
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
   )
   const credentials = loadLocalCredentials(directory, systemClock.nowMs())
-  const logger = createJsonLogger({
-    write: (line) => process.stderr.write(line),
-    clock: systemClock,
-    level: logLevel,
-  })
-  const record = openAuditLog(audit, auditFile, logger)
+  const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
+  const { logger, level } = records
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
-  const handler: HttpHandler = withGzipAnswers(async (request) => (await api)(request))
+  const handler = withRequestLog(
+    withGzipAnswers(async (request) => (await api)(request)),
+    level,
+    logger,
+  )
   const server = opened.adopt(
     await startHttpServer(httpServer, { handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
     (one) => one.close(0),
@@ -107,15 +108,8 @@ export async function startLocalControlPlane({
   // What a copy did would be done twice.
   const own = ports.isHeld ? [] : await controllers(directory)
   const core = await startLocalCore({
-    ports,
+    ...createSurroundings({ directory, ports, records, administratorToken: credentials.token }),
     controllers: own,
-    authenticate: createLocalAuthenticator({ token: credentials.token, usersFile, logger }),
-    ...record.told,
-    operations: new Map([[backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })]]),
-    tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
-    clock: systemClock,
-    random: systemRandom,
-    logger,
     retryBudget,
   })
   await installRoles(core.resources, [...new Set(own.map(({ kind }) => kind.group))])
@@ -131,7 +125,7 @@ export async function startLocalControlPlane({
     stop: async (graceMs) => {
       stopping.abort()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
-      record.close()
+      records.close()
       ports.close()
     },
   }
@@ -143,16 +137,32 @@ function renewCredentials(directory: string, kubeconfig: string, server: HttpSer
   writeKubeconfig(kubeconfig, server.url, renewed)
 }
 
-/** What is recorded takes at most 300 MiB, for its owner's eyes only. */
-function openAuditLog(
-  audit: 'off' | 'on',
-  file: string,
-  logger: Logger,
-): { readonly told: { readonly audit?: Audit }; close(): void } {
-  if (audit === 'off') return { told: {}, close() {} }
-  const report = (error: unknown): void => logger.error('requests are not recorded', { file, error: String(error) })
-  const { append, close } = openRotatingFile({ file, bytesMax: 50 * 1024 * 1024, kept: 5, report })
-  return { told: { audit: (record) => append(`${JSON.stringify(record)}\n`) }, close }
+interface SurroundingsOptions {
+  readonly directory: string
+  readonly ports: GuardedPorts
+  readonly records: Records
+  readonly administratorToken: string
+}
+
+/** What the core stands on in a process of its own. */
+function createSurroundings({ directory, ports, records, administratorToken: token }: SurroundingsOptions) {
+  const { tokenKeyFile, usersFile } = filesIn(directory)
+  const { logger, level, history, told } = records
+  return {
+    ports,
+    authenticate: createLocalAuthenticator({ token, usersFile, logger }),
+    ...told,
+    history,
+    pages: new Map([[logLevelPath, logLevelPage(level)]]),
+    operations: new Map([
+      [backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })],
+      [logLevelPath, createLogLevelOperation(level, logger)],
+    ]),
+    tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+  }
 }
 
 /** The administrator, and the people of the file. */

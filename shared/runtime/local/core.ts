@@ -1,4 +1,8 @@
-import { createLocalWorkQueue, type LocalWorkQueueOptions } from '../../adapters/local/queue/local-work-queue.ts'
+import {
+  createLocalWorkQueue,
+  type LocalWorkQueue,
+  type LocalWorkQueueOptions,
+} from '../../adapters/local/queue/local-work-queue.ts'
 import { readProcess } from '../../adapters/node/process-metrics.ts'
 import { createPrometheusTelemetry, type PrometheusTelemetry } from '../../adapters/local/prometheus-telemetry.ts'
 import { createApi } from '../../api/api.ts'
@@ -17,6 +21,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
+import type { RunHistory } from '../../ports/run-history.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
@@ -29,6 +34,7 @@ import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
+import { queuePage } from './queue-page.ts'
 import { createReadiness } from './readiness.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 
@@ -47,6 +53,10 @@ export interface LocalCoreOptions {
   readonly tickMs?: number
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
+  /** Keeps the last runs of each object. Left out, nobody does. */
+  readonly history?: RunHistory
+  /** Served beside the core's own. */
+  readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
   readonly operations?: ReadonlyMap<string, PlaneOperation>
   /** Around each queue that is made; for tests. */
@@ -77,6 +87,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
   telemetry.read(metrics.damagedObjects, {}, () => ports.quarantine?.keys().length ?? 0)
+  const queues = createQueues({ clock, random, telemetry })
   const stop = new AbortController()
   const abandon = new AbortController()
   const engine = {
@@ -90,9 +101,9 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     controllers,
     events: createEventRecorder({ resources, clock, logger }),
     telemetry,
-    createQueue: (name: string, visibilityMs: number) =>
-      wrapQueue(createMeasuredQueue(name, { clock, random, visibilityMs, telemetry }), name),
+    createQueue: (name: string, visibilityMs: number) => wrapQueue(queues.create(name, visibilityMs), name),
     tickMs: options.tickMs ?? 1_000,
+    ...(options.history === undefined ? {} : { history: options.history }),
     ...(options.retryBudget === undefined ? {} : { retryBudget: createRetryBudget(options.retryBudget) }),
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
@@ -108,13 +119,14 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       logger,
       telemetry,
       explain,
-      pages: pagesOf(telemetry, controllers, ports),
+      ...(options.history && { history: options.history }),
+      pages: new Map([...pagesOf(telemetry, controllers, ports), ['queue', queues.page], ...(options.pages ?? [])]),
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
-      ...(options.audit === undefined ? {} : { audit: options.audit }),
-      ...(options.operations === undefined ? {} : { operations: options.operations }),
-      ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
+      ...(options.audit && { audit: options.audit }),
+      ...(options.operations && { operations: options.operations }),
+      ...(options.tokens && { tokens: options.tokens }),
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
       version: setpointVersion,
     }),
@@ -131,11 +143,28 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   }
 }
 
+interface Queues {
+  create(name: string, visibilityMs: number): WorkQueue
+  readonly page: Page
+}
+
+/** The queues of a process, and what people see of them. */
+function createQueues(options: Omit<MeasuredQueueOptions, 'visibilityMs'>): Queues {
+  const made = new Map<string, LocalWorkQueue>()
+  return {
+    create: (name, visibilityMs) => {
+      const queue = createMeasuredQueue(name, { ...options, visibilityMs })
+      made.set(name, queue)
+      return queue
+    },
+    page: queuePage(made),
+  }
+}
+
+type MeasuredQueueOptions = LocalWorkQueueOptions & { readonly telemetry: Telemetry }
+
 /** A queue that tells how long it is, and how long its keys wait. */
-function createMeasuredQueue(
-  name: string,
-  { telemetry, ...options }: LocalWorkQueueOptions & { readonly telemetry: Telemetry },
-): WorkQueue {
+function createMeasuredQueue(name: string, { telemetry, ...options }: MeasuredQueueOptions): LocalWorkQueue {
   const labels = { name, controller: name }
   const waited = telemetry.histogram(metrics.queueSeconds, labels)
   const queue = createLocalWorkQueue({ ...options, onHandOut: (waitedMs) => waited(waitedMs / 1_000) })

@@ -10,6 +10,8 @@ export interface DataFiles {
   readonly auditFile: string
   /** The people who may sign in, if there is one. */
   readonly usersFile: string
+  /** The last runs of each object; may be deleted at any time. */
+  readonly runsFile: string
   /** Made after the database: where one is, there was a database. */
   readonly witnesses: readonly string[]
 }
@@ -21,6 +23,7 @@ export function filesIn(directory: string): DataFiles {
     keyFile: join(path, 'secrets.key'),
     auditFile: join(path, 'audit.log'),
     usersFile: join(path, 'users'),
+    runsFile: join(path, 'runs.db'),
     tokenKeyFile: join(path, 'service-accounts.key'),
     witnesses: ['authority.pem', 'token'].map((name) => join(path, name)),
   }

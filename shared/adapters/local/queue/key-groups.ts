@@ -1,4 +1,5 @@
-import type { Delivery, WakeUp } from '../../../ports/work-queue.ts'
+import type { ObjectKey } from '../../../model/object-key.ts'
+import type { Delivery, Lane, WakeUp } from '../../../ports/work-queue.ts'
 import { createDeadlines, type Timed } from './deadlines.ts'
 import { createLanes, type Laned } from './lanes.ts'
 import { mergeWakeUps } from './merge-wake-ups.ts'
@@ -31,8 +32,20 @@ export interface KeyGroups {
   depth(): number
   /** Since when the key that is ready longest has been so; Infinity if none is. Looks at all keys. */
   oldestReadyAtMs(): number
+  /** Keys in the order in which they came into the queue. */
+  list(max: number, nowMs: number): readonly QueuedKey[]
   /** When a key becomes ready, or a receipt ends, by itself. */
   nextDeadlineMs(): number | undefined
+}
+
+/** A key as it stands in the queue, for people. */
+export interface QueuedKey {
+  readonly key: ObjectKey
+  readonly state: 'running' | 'ready' | 'held' | 'delayed'
+  /** For how long it has been so; of one that is held or delayed, for how long it will be. */
+  readonly ms: number
+  readonly lane: Lane
+  readonly reason: string
 }
 
 export interface KeyGroupsOptions {
@@ -191,6 +204,19 @@ class Groups implements KeyGroups {
     return oldest
   }
 
+  list(max: number, nowMs: number): readonly QueuedKey[] {
+    const { visibilityMs } = this.#options
+    return firstOf(this.#groups.values(), max).map(
+      ({ wakeUp: { key, lane, reason }, handle, isHeld, deadline, lane: line, readyAtMs }) => {
+        const leftMs = (deadline?.atMs ?? nowMs) - nowMs
+        const isTaken = handle !== undefined && !isHeld
+        const state = isTaken ? 'running' : isHeld ? 'held' : line === undefined ? 'delayed' : 'ready'
+        const ms = isTaken ? visibilityMs - leftMs : state === 'ready' ? nowMs - readyAtMs : leftMs
+        return { key, state, ms: Math.max(0, ms), lane, reason }
+      },
+    )
+  }
+
   isAnyTaken(): boolean {
     return [...this.#receipts.values()].some(({ isHeld }) => !isHeld)
   }
@@ -202,6 +228,15 @@ class Groups implements KeyGroups {
   nextDeadlineMs(): number | undefined {
     return this.#deadlines.earliestMs()
   }
+}
+
+function firstOf<Item>(items: Iterable<Item>, max: number): readonly Item[] {
+  const first: Item[] = []
+  for (const item of items) {
+    if (first.length >= max) break
+    first.push(item)
+  }
+  return first
 }
 
 function groupOf(key: string, wakeUp: WakeUp): Group {

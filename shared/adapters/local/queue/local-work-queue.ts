@@ -2,7 +2,7 @@ import { keyText } from '../../../model/object-key.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import type { WorkQueue } from '../../../ports/work-queue.ts'
-import { createKeyGroups, type KeyGroups } from './key-groups.ts'
+import { createKeyGroups, type KeyGroups, type QueuedKey } from './key-groups.ts'
 import { QueueTime } from './queue-time.ts'
 import { createRecentIds } from './recent-ids.ts'
 
@@ -18,6 +18,8 @@ export interface LocalWorkQueueOptions {
 export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>> {
   /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
   depth(): number
+  /** At most so many keys, as they stand in the queue. */
+  list(max: number): readonly QueuedKey[]
   /** For how long the one that waits longest of these has waited; 0 if there is none. */
   longestWaitMs(): number
 }
@@ -89,6 +91,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     },
     isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, time.now())),
     depth: () => groups.depth(),
+    list: (max) => groups.list(max, time.now()),
     longestWaitMs: () => Math.max(0, time.now() - groups.oldestReadyAtMs()),
   }
 }

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { formatLogs, formatRuns, type ToldRun } from '../../functions/command/past-runs.ts'
+
+const run: ToldRun = { startTime: '2026-11-23T01:02:03.456789Z', durationMs: 5, outcome: 'done', causes: ['created'] }
+
+it('runs are a table', () => {
+  const failed: ToldRun = {
+    ...run,
+    outcome: 'failed',
+    causes: ['spec changed', 'retry'],
+    reads: 2,
+    writes: 1,
+    reason: 'Broken',
+    message: 'first line\nsecond line',
+    afterMs: 1_500,
+    outside: { 'create error': 2 },
+  }
+  expect(formatRuns([run, { ...run, causes: ['resync'], times: 12 }, failed])).toBe(
+    `STARTED               TOOK  RESULT                            READS  WRITES  BECAUSE              MESSAGE
+2026-11-23T01:02:03Z  5 ms  done                                             created
+2026-11-23T01:02:03Z  5 ms  done, nothing to do, 12 in a row                 resync
+2026-11-23T01:02:03Z  5 ms  failed                            2      1       spec changed, retry  Broken: first line; again in 1.5 s; create error: 2
+`,
+  )
+})
+
+it('logs are lines', () => {
+  const time = run.startTime
+  const log = [
+    { time, level: 'info', message: 'begins' },
+    { time, level: 'warn', message: 'slow', fields: { ms: 3, of: 'b' } },
+  ]
+  expect(formatLogs([run, { ...run, log }])).toBe(
+    '2026-11-23T01:02:03Z begins\n2026-11-23T01:02:03Z WARN slow ms=3 of=b\n',
+  )
+})
+
+it('what is not there is said', () => {
+  expect(formatRuns([])).toBe('no run is kept of this object\n')
+  expect(formatLogs([run])).toBe('its last runs logged nothing\n')
+})
