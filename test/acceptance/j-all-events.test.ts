@@ -16,6 +16,7 @@ import {
   type StatusOf,
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { longOnly } from '../support/strength.ts'
 import { Part, Widget, writesDuring, writesOf } from './support/primary.ts'
 
 /**
@@ -174,21 +175,25 @@ describe('the last run', () => {
     expect((await env.get(Widget, 'w'))?.status).toMatchObject({ observedGeneration: 1 })
   })
 
-  it('J29 keeps no next object of the name from running, though it always takes too long and goes on after its time', async () => {
-    const runs: RunRecord[] = []
-    const dawdle: Run = async (_, ctx) => {
-      const untilMs = env.nowMs() + 8_000
-      while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
-      return done()
-    }
-    await start(allEvents(runs, dawdle, { timeout: '5s' }))
-    await env.delete(Widget, 'w')
-    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
-    for (let i = 0; i < 60; i++) await env.advance('2s')
-    expect(runs.filter(({ removed }) => !removed).map(({ size }) => size)).toEqual([1, 2])
-    await env.advance('10m')
-    expect(lastRuns(runs).length).toBeGreaterThan(1)
-  })
+  it(
+    'J29 keeps no next object of the name from running, though it always takes too long and goes on after its time',
+    longOnly,
+    async () => {
+      const runs: RunRecord[] = []
+      const dawdle: Run = async (_, ctx) => {
+        const untilMs = env.nowMs() + 8_000
+        while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
+        return done()
+      }
+      await start(allEvents(runs, dawdle, { timeout: '5s' }))
+      await env.delete(Widget, 'w')
+      await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
+      for (let i = 0; i < 60; i++) await env.advance('2s')
+      expect(runs.filter(({ removed }) => !removed).map(({ size }) => size)).toEqual([1, 2])
+      await env.advance('10m')
+      expect(lastRuns(runs).length).toBeGreaterThan(1)
+    },
+  )
 })
 
 describe('after the removal', () => {

@@ -65,16 +65,16 @@ describe('the resync', () => {
   })
 
   it('is caught up with after a downtime', async () => {
-    await start({ resync: '1h' })
+    await start({ resync: '10m' })
     await create()
-    await env.advance('10m')
+    await env.advance('2m')
     const before = runs.length
     // Nothing runs while the store is away; the tick goes on.
-    const back = env.faults.always('store.get', { kind: 'delay', ms: 2 * hourMs }, ([key]) =>
+    const back = env.faults.always('store.get', { kind: 'delay', ms: hourMs }, ([key]) =>
       JSON.stringify(key).includes('Widget'),
     )
     await env.crash()
-    await env.advance('90m')
+    await env.advance('15m')
     expect(runs).toHaveLength(before)
     back()
     await env.crash()

@@ -202,7 +202,7 @@ describe('setpoint dev', { timeout: 400_000 }, () => {
     await expect.poll(message).toBe('hi!')
   })
 
-  it('tells a type error, and a file that cannot be loaded, and goes on when it is mended', async () => {
+  it('tells a type error, and a file that cannot be loaded, and goes on when it is mended', longOnly, async () => {
     edit('${spec.message}!', '${spec.massage}!')
     await expect.poll(() => program.stderr, long).toMatch(/types: greeting\/reconciler.ts.* error TS/)
     edit('export const', 'export export const')

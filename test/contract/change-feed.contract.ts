@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, type TestOptions } from 'vitest'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
@@ -20,8 +20,12 @@ export interface OpenFeed {
   close(): Promise<void> | void
 }
 
-/** What every ChangeFeed promises. */
-export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed> | OpenFeed): void {
+/** What every ChangeFeed promises. `ofMany` are the options of the tests that write very much. */
+export function changeFeedContract(
+  adapter: string,
+  open: () => Promise<OpenFeed> | OpenFeed,
+  ofMany: TestOptions = {},
+): void {
   describe(`ChangeFeed: ${adapter}`, () => {
     let opened: OpenFeed
     let store: ObjectStore
@@ -80,23 +84,27 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       expect(versions).toEqual(versions.toSorted((a, b) => a - b))
     })
 
-    it('never goes back in the states of an object, though it is written while a reader catches up', async () => {
-      const after = await feed.latest()
-      let hot = await store.create(storedWidget('hot'))
-      await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.create(storedWidget(`w${i}`))))
-      hot = await store.replace(withSpec(hot, { size: 2 }), ['spec'])
-      const read = follow(after)
-      for (let size = 3; size < 9; size++) {
-        await read.batches(1)
-        hot = await store.replace(withSpec(hot, { size }), ['spec'])
-      }
-      await read.until('end', await store.create(storedWidget('end')))
-      const states = read.told
-        .filter(({ stored }) => stored.object.metadata.name === 'hot')
-        .map(({ stored }) => versionOf(stored))
-      expect(states).toEqual(states.toSorted((a, b) => a - b))
-      expect(states.at(-1)).toBe(versionOf(hot))
-    })
+    it(
+      'never goes back in the states of an object, though it is written while a reader catches up',
+      ofMany,
+      async () => {
+        const after = await feed.latest()
+        let hot = await store.create(storedWidget('hot'))
+        await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.create(storedWidget(`w${i}`))))
+        hot = await store.replace(withSpec(hot, { size: 2 }), ['spec'])
+        const read = follow(after)
+        for (let size = 3; size < 9; size++) {
+          await read.batches(1)
+          hot = await store.replace(withSpec(hot, { size }), ['spec'])
+        }
+        await read.until('end', await store.create(storedWidget('end')))
+        const states = read.told
+          .filter(({ stored }) => stored.object.metadata.name === 'hot')
+          .map(({ stored }) => versionOf(stored))
+        expect(states).toEqual(states.toSorted((a, b) => a - b))
+        expect(states.at(-1)).toBe(versionOf(hot))
+      },
+    )
 
     it('tells a write of the spec though the status was written since', async () => {
       const after = await feed.latest()
@@ -174,27 +182,31 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       if (opened.settled === undefined) expect(names).toHaveLength(300)
     })
 
-    it('keeps the caches of clients right, however often they are cut off', { timeout: 120_000 }, async () => {
-      const random = createSeededRandom(11)
-      const isExact = opened.settled === undefined
-      const informers = Array.from({ length: 5 }, (_, i) => {
-        const cuts = random.fork(`informer ${i}`)
-        // Where a look reaches back, who is cut off again within what is repeated gets no further.
-        const cutAfter = (): number => (isExact ? 1 : 100) + Math.floor(cuts.next() * 6)
-        return createInformer({ source: feedSource(opened, widgetKind), cutAfter, isExact, pause: () => later(1) })
-      })
-      const running = Promise.all(informers.map((informer) => informer.run(stop.signal)))
-      const live = new Map<string, StoredObject>()
-      for (let write = 0; write < (isExact ? 240 : 150); write++) {
-        await writeSomething(store, live, random)
-        await later(random.next() * 4)
-      }
-      const there = (await store.list(widgetKind)).items.map(heldOf)
-      await eventually(async () => expect(staleness(informers, there)).toEqual([]), 60_000)
-      expect(informers.every(({ counts }) => counts.resumes > 0)).toBe(true)
-      stop.abort()
-      await running
-    })
+    it(
+      'keeps the caches of clients right, however often they are cut off',
+      { ...ofMany, timeout: 120_000 },
+      async () => {
+        const random = createSeededRandom(11)
+        const isExact = opened.settled === undefined
+        const informers = Array.from({ length: 5 }, (_, i) => {
+          const cuts = random.fork(`informer ${i}`)
+          // Where a look reaches back, who is cut off again within what is repeated gets no further.
+          const cutAfter = (): number => (isExact ? 1 : 100) + Math.floor(cuts.next() * 6)
+          return createInformer({ source: feedSource(opened, widgetKind), cutAfter, isExact, pause: () => later(1) })
+        })
+        const running = Promise.all(informers.map((informer) => informer.run(stop.signal)))
+        const live = new Map<string, StoredObject>()
+        for (let write = 0; write < (isExact ? 240 : 150); write++) {
+          await writeSomething(store, live, random)
+          await later(random.next() * 4)
+        }
+        const there = (await store.list(widgetKind)).items.map(heldOf)
+        await eventually(async () => expect(staleness(informers, there)).toEqual([]), 60_000)
+        expect(informers.every(({ counts }) => counts.resumes > 0)).toBe(true)
+        stop.abort()
+        await running
+      },
+    )
 
     it('misses nothing that is not in a list when it is followed from there', async () => {
       const writing = Promise.all(
@@ -234,7 +246,7 @@ export function changeFeedContract(adapter: string, open: () => Promise<OpenFeed
       for (const read of readers) expect(await read.until('a', created)).toMatchObject({ stored: created })
     })
 
-    it('loses nothing for a reader that is slower than the writers', async () => {
+    it('loses nothing for a reader that is slower than the writers', ofMany, async () => {
       const read = follow(await feed.latest())
       await read.batches(1)
       let hot = await store.create(storedWidget('hot'))

@@ -1,12 +1,12 @@
 import { afterAll } from 'vitest'
 import { startDynalite } from '../support/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
-import { changeFeedContract } from './change-feed.contract.ts'
+import { longOnly } from '../support/strength.ts'
+import { changeFeedContract, type OpenFeed } from './change-feed.contract.ts'
 
 const dynalite = await startDynalite()
 afterAll(dynalite.close)
 
-changeFeedContract('DynamoDB on dynalite', async () => ({
-  ...(await openDynamodb(dynalite.client)),
-  close: () => {},
-}))
+const open = async (): Promise<OpenFeed> => ({ ...(await openDynamodb(dynalite.client)), close: () => {} })
+
+changeFeedContract('DynamoDB on dynalite', open, longOnly)

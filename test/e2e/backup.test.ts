@@ -73,7 +73,7 @@ describe('backups of a real database', () => {
     })
   })
 
-  it('a dump, restored by the command into a fresh database, holds what was there', async () => {
+  it('a dump, restored by the command into a fresh database, holds what was there', longOnly, async () => {
     const from = await urlOf('ledger')
     await query(from, 'CREATE TABLE entry (id int PRIMARY KEY, text text)')
     await query(from, `INSERT INTO entry SELECT n, repeat('x', n) FROM generate_series(1, 1000) n`)

@@ -64,7 +64,7 @@ describe.skipIf(!canMount)(
       },
     )
 
-    it('lets it be stopped, and started if it was killed, to be read', async () => {
+    it('lets it be stopped, and started if it was killed, to be read', longOnly, async () => {
       using disk = smallDisk(4_096)
       const plane = await startControlPlane({ dataDirectory: join(disk.path, 'data') })
       using client = openApiClient(plane.kubeconfig)

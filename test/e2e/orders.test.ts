@@ -179,7 +179,7 @@ describe('a database by kubectl apply', () => {
     ).toEqual(['orders'])
   })
 
-  it('stays dropped while it is paused', async () => {
+  it('stays dropped while it is paused', longOnly, async () => {
     await annotate(database, { 'setpoint.dev/paused': 'true' })
     await dropByHand()
     await requestReconcile(database)
@@ -205,7 +205,7 @@ describe('a database by kubectl apply', () => {
     expect(serverPid(dataDirectory, 'default_main')).not.toBe(pid)
   })
 
-  it('is put back as soon as its server is, however long its own retries wait', async () => {
+  it('is put back as soon as its server is, however long its own retries wait', longOnly, async () => {
     await annotate(cluster, { 'setpoint.dev/resync': '10s' })
     const startedAt = async () => (await get(cluster)).status.startedAt
     const before = await startedAt()
@@ -220,7 +220,7 @@ describe('a database by kubectl apply', () => {
     await annotate(cluster, { 'setpoint.dev/resync': null })
   })
 
-  it('tells what was done of what could not be done as a whole', async () => {
+  it('tells what was done of what could not be done as a whole', longOnly, async () => {
     const spec = { clusterRef: { name: 'main' }, extensions: ['nonsense'] }
     const half = { apiVersion: 'postgres.setpoint.dev/v1alpha1', kind: 'PostgresDatabase', metadata: { name: 'half' } }
     expect((await client.send(`POST ${api}/postgresdatabases`, { body: { ...half, spec } })).status).toBe(201)
@@ -246,7 +246,7 @@ describe('a database by kubectl apply', () => {
     await canLogIn()
   })
 
-  it('has its server back under control after somebody deleted the Secret of the superuser', async () => {
+  it('has its server back under control after somebody deleted the Secret of the superuser', longOnly, async () => {
     const before = await superuserUrl()
     expect((await client.send(`DELETE ${secrets}/main-superuser`)).status).toBe(200)
     await eventually(async () => {
@@ -293,7 +293,7 @@ describe('a database by kubectl apply', () => {
     await eventually(async () => expect((await client.send(`GET ${secrets}/orders-connection`)).status).toBe(404))
   })
 
-  it('is found again, with what is in it, after it was retained', async () => {
+  it('is found again, with what is in it, after it was retained', longOnly, async () => {
     await apply(orders)
     await canLogIn()
     await query(await url(), 'CREATE TABLE retained (id int)')

@@ -28,7 +28,7 @@ import { startProgram } from '../support/program.ts'
 import { canMount, smallDisk } from '../support/small-disk.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { underLoad } from '../support/under-load.ts'
-import { isLong } from '../support/strength.ts'
+import { isLong, longOnly, pick } from '../support/strength.ts'
 
 const map = (name: string) => ({ metadata: { name }, data: { a: '1' } })
 const maps = '/api/v1/namespaces/default/configmaps'
@@ -96,7 +96,7 @@ describe('the process behind npm start', () => {
     expect(await plane.stop()).toMatchObject({ code: 0 })
   })
 
-  it('renews its certificate while it runs', async () => {
+  it('renews its certificate while it runs', longOnly, async () => {
     const dataDirectory = fresh('renewed')
     const first = await startControlPlane({ dataDirectory })
     const endMs = await endOfCertificate(first)
@@ -170,7 +170,7 @@ describe('the process behind npm start', () => {
     expect(plane.process.stderr).toBe('')
   })
 
-  it('ends with npm, though that is killed and can tell nobody', async () => {
+  it('ends with npm, though that is killed and can tell nobody', longOnly, async () => {
     const dataDirectory = fresh('by-killed-npm')
     const env = { SETPOINT_DATA_DIR: dataDirectory }
     await using npm = await startProgram('npm', ['start', '--silent', '--', '--port', '0'], { cwd: root, env })
@@ -186,13 +186,15 @@ describe('the process behind npm start', () => {
     { concurrent: true },
     (name) => {
       const env = { SETPOINT_HTTP: name }
-      it.each([
-        { signal: 'SIGTERM', because: 'a supervisor says so' },
-        { signal: 'SIGINT', because: 'somebody pressed Ctrl-C' },
-        { signal: 'SIGHUP', because: 'the terminal was closed' },
-        { signal: 'SIGINT', again: 'SIGINT', because: 'the terminal and npm both pass Ctrl-C on' },
-        { signal: 'SIGTERM', again: 'SIGHUP', because: 'a supervisor is in a hurry' },
-      ] as const)('ends with 0 within ten seconds on $signal $again, whatever runs', async ({ signal, again }) => {
+      it.each(
+        pick([
+          { signal: 'SIGTERM', because: 'a supervisor says so' },
+          { signal: 'SIGINT', because: 'somebody pressed Ctrl-C' },
+          { signal: 'SIGHUP', because: 'the terminal was closed' },
+          { signal: 'SIGINT', again: 'SIGINT', because: 'the terminal and npm both pass Ctrl-C on' },
+          { signal: 'SIGTERM', again: 'SIGHUP', because: 'a supervisor is in a hurry' },
+        ] as const),
+      )('ends with 0 within ten seconds on $signal $again, whatever runs', async ({ signal, again }) => {
         const dataDirectory = fresh(`slow-${name}-${signal}-${again}`)
         await using plane = await startControlPlane({ program: slowProgram, dataDirectory, env })
         using client = openApiClient(plane.kubeconfig)
@@ -236,7 +238,7 @@ describe('the process behind npm start', () => {
       expect(await starting.stop()).toMatchObject({ code: 0 })
     })
 
-    it('ends with 0 within ten seconds while it starts, though that does not come to an end', async () => {
+    it('ends with 0 within ten seconds while it starts, though that does not come to an end', longOnly, async () => {
       const options = { program: slowProgram, dataDirectory: fresh('endless'), env: { LOADS_MS: '60000' } }
       await using program = await startLocalProgram(options)
       await eventually(async () => expect(existsSync(join(options.dataDirectory, 'kubeconfig'))).toBe(true))
@@ -311,7 +313,7 @@ describe('the process behind npm start', () => {
       }
     })
 
-    it.each(['http', '-1', '65536', '80.5', ''])('for the port %j', async (port) => {
+    it.each(pick(['http', '-1', '65536', '80.5', '']))('for the port %j', async (port) => {
       const program = await startProgram(process.execPath, [
         localProgram,
         `--port=${port}`,
@@ -358,7 +360,7 @@ describe('the process behind npm start', () => {
       },
     )
 
-    it.each(['token', 'kubeconfig', 'authority.pem'])('where %s is a directory', async (name) => {
+    it.each(pick(['token', 'kubeconfig', 'authority.pem']))('where %s is a directory', async (name) => {
       const dataDirectory = fresh(`odd-${name}`)
       mkdirSync(join(dataDirectory, name), { recursive: true })
       expect(await refused({ dataDirectory })).toMatch(
@@ -366,10 +368,12 @@ describe('the process behind npm start', () => {
       )
     })
 
-    it.each([
-      { WRONG: 'twice', says: 'one and other are both for Gadget.test.setpoint.dev: a kind has one controller' },
-      { WRONG: 'concurrency', says: 'one: concurrency must be a whole number from 1, not 0' },
-    ])('for definitions that cannot work: $WRONG', async ({ WRONG, says }) => {
+    it.each(
+      pick([
+        { WRONG: 'twice', says: 'one and other are both for Gadget.test.setpoint.dev: a kind has one controller' },
+        { WRONG: 'concurrency', says: 'one: concurrency must be a whole number from 1, not 0' },
+      ]),
+    )('for definitions that cannot work: $WRONG', async ({ WRONG, says }) => {
       const dataDirectory = fresh(`wrong-${WRONG}`)
       expect(await refused({ dataDirectory, program: wrongProgram, env: { WRONG } })).toBe(`setpoint: ${says}\n`)
       // Nothing of them is kept.
@@ -422,11 +426,11 @@ describe('the process behind npm start', () => {
 
     it('for an archive of dumps that is neither a bucket nor a directory', async () => {
       expect(await refused({ dataDirectory: fresh('archive'), env: { BACKUP_ARCHIVE: 's3:/dumps' } })).toBe(
-        'setpoint: s3:/dumpsis not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)\n',
+        'setpoint: s3:/dumps is not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)\n',
       )
     })
 
-    it('where the clock is behind', async () => {
+    it('where the clock is behind', longOnly, async () => {
       const plane = await startControlPlane({ dataDirectory: fresh('behind') })
       await plane.stop()
       const nodeOptions = `--import=data:text/javascript,Date.now=()=>${Date.parse('2026-02-01T00:00:00Z')}`

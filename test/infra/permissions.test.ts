@@ -1,17 +1,18 @@
 import { Stack } from 'aws-cdk-lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { longOnly } from '../support/strength.ts'
 import { plainClient } from './lambda/runtime-clients.ts'
 import { everything } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 import { functionNames, type FunctionName } from './lambda/synthesized-code.ts'
 import { permissionsOf } from './policies.ts'
-import { deployed, unbundledApp } from './synthesized.ts'
+import { deployed, unbundledApp, type Deployed } from './synthesized.ts'
 
 /**
  * Each function may do what it does, and nothing else. What it does is what its bundle was seen to ask of DynamoDB, SQS
  * and EventBridge in a day that has everything in it; what it may is what stands in its policies.
  */
-const all = deployed({}, {}, new Stack(unbundledApp(), 'Test'))
+let all: Deployed
 const workers: readonly FunctionName[] = ['system', 'shelf', 'lamp']
 
 /** What Lambda does in a function's name, so that no request of the function itself shows it. */
@@ -30,6 +31,7 @@ const doneByLambda = {
 
 let stage: Stage
 beforeAll(async () => {
+  all = deployed({}, {}, new Stack(unbundledApp(), 'Test'))
   stage = await openStage(plainClient)
   await everything(stage)
 }, 300_000)
@@ -42,7 +44,7 @@ function asked(...names: readonly FunctionName[]): readonly string[] {
 const sorted = (...permissions: readonly string[]): readonly string[] => [...new Set(permissions)].sort()
 const both = [...doneByLambda.logs, ...doneByLambda.traces]
 
-describe('what a function may do is what it does', () => {
+describe('what a function may do is what it does', longOnly, () => {
   it.each(['api', 'authorizer', 'resync', 'removal'] as const)('%s', (name) => {
     expect(permissionsOf(all, name)).toEqual(sorted(...asked(name), ...both))
   })
@@ -70,11 +72,11 @@ describe('what a function may do is what it does', () => {
   })
 })
 
-it('sees every function but the authorizer at work', () => {
+it('sees every function but the authorizer at work', longOnly, () => {
   expect(functionNames.filter((name) => stage.calls(name).length === 0)).toEqual(['authorizer'])
 })
 
-it('sees nobody ask for more than one queue of a controller', () => {
+it('sees nobody ask for more than one queue of a controller', longOnly, () => {
   for (const name of workers)
     expect(asked(name).filter((call) => call.startsWith('sqs:') && !call.endsWith(` ${name}`))).toEqual([])
 })

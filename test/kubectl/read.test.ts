@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget } from './widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -31,7 +32,7 @@ describe.skipIf(newest === undefined)(
         expect(told.stderr).not.toContain('could not parse')
       })
 
-      it('tells where it is', async () => {
+      it('tells where it is', longOnly, async () => {
         expect(await kubectl.ok('cluster-info')).toMatch(/Kubernetes control plane.* is running at .*https:/)
         expect(await kubectl.run('get services')).toMatchObject({
           code: 0,
@@ -53,7 +54,7 @@ describe.skipIf(newest === undefined)(
           expect(listed).toMatch(row)
       })
 
-      it('lists a category, and what can be done with a kind', async () => {
+      it('lists a category, and what can be done with a kind', longOnly, async () => {
         expect(await lines('api-resources --categories=things -o name')).toEqual(['widgets.test.setpoint.dev'])
         const wide = await kubectl.ok('api-resources --api-group=test.setpoint.dev -o wide')
         expect(wide).toMatch(/create,delete,deletecollection,get,list,patch,update,watch +all,things/)
@@ -65,7 +66,7 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('answers a path as it is', async () => {
+      it('answers a path as it is', longOnly, async () => {
         expect(await kubectl.ok('get --raw /healthz')).toBe('ok')
         const list = JSON.parse(await kubectl.ok('get --raw /apis/test.setpoint.dev/v1/namespaces/default/widgets'))
         expect(list).toMatchObject({
@@ -95,7 +96,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.ok('explain widget.spec.size')).toMatch(/FIELD: size <integer>[^]*How big it is\./)
       })
 
-      it('tells everything below a field', async () => {
+      it('tells everything below a field', longOnly, async () => {
         expect(await kubectl.ok('explain widget.spec --recursive')).toMatch(
           /ports\t<\[\]Object>\n +name\t<string> -required-/,
         )
@@ -118,7 +119,7 @@ describe.skipIf(newest === undefined)(
         expect(rows[2]).toMatch(/^red +3 +\d+s$/)
       })
 
-      it('prints more columns when asked for wide ones', async () => {
+      it('prints more columns when asked for wide ones', longOnly, async () => {
         const [head, row] = await lines('get widget red -o wide')
         expect(head).toMatch(/^NAME +SIZE +READY +COLOR +AGE +WAITING +ATTEMPT +NEXT RUN +LAST ERROR$/)
         expect(row).toMatch(/^red +3 +red +\d+s/)
@@ -142,7 +143,7 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('prints what templates choose', async () => {
+      it('prints what templates choose', longOnly, async () => {
         expect(await kubectl.ok("get wd -o jsonpath='{.items[*].spec.size}'")).toBe('2 1 3')
         expect(await kubectl.ok("get wd red -o go-template='{{.spec.color}}'")).toBe('red')
         const columns = await lines('get wd red -o custom-columns=NAME:.metadata.name,TAG:.spec.tags[0]')
@@ -152,7 +153,7 @@ describe.skipIf(newest === undefined)(
         ])
       })
 
-      it('sorts by a field', async () => {
+      it('sorts by a field', longOnly, async () => {
         const [, ...rows] = await lines('get wd --sort-by=.spec.size')
         expect(rows.map((row) => row.split(' ')[0])).toEqual(['green', 'blue', 'red'])
       })
@@ -164,7 +165,7 @@ describe.skipIf(newest === undefined)(
         expect(green).toMatch(/back$/)
       })
 
-      it('leaves the head away', async () => {
+      it('leaves the head away', longOnly, async () => {
         expect(await lines('get wd --no-headers')).toHaveLength(3)
       })
 
@@ -195,13 +196,13 @@ describe.skipIf(newest === undefined)(
         expect(rows).toContainEqual(expect.stringMatching(/^other +far +9/))
       })
 
-      it('reads in portions', async () => {
+      it('reads in portions', longOnly, async () => {
         expect(await lines('get wd --chunk-size=1 -o name')).toHaveLength(3)
         const [, ...rows] = await lines('get wd -A --chunk-size=2')
         expect(rows).toHaveLength(4)
       })
 
-      it('takes kinds and names together', async () => {
+      it('takes kinds and names together', longOnly, async () => {
         expect(await lines('get widget/red namespace/other -o name')).toEqual([
           'widget.test.setpoint.dev/red',
           'namespace/other',
@@ -270,12 +271,12 @@ source: { component: tester }
         expect(told).toMatch(/^Events:\n[^]*Warning +Told +\S+ \(x2 over \S+\) +tester +it happened$/m)
       })
 
-      it('are none where nothing happened', async () => {
+      it('are none where nothing happened', longOnly, async () => {
         expect(await kubectl.ok('describe widget/red')).toMatch(/^Events: +<none>$/m)
       })
     })
 
-    it('describes kinds that are built in, and many at once', async () => {
+    it('describes kinds that are built in, and many at once', longOnly, async () => {
       expect(await kubectl.ok('describe ns other')).toMatch(/^Name: +other\n[^]*Status: +Active/)
       const all = await kubectl.ok('describe wd -l tier')
       expect(all.match(/^Name: .*$/gm)).toHaveLength(2)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { widget, widgetDefinition } from './widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -61,7 +62,7 @@ describe.skipIf(newest === undefined)(
       expect(retort).toContain('conflict with "bob"')
     })
 
-    it('shares a field on which both agree', async () => {
+    it('shares a field on which both agree', longOnly, async () => {
       await apply(widget('agreed', { spec: '{size: 5}' }), '--field-manager=alice')
       await apply(widget('agreed', { spec: '{size: 5}' }), '--field-manager=bob')
       await apply(widget('agreed', { spec: '{note: x}' }), '--field-manager=alice')
@@ -91,7 +92,7 @@ describe.skipIf(newest === undefined)(
       })
     })
 
-    it('takes over what was applied client-side, and nothing else', async () => {
+    it('takes over what was applied client-side, and nothing else', longOnly, async () => {
       await kubectl.apply(widget('moved', { spec: '{size: 1, note: mine}' }))
       await kubectl.ok(`patch wd moved --type=merge -p '{"spec":{"color":"red"}}'`)
       await apply(widget('moved', { spec: '{size: 2}' }))
@@ -103,7 +104,7 @@ describe.skipIf(newest === undefined)(
       )
     })
 
-    it('conflicts over what somebody else changed since it was applied client-side', async () => {
+    it('conflicts over what somebody else changed since it was applied client-side', longOnly, async () => {
       await kubectl.apply(widget('changed', { spec: '{size: 1}' }))
       await kubectl.ok(`patch wd changed --type=merge -p '{"spec":{"size":4}}'`)
       const complaint = await kubectl.fails('apply --server-side -f -', {
@@ -113,13 +114,13 @@ describe.skipIf(newest === undefined)(
       expect(await specOf('changed')).toEqual({ size: 4 })
     })
 
-    it('goes back to client-side apply', async () => {
+    it('goes back to client-side apply', longOnly, async () => {
       await apply(widget('back', { spec: '{size: 1}' }))
       expect(await kubectl.apply(widget('back', { spec: '{size: 2}' }))).toContain('back configured')
       expect(await specOf('back')).toEqual({ size: 2 })
     })
 
-    it('changes nothing in a dry run', async () => {
+    it('changes nothing in a dry run', longOnly, async () => {
       expect(await apply(widget('tried'), '--dry-run=server')).toContain('serverside-applied (server dry run)')
       expect(await kubectl.fails('get wd tried')).toContain('NotFound')
     })
@@ -138,7 +139,7 @@ describe.skipIf(newest === undefined)(
       )
     })
 
-    it('applies what is built in, and a definition', async () => {
+    it('applies what is built in, and a definition', longOnly, async () => {
       const map = (data: string): string =>
         `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied, namespace: default}, data: ${data}}`
       await apply(map('{a: "1", b: "2"}'))

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget, widgetDefinition } from './widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -49,7 +50,7 @@ describe.skipIf(newest === undefined)(
         expect(secret).toMatchObject({ type: 'Opaque', data: { password: Buffer.from('hunter2').toString('base64') } })
       })
 
-      it('makes nothing in a dry run', async () => {
+      it('makes nothing in a dry run', longOnly, async () => {
         const input = widget('dry')
         expect(await kubectl.ok('create -f - --dry-run=server', { input })).toContain('dry created (server dry run)')
         expect(await kubectl.ok('create -f - --dry-run=client', { input })).toContain('dry created (dry run)')
@@ -81,7 +82,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get wd shared')).spec).toEqual({ size: 2, note: 'theirs' })
       })
 
-      it('changes a kind that is built in', async () => {
+      it('changes a kind that is built in', longOnly, async () => {
         const map = (data: string): string =>
           `{apiVersion: v1, kind: ConfigMap, metadata: {name: map, namespace: default}, data: ${data}}\n`
         await kubectl.apply(map('{a: "1", b: "2"}'))
@@ -89,7 +90,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get cm map')).data).toEqual({ a: '1', c: '3' })
       })
 
-      it('takes a list', async () => {
+      it('takes a list', longOnly, async () => {
         const items = [widget('item-a'), widget('item-b')].map((text) => parse(text) as unknown)
         const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
         expect(await kubectl.apply(list)).toBe(
@@ -97,7 +98,7 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('prunes what is no longer given', async () => {
+      it('prunes what is no longer given', longOnly, async () => {
         const labels = '{set: pruned}'
         const path = file('prune.yaml', manifests(widget('kept', { labels }), widget('pruned', { labels })))
         const prune = `apply -f ${path} --prune -l set=pruned --prune-allowlist=test.setpoint.dev/v1/Widget`
@@ -107,7 +108,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.ok('get wd -l set=pruned -o name')).toBe('widget.test.setpoint.dev/kept\n')
       })
 
-      it('keeps a set, by its ConfigMap', async () => {
+      it('keeps a set, by its ConfigMap', longOnly, async () => {
         const set = (text: string): string =>
           `apply -f ${file('set.yaml', text)} --prune --applyset=configmaps/team -n default`
         const env = { KUBECTL_APPLYSET: 'true' }
@@ -117,7 +118,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.fails('get wd leaver')).toContain('NotFound')
       })
 
-      it('tells last applied, and works from it', async () => {
+      it('tells last applied, and works from it', longOnly, async () => {
         await kubectl.apply(widget('noted', { spec: '{size: 4}' }))
         expect(await kubectl.ok('apply view-last-applied wd noted')).toMatch(/size: 4/)
       })
@@ -143,7 +144,7 @@ describe.skipIf(newest === undefined)(
     })
 
     describe('diff', () => {
-      it('tells nothing where nothing differs', async () => {
+      it('tells nothing where nothing differs', longOnly, async () => {
         const input = widget('same', { spec: '{size: 1}' })
         await kubectl.apply(input)
         expect(await kubectl.run('diff -f -', { input })).toMatchObject({ code: 0, stdout: '' })
@@ -176,7 +177,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get wd edited')).spec.size).toBe(8)
       })
 
-      it('leaves the object alone when the editor did', async () => {
+      it('leaves the object alone when the editor did', longOnly, async () => {
         await kubectl.apply(widget('looked-at'))
         const looked = await kubectl.run('edit wd looked-at', { env: editor('reader', 'exit 0') })
         expect(looked).toMatchObject({ code: 0, stdout: '', stderr: 'Edit cancelled, no changes made.\n' })
@@ -194,7 +195,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.ok('get --raw /healthz')).toBe('ok')
       })
 
-      it('edits the status apart', async () => {
+      it('edits the status apart', longOnly, async () => {
         await kubectl.apply(widget('staged'))
         const env = editor('status', `printf 'status: {phase: Done}\\n' >> "$1"`)
         expect(await kubectl.ok('edit wd staged --subresource=status', { env })).toContain('staged edited')
@@ -227,7 +228,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.fails(`patch wd strategic -p '{"spec":{"size":2}}'`)).toContain('--type')
       })
 
-      it('merges strategically what is built in', async () => {
+      it('merges strategically what is built in', longOnly, async () => {
         await kubectl.ok('create cm strategic --from-literal=a=1')
         await kubectl.ok(`patch cm strategic -p '{"data":{"b":"2"}}'`)
         expect((await kubectl.json('get cm strategic')).data).toEqual({ a: '1', b: '2' })
@@ -263,7 +264,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get wd tagged')).metadata.annotations).not.toHaveProperty('why')
       })
 
-      it('take many at once', async () => {
+      it('take many at once', longOnly, async () => {
         await kubectl.apply(
           manifests(widget('many-a', { labels: '{set: many}' }), widget('many-b', { labels: '{set: many}' })),
         )
@@ -288,7 +289,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get wd replaced')).spec).toEqual({ size: 2 })
       })
 
-      it('makes nothing new', async () => {
+      it('makes nothing new', longOnly, async () => {
         expect(await kubectl.fails('replace -f -', { input: widget('absent') })).toContain(
           'widgets.test.setpoint.dev "absent" not found',
         )
@@ -303,7 +304,7 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('with --force deletes first', async () => {
+      it('with --force deletes first', longOnly, async () => {
         await kubectl.ok('create -f -', { input: widget('forced') })
         const before = await kubectl.json('get wd forced')
         expect(await kubectl.ok('replace --force -f -', { input: widget('forced') })).toMatch(
@@ -312,7 +313,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get wd forced')).metadata.uid).not.toBe(before.metadata.uid)
       })
 
-      it('replaces the status apart', async () => {
+      it('replaces the status apart', longOnly, async () => {
         await kubectl.ok('create -f -', { input: widget('judged') })
         const object = await kubectl.json('get wd judged')
         const input = JSON.stringify({ ...object, spec: { size: 9 }, status: { phase: 'Judged' } })

@@ -13,7 +13,7 @@ import { simulate } from './simulate.ts'
 import { share } from '../support/strength.ts'
 
 /** `npm run sim -- --seeds A..B` runs as many as it is asked for. Every seed runs twice. */
-const seeds = share(500)
+const seeds = share(300)
 const threads = 2
 const herd = share(10_000)
 

@@ -9,5 +9,10 @@ export function share(long: number): number {
   return isLong ? long : Math.ceil(long / 5)
 }
 
+/** All of these in the long form, the first and every third after it in the short form. */
+export function pick<Item>(all: readonly Item[]): readonly Item[] {
+  return isLong ? all : all.filter((_, i) => i % 3 === 0)
+}
+
 /** Options of a test that the short form leaves out, for what it costs. */
 export const longOnly = { skip: !isLong, meta: { skipped: 'npm run test:long' } }

@@ -137,7 +137,7 @@ describe('a location', () => {
   })
 
   it.each(['s3:/dumps', 's3://', 'S3://dumps', 'https://dumps.s3.amazonaws.com/'])('is not %s', (location) => {
-    const message = `${location}is not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`
+    const message = `${location} is not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`
     expect(() => archiveAt(location)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', message }))
   })
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-it('the stages of a server tell whether it ended by itself, or was stopped by them', async () => {
+it('the stages of a server tell whether it ended by itself, or was stopped by them', longOnly, async () => {
   const server = bench.server('default_main')
   const provider = localProvider(dirname(server.directory))
   const noted = new Map<string, Json | undefined>()

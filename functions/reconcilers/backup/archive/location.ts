@@ -13,7 +13,7 @@ export function archiveAt(location?: string): Archive {
   if (match === null && /^[a-z][a-z0-9+.-]+:/i.test(location))
     throw new OperatingError(
       'BAD_REQUEST',
-      `${location}is not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`,
+      `${location} is not a place for dumps: give s3://bucket/prefix, or a directory (BACKUP_ARCHIVE)`,
     )
   if (match === null) return directoryArchive(location)
   const [, bucket = '', path = ''] = match
