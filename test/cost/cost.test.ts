@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { share } from '../support/strength.ts'
 import { billOf, type Use } from './bill.ts'
 import { measure, type Cost, type Measured } from './measure.ts'
 
@@ -84,7 +83,7 @@ describe('the bill', () => {
 
 describe('what is measured', () => {
   it('is frugal: a resync that finds nothing writes nothing, a change writes twice', async () => {
-    const { resync, change, read, tick } = await measure(share(500))
+    const { resync, change, read, tick } = await measure(500)
     expect(resync.writeUnits).toBe(0)
     expect(resync.readUnits).toBeLessThan(1.6)
     // Its share of a send.
