@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import { showOwners } from '../model/apply/sole-writer.ts'
 import { objectText } from '../model/object-text.ts'
 import { present } from '../model/present.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -13,6 +14,8 @@ import { tableOf, type TableShape } from './table/table.ts'
 /** Objects of one kind as JSON text, in the form a client asked for. */
 export interface View {
   one(stored: StoredObject): string
+  /** As the answer to a write, which spares the walk over the object that lists the fields of its sole writer. */
+  written(stored: StoredObject): string
   list(list: ObjectList): string
   /** A list in its parts: what stands ahead of the items, each of them with commas between, and what stands behind. */
   readonly parts: ListParts
@@ -48,7 +51,7 @@ function createView(options: ViewOptions): View {
     case 'object':
       return objectView(kind)
     case 'metadata':
-      return metadataView(`meta.k8s.io/${representation.version}`)
+      return metadataView(kind, `meta.k8s.io/${representation.version}`)
     case 'table':
       return tableView({
         ...options,
@@ -60,29 +63,31 @@ function createView(options: ViewOptions): View {
 }
 
 function objectView(kind: ServedKind): View {
-  const one = (stored: StoredObject): string => objectText(present(stored))
+  const written = (stored: StoredObject): string => objectText(present(stored))
+  const one = (stored: StoredObject): string => showOwners(written(stored), kind, stored.object)
   const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const parts: ListParts = {
     openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
     item: one,
     closing: ']}',
   }
-  return { name: 'objects', introduces: false, one, list: listOf(parts), parts, event: one }
+  return { name: 'objects', introduces: false, one, written, list: listOf(parts), parts, event: one }
 }
 
 function listOf({ openText, item, closing }: ListParts): View['list'] {
   return (page) => `${openText(page)}${page.items.map(item).join(',')}${closing}`
 }
 
-function metadataView(apiVersion: string): View {
-  const one = ({ object }: StoredObject): string => JSON.stringify(partial(object, apiVersion))
+function metadataView(kind: ServedKind, apiVersion: string): View {
+  const one = ({ object }: StoredObject): string =>
+    showOwners(JSON.stringify(partial(object, apiVersion)), kind, object)
   const head = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(apiVersion)},"metadata":`
   const parts: ListParts = {
     openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
     item: one,
     closing: ']}',
   }
-  return { name: apiVersion, introduces: false, one, list: listOf(parts), parts, event: one }
+  return { name: apiVersion, introduces: false, one, written: one, list: listOf(parts), parts, event: one }
 }
 
 interface TableOptions extends ViewOptions {
@@ -98,7 +103,7 @@ function tableView(options: TableOptions): View {
     `${head}${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`
   const parts: ListParts = {
     openText: (list) => openTable(listMeta(list), columnDefinitions),
-    item: (stored) => JSON.stringify(row(stored, options)),
+    item: (stored) => showOwners(JSON.stringify(row(stored, options)), options.kind, stored.object),
     closing: ']}',
   }
   const table = (stored: StoredObject, columns: readonly JsonObject[] | null): string =>
@@ -109,6 +114,7 @@ function tableView(options: TableOptions): View {
     parts,
     list: listOf(parts),
     one: (stored) => table(stored, columnDefinitions),
+    written: (stored) => table(stored, columnDefinitions),
     event: (stored, isFirst) => table(stored, isFirst ? columnDefinitions : null),
   }
 }

@@ -3,8 +3,13 @@
 
 /** `metav1.Time`: seconds, UTC. */
 export function timestamp(ms: number): string {
-  return `${microTimestamp(ms).slice(0, 19)}Z`
+  const second = Math.floor(ms / 1000)
+  if (second !== lastSecond.second) lastSecond = { second, text: `${microTimestamp(ms).slice(0, 19)}Z` }
+  return lastSecond.text
 }
+
+/** The text of the second that was asked for last: each write asks for the one it happens in. */
+let lastSecond: { readonly second: number; readonly text: string } = { second: 0, text: '1970-01-01T00:00:00Z' }
 
 /** The last moment that a Date can be, either way. */
 const timeMsMax = 8.64e15

@@ -71,6 +71,8 @@ function renamePointer(pointer: string, { renames }: Twin): string {
 
 /** An entry of the managedFields: who owns a field owns it under both names. */
 function renameOwned(entry: Json, renames: Twin['renames'], { group, version }: ServedKind): Json {
-  if (!isObject(entry) || !isObject(entry['fieldsV1'])) return entry
-  return { ...entry, apiVersion: apiVersionOf(group, version), fieldsV1: rename(entry['fieldsV1'], renames, 'f:') }
+  if (!isObject(entry)) return entry
+  const { fieldsV1 } = entry
+  const fields = isObject(fieldsV1) ? { fieldsV1: rename(fieldsV1, renames, 'f:') } : {}
+  return { ...entry, apiVersion: apiVersionOf(group, version), ...fields }
 }

@@ -19,6 +19,7 @@ import {
 import {
   applyConfiguration,
   sentManagedFieldsOf,
+  withFirstOwner,
   withManagedFields,
   withOwnership,
   type Writer,
@@ -58,7 +59,7 @@ export function createResources({ store, clock, random }: ResourcesOptions): Res
     create: async (kind, given, how) => {
       const { body, warnings } = admitBody(kind, given, how)
       const withOwner: typeof withManagedFields = (object, sent) =>
-        withOwnership(object, object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
+        withFirstOwner(object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
       return showInVersion(kind, await create(verbs, kind, body, { ...how, warnings, withOwner }))
     },
 

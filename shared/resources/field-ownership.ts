@@ -1,18 +1,27 @@
 import { apply } from '../model/apply/apply.ts'
 import { conflictCauses } from '../model/apply/conflict.ts'
 import { withPresumedOwners } from '../model/apply/presumed-owners.ts'
+import {
+  saysOwnersOf,
+  soleEntryOf,
+  soleWriterOf,
+  withExplicitOwners,
+  withSoleWriter,
+} from '../model/apply/sole-writer.ts'
 import type { ResetFields } from '../model/apply/reset-fields.ts'
 import { trackUpdate } from '../model/apply/track-update.ts'
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject, type ManagedFieldsEntry } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
+import { withDefaults } from './admission.ts'
 import type { SubresourceOption, WriteOptions } from './resources.ts'
 
 /**
- * Who owns which field. An object is tracked from the first apply on; until then it carries no managedFields, which
- * would double its size, and when somebody does apply, its fields count as those of `before-first-apply`, or as applied
- * client-side where an annotation says so.
+ * Who owns which field. An object is tracked from its creation on: by the name of its one writer at first
+ * (sole-writer.ts), in full from the first apply or the second writer on. Objects that were made before tracking have
+ * no owners: when somebody applies to one, its fields count as those of `before-first-apply`, or as applied client-side
+ * where an annotation says so.
  */
 export interface Writer extends SubresourceOption, Pick<WriteOptions, 'manager'> {
   readonly kind: ServedKind
@@ -24,9 +33,33 @@ export interface Writer extends SubresourceOption, Pick<WriteOptions, 'manager'>
  * if any.
  */
 export function withOwnership(live: ApiObject, next: ApiObject, sent: Json | undefined, writer: Writer): ApiObject {
+  const { kind } = writer
   if (live.metadata.managedFields === undefined && sent === undefined) return next
-  const object = { ...next, metadata: { ...next.metadata, managedFields: sent } }
-  return trackUpdate({ ...request(writer), live, object }).object as ApiObject
+  const isSole = soleWriterOf(live) !== undefined
+  const said = isSole && sent !== undefined && saysOwnersOf(kind, live, sent) ? undefined : sent
+  if (isSole && said === undefined && writer.subresource === undefined) {
+    const kept = withSoleWriter(live, next, { ...writer, apiVersion: apiVersionOf(kind.group, kind.version) })
+    if (kept !== undefined) return kept
+  }
+  const known = withExplicitOwners(kind, live)
+  const { managedFields: _, ...metadata } = next.metadata
+  if (known.metadata.managedFields === undefined && said === undefined) return { ...next, metadata }
+  const object = { ...next, metadata: { ...metadata, managedFields: said } }
+  const tracked = trackUpdate({ ...request(writer), live: known, object })
+  return tracked.changed ? (tracked.object as ApiObject) : next
+}
+
+/**
+ * A new object with its first writer. Where the writer says who owns what, or holds it by finalizers, that is noted in
+ * full.
+ */
+export function withFirstOwner(object: ApiObject, sent: Json | undefined, writer: Writer): ApiObject {
+  const { kind, manager, nowMs } = writer
+  if (sent !== undefined) return withOwnership(object, object, sent, writer)
+  if (object.metadata.finalizers !== undefined)
+    return trackUpdate({ ...request(writer), object: withDefaults(kind, object) }).object as ApiObject
+  const entry = soleEntryOf(manager, apiVersionOf(kind.group, kind.version), nowMs)
+  return { ...object, metadata: { ...object.metadata, managedFields: [entry as ManagedFieldsEntry] } }
 }
 
 /**
@@ -45,7 +78,7 @@ export function applyConfiguration(
     throw new OperatingError('BAD_REQUEST', 'metadata.managedFields must be nil: leave it out of what is applied')
   }
   const write = request(writer)
-  const known = live === undefined ? undefined : withPresumedOwners({ ...write, live })
+  const known = live && withPresumedOwners({ ...write, live: withExplicitOwners(kind, live) })
   const result = apply({ ...write, live: known, config: given, force })
   if (result.outcome === 'misfit') throw new OperatingError('BAD_REQUEST', result.message)
   if (result.outcome === 'conflict') {

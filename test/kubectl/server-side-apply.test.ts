@@ -104,6 +104,18 @@ describe.skipIf(newest === undefined)(
       )
     })
 
+    it('conflicts with whoever created it, by name', async () => {
+      await kubectl.ok('create -f -', { input: widget('created', { spec: '{size: 1}' }) })
+      const { metadata } = await kubectl.json('get wd created --show-managed-fields')
+      expect(metadata.managedFields).toMatchObject([
+        { manager: 'kubectl-create', operation: 'Update', fieldsV1: { 'f:spec': { 'f:size': {} } } },
+      ])
+      const complaint = await kubectl.fails('apply --server-side -f -', {
+        input: widget('created', { spec: '{size: 2}' }),
+      })
+      expect(complaint).toContain('conflict with "kubectl-create" using test.setpoint.dev/v1: .spec.size')
+    })
+
     it('conflicts over what somebody else changed since it was applied client-side', longOnly, async () => {
       await kubectl.apply(widget('changed', { spec: '{size: 1}' }))
       await kubectl.ok(`patch wd changed --type=merge -p '{"spec":{"size":4}}'`)

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHarness, type Harness } from './harness.ts'
+
+const maps = '/api/v1/namespaces/default/configmaps'
+const merge = 'application/merge-patch+json'
+const applying = 'application/apply-patch+yaml'
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createHarness()
+  await harness.send(`POST ${maps}?fieldManager=alice`, { body: { metadata: { name: 'm' }, data: { a: '1', b: '1' } } })
+})
+afterEach(() => harness.close())
+
+/** The names of the data that each manager owns. */
+async function owners(): Promise<Record<string, readonly string[]>> {
+  const { body } = await harness.send(`GET ${maps}/m`)
+  const entries = (body.metadata.managedFields ?? []) as { manager: string; fieldsV1: { 'f:data'?: object } }[]
+  return Object.fromEntries(entries.map(({ manager, fieldsV1 }) => [manager, Object.keys(fieldsV1['f:data'] ?? {})]))
+}
+
+const patch = (manager: string, body: object, type = merge) =>
+  harness.send(`PATCH ${maps}/m?fieldManager=${manager}`, { type, body: body as never })
+
+describe('managedFields', () => {
+  it('are there from the creation on, in reads, lists, tables and watches', async () => {
+    const { body } = await harness.send(`GET ${maps}/m`)
+    expect(body.metadata.managedFields).toEqual([
+      {
+        manager: 'alice',
+        operation: 'Update',
+        apiVersion: 'v1',
+        time: '2026-01-01T00:00:00Z',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:data': { '.': {}, 'f:a': {}, 'f:b': {} } },
+      },
+    ])
+    const list = await harness.send(`GET ${maps}`)
+    expect(list.body.items[0].metadata).toEqual(body.metadata)
+    for (const accept of [
+      'application/json;as=Table;v=v1;g=meta.k8s.io',
+      'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    ]) {
+      const { body: shown } = await harness.send(`GET ${maps}/m`, { accept })
+      expect((shown.rows?.[0].object ?? shown).metadata).toEqual(body.metadata)
+    }
+    const watch = await harness.watch(`${maps}?watch=1`)
+    expect((await watch.take(1))[0]?.object.metadata).toEqual(body.metadata)
+    watch.leave()
+  })
+
+  it('name the writer alone in the answer to a write', async () => {
+    const { body } = await patch('alice', { data: { a: '2' } })
+    expect(body.metadata.managedFields).toMatchObject([{ manager: 'alice', operation: 'Update' }])
+  })
+
+  it('stay with the one writer, and move with a second one', async () => {
+    await patch('alice', { data: { c: '1' } })
+    expect(await owners()).toEqual({ alice: ['.', 'f:a', 'f:b', 'f:c'] })
+    await patch('bob', { data: { b: '2', d: '1' } })
+    expect(await owners()).toEqual({ alice: ['.', 'f:a', 'f:c'], bob: ['f:b', 'f:d'] })
+  })
+
+  it('that are sent back as they were read change nothing', async () => {
+    const { body } = await harness.send(`GET ${maps}/m`)
+    const again = await harness.send(`PUT ${maps}/m?fieldManager=bob`, { body })
+    expect(again.body.metadata.resourceVersion).toBe(body.metadata.resourceVersion)
+    await harness.send(`PUT ${maps}/m?fieldManager=bob`, { body: { ...body, data: { a: '1', b: '2' } } })
+    expect(await owners()).toEqual({ alice: ['.', 'f:a'], bob: ['f:b'] })
+  })
+
+  it('make an apply conflict with the writer by name, over what it wrote and nothing else', async () => {
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data: { b: '9', z: '1' } }
+    const refused = await patch('carol', config, applying)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringContaining('conflict with "alice" using v1: .data.b'),
+    ])
+    const forced = await patch('carol&force=true', config, applying)
+    expect(forced.status).toBe(200)
+    expect(await owners()).toEqual({ alice: ['.', 'f:a'], carol: ['f:b', 'f:z'] })
+  })
+
+  it('end where a writer says so', async () => {
+    await patch('bob', [{ op: 'replace', path: '/metadata/managedFields', value: [{}] }], 'application/json-patch+json')
+    expect(await owners()).toEqual({})
+  })
+
+  it('name whoever holds an object by finalizers from its creation on', async () => {
+    await harness.send(`POST ${maps}?fieldManager=alice`, {
+      body: { metadata: { name: 'held', finalizers: ['x.dev/y'] } },
+    })
+    const { body } = await harness.send(`GET ${maps}/held`)
+    expect(body.metadata.managedFields).toMatchObject([
+      { manager: 'alice', fieldsV1: { 'f:metadata': { 'f:finalizers': { '.': {}, 'v:"x.dev/y"': {} } } } },
+    ])
+  })
+})
