@@ -41,7 +41,7 @@ describe('the sole writer of an object', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(spec, labels), { minLength: 1, maxLength: 6 }), (objects) => {
         for (const [given, marks] of objects) {
-          const object = JSON.parse(JSON.stringify(widget(given as JsonObject, { labels: marks }))) as JsonObject
+          const object = JSON.parse(JSON.stringify(widget(given, { labels: marks }))) as JsonObject
           const shown = withExplicitOwners(kind, byBob({ ...object, status: { ready: true } }))
           expect(entriesOf(shown)).toEqual(entriesOf(update(undefined, object).object))
         }
@@ -53,9 +53,7 @@ describe('the sole writer of an object', () => {
   it('is shown with its fields in every text that holds the object behind plain values', () => {
     fc.assert(
       fc.property(spec, fc.string(), (given, cell) => {
-        const object = byBob(
-          JSON.parse(JSON.stringify(widget(given as JsonObject, { labels: { cell } }))) as JsonObject,
-        )
+        const object = byBob(JSON.parse(JSON.stringify(widget(given, { labels: { cell } }))) as JsonObject)
         const whole = withExplicitOwners(kind, object)
         expect(JSON.parse(showOwners(JSON.stringify(object), kind, object))).toEqual(whole)
         const row = JSON.stringify({ cells: [cell, `"fieldsType":"FieldsV1"}]`], object })
