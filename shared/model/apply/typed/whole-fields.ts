@@ -26,9 +26,9 @@ const known = new WeakMap<MergeType, Known[]>()
 const shapesMax = 4
 
 /**
- * All fields of an object that a writer of the whole of it manages, as the JSON of FieldsV1: what `recordWrite` comes
- * to for an object that was nothing before. Status with a path of its own is not among them, nor finalizers: those of an
- * object with a sole writer are the control plane's. `undefined` for an object that is too large.
+ * All fields of an object that a writer of the whole of it manages, as the JSON of FieldsV1. It is what `recordWrite`
+ * comes to for an object that was nothing before. Status with a path of its own is not among them, nor finalizers:
+ * those of an object with a sole writer are the control plane's. `undefined` for an object that is too large.
  */
 export function wholeFieldsText(
   { schema, hasStatus }: Pick<ServedKind, 'schema' | 'hasStatus'>,
