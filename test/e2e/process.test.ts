@@ -469,7 +469,7 @@ describe('the process behind npm start', () => {
       using disk = smallDisk(128)
       const dataDirectory = join(disk.path, 'data')
       expect(await refused({ dataDirectory })).toMatch(
-        /^setpoint: cannot .*data\/\S+: (database or disk is full|ENOSPC: no space left on device, write)\n$/,
+        /^(\{.*"runs are not kept".*\}\n)?setpoint: cannot .*data\/\S+: (database or disk is full|ENOSPC: no space left on device, write)\n$/,
       )
       expect(readdirSync(dataDirectory).filter((name) => name.endsWith('.tmp'))).toEqual([])
     })

@@ -152,7 +152,7 @@ function createSurroundings({ directory, ports, records, administratorToken: tok
     ports,
     authenticate: createLocalAuthenticator({ token, usersFile, logger }),
     ...told,
-    history,
+    ...(history && { history }),
     pages: new Map([[logLevelPath, logLevelPage(level)]]),
     operations: new Map([
       [backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })],

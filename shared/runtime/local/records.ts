@@ -11,7 +11,8 @@ export interface Records {
   readonly logger: Logger
   /** Of the log. */
   readonly level: LogSwitch
-  readonly history: SqliteRunHistory
+  /** Left out where its file cannot be opened. */
+  readonly history?: SqliteRunHistory
   readonly told: { readonly audit?: Audit }
   close(): void
 }
@@ -28,9 +29,9 @@ export function openRecords({ logLevel, audit, auditFile, runsFile }: RecordsOpt
   const record = openAuditLog(audit, auditFile, logger)
   const close = (): void => {
     record.close()
-    history.close()
+    history?.close()
   }
-  return { logger, level, history, told: record.told, close }
+  return { logger, level, ...(history && { history }), told: record.told, close }
 }
 
 /** What is recorded takes at most 300 MiB, for its owner's eyes only. */
@@ -45,7 +46,13 @@ function openAuditLog(
   return { told: { audit: (record) => append(`${JSON.stringify(record)}\n`) }, close }
 }
 
-function openHistory(file: string, logger: Logger): SqliteRunHistory {
+/** Undefined, and told in the log, where the disk is full: nothing depends on it. */
+function openHistory(file: string, logger: Logger): SqliteRunHistory | undefined {
   const report = (error: unknown): void => logger.error('runs are not kept', { file, error: String(error) })
-  return openSqliteRunHistory({ file, report })
+  try {
+    return openSqliteRunHistory({ file, report })
+  } catch (error) {
+    report(error)
+    return undefined
+  }
 }
