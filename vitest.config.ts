@@ -40,7 +40,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'system', include: system, pool: 'forks', isolate: false, maxWorkers: 4, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'system',
+          include: system,
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+        },
       },
     ],
   },
