@@ -74,6 +74,16 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'check a backup, and make a data directory of it',
     run: async (args) => (await import('./back-up.ts')).runRestore(args),
   },
+  health: {
+    usage: '[--data-dir .setpoint]',
+    summary: 'end with 0 if the control plane on this machine takes writes, with 1 if not',
+    run: async (args) => (await import('./health.ts')).runHealth(args),
+  },
+  image: {
+    usage: 'FILE [--app .] [--name setpoint:latest]',
+    summary: 'write a container image with this repository and Node, without a daemon',
+    run: async (args) => (await import('./image/image.ts')).runImage(args),
+  },
   token: {
     usage: 'add NAME [--groups a,b] | rotate NAME | remove NAME | list [--out FILE] [--data-dir .setpoint]',
     summary: 'say who may use a control plane on this machine, each with a kubeconfig of their own',

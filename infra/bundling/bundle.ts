@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSync, type BuildOptions } from 'esbuild'
+import { thirdPartyNotices } from './notices.ts'
 
 /**
  * How all code for Lambda is bundled: one ES module with the AWS SDK in it, which imports faster than the copy the
@@ -50,18 +51,23 @@ function writeRequired(scratch: string): Readonly<Record<string, string>> {
   return Object.fromEntries(files)
 }
 
-/** Writes `index.mjs` with the exports of `entry`, where the text stands in the place of the module `#reconcilers`. */
+/**
+ * Writes `index.mjs` with the exports of `entry`, where the text stands in the place of the module `#reconcilers`, and
+ * beside it the licences of what is in it.
+ */
 export function writeBundle(entry: string, reconcilers: string, directory: string): void {
   const scratch = mkdtempSync(join(tmpdir(), 'setpoint-bundle-'))
   try {
     const module = join(scratch, 'reconcilers.mjs')
     writeFileSync(module, reconcilers)
-    buildSync({
+    const { metafile } = buildSync({
       ...bundleOptions,
+      metafile: true,
       entryPoints: [entry],
       outfile: join(directory, 'index.mjs'),
       alias: { '#reconcilers': module, ...writeRequired(scratch) },
     })
+    writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices(Object.keys(metafile.inputs)))
   } finally {
     rmSync(scratch, { recursive: true })
   }

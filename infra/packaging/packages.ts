@@ -9,6 +9,8 @@ export interface PackagePlan {
   /** By subpath: another package whose exports it hands on. */
   readonly forwards?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
+  /** Files of the repository that it has as they are: by the folder in the package, where they stand. */
+  readonly files?: Readonly<Record<string, string>>
   /** What comes from the app that installs it, and is the same as the app's. */
   readonly peers: readonly string[]
 }
@@ -31,6 +33,7 @@ export const packages: readonly PackagePlan[] = [
     forwards: { './cdk': 'setpoint-cdk' },
     // kubectl runs the second one as `kubectl setpoint`.
     bin: { setpoint: `./${command}.js`, 'kubectl-setpoint': `./${command}.js` },
+    files: { production: 'infra/production' },
     peers: ['setpoint-cdk'],
   },
   {

@@ -55,6 +55,8 @@ describe('setpoint', () => {
       'log-level',
       'backup',
       'restore',
+      'health',
+      'image',
       'token',
       'completion',
     ])

@@ -130,7 +130,9 @@ describe('a backup', { timeout: 240_000 }, () => {
   })
 
   it('is taken from the files after a kill', async () => {
+    expect(await setpoint('health', '--data-dir', 'data')).toMatchObject({ code: 0, stdout: 'ok\n' })
     await plane.stop('SIGKILL')
+    await expectRefusal(['health', '--data-dir', 'data'], 'nobody answers at https://127.0.0.1:')
     expect(await setpoint('backup', 'two.backup', '--data-dir', 'data')).toMatchObject({ code: 0, stderr: '' })
     await setpoint('restore', 'two.backup', '--data-dir', 'after', '--keys', 'data', '--as-copy')
     await using held = await start('after')

@@ -1,7 +1,7 @@
-import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { installable } from '../../infra/packaging/manifest.ts'
+import { installable, type Manifest } from '../../infra/packaging/manifest.ts'
 import { nameCompiled, nameImports } from '../../infra/packaging/modules.ts'
 import { packages } from '../../infra/packaging/packages.ts'
 import { openApiClient } from '../support/api-client.ts'
@@ -84,6 +84,44 @@ describe.skipIf(unreachable !== '' || !isLong)(
       ).resolves.toBeDefined()
     })
 
+    it.each(packages)(
+      '$name is resolved and typed as its manifest says (publint, attw)',
+      { timeout: 240_000 },
+      async ({ name }) => {
+        const exec = ['exec', '--yes', '--prefer-offline', '--']
+        const lint = await must('npm', [
+          ...exec,
+          'publint@0.3.25',
+          'run',
+          join(directory.path, 'dist', name),
+          '--strict',
+        ])
+        expect(lint.stdout).toContain('All good!')
+        const tarball = readdirSync(directory.path).find((file) => new RegExp(`^${name}-\\d.*\\.tgz$`).test(file)) ?? ''
+        // The packages are ES modules, which CommonJS imports dynamically.
+        const types = ['@arethetypeswrong/cli@0.18.5', join(directory.path, tarball), '--profile', 'esm-only']
+        await must('npm', [...exec, ...types, '--exclude-entrypoints', 'internal/*'])
+      },
+    )
+
+    it.each(packages)(
+      '$name has its licence, its notice, its bill of materials, and links that lead somewhere',
+      ({ name }) => {
+        const at = (file: string): string => join(app, 'node_modules', name, file)
+        expect(readFileSync(at('NOTICE'), 'utf8')).toContain('Apache License')
+        const { components } = JSON.parse(readFileSync(at('sbom.cdx.json'), 'utf8')) as {
+          components: readonly { name: string; licenses?: readonly unknown[] }[]
+        }
+        const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8')) as Manifest
+        expect(components.map((one) => one.name)).toEqual(expect.arrayContaining(Object.keys(dependencies)))
+        for (const component of components) expect(component).toMatchObject({ licenses: [expect.anything()] })
+        for (const file of ['README.md', 'CHANGELOG.md']) {
+          const links = readFileSync(at(file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
+          expect([...links].map(([, path = '']) => path).filter((path) => !existsSync(at(path)))).toEqual([])
+        }
+      },
+    )
+
     it("tests the app's reconciler", async () => {
       const { stdout } = await must(process.execPath, ['--test', 'check.ts'], app)
       expect(stdout).toMatch(/pass 1\b/)
@@ -122,6 +160,30 @@ describe.skipIf(unreachable !== '' || !isLong)(
         .map((one) => (one.isFile() ? one.size : 0))
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000_000)
     })
+
+    it.skipIf(process.getuid?.() !== 0)(
+      'is a container image, which serves from its own files and is healthy',
+      { meta: { skipped: 'chroot is for root' } },
+      async () => {
+        await must(process.execPath, [command, 'init', 'example.dev/v1/Thing'], alone)
+        await must(process.execPath, [command, 'image', join(directory.path, 'image.tar')], alone)
+        const rootfs = join(directory.path, 'rootfs')
+        const layout = join(directory.path, 'layout')
+        for (const path of [rootfs, layout]) mkdirSync(path)
+        await must('tar', ['-xf', join(directory.path, 'image.tar'), '-C', layout])
+        const blob = (digest: string): string => join(layout, 'blobs/sha256', digest.replace('sha256:', ''))
+        const { manifests } = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'))
+        const manifest = JSON.parse(readFileSync(blob(manifests[0].digest), 'utf8'))
+        for (const { digest } of manifest.layers) await must('tar', ['-xpf', blob(digest), '-C', rootfs])
+        const { config } = JSON.parse(readFileSync(blob(manifest.config.digest), 'utf8'))
+        const inside = ['-i', ...config.Env, '/usr/sbin/chroot', '--userspec=65532:65532', rootfs, ...config.Entrypoint]
+        await using plane = await startProgram('env', [...inside, ...config.Cmd, '--port', '0'])
+        await plane.says(/ready at/)
+        expect(await runProgram('env', [...inside, 'health'])).toMatchObject({ code: 0, stdout: 'ok\n' })
+        for (const file of ['reconcilers.ts', 'thing', 'deploy', 'cdk.json', 'tsconfig.json', '.gitignore'])
+          rmSync(join(alone, file), { recursive: true })
+      },
+    )
 
     it('writes a repository, and runs a control plane with its reconciler', async () => {
       await must(process.execPath, [command, 'init', 'example.dev/v1/Greeting'], alone)

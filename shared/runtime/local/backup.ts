@@ -1,13 +1,12 @@
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { checkBackup, copyDatabase, type CheckedBackup } from '../../adapters/local/sqlite/guard/backup.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { backupPath } from './backup-operation.ts'
-import { findServerAccess, type ServerAccess } from './server-access.ts'
+import { openLocalRequest } from './local-request.ts'
+import { findServerAccess } from './server-access.ts'
 import { filesIn } from './files.ts'
 
 /**
@@ -49,28 +48,12 @@ function flush(file: string): void {
 async function download(directory: string, into: string): Promise<boolean> {
   const access = findServerAccess(directory)
   if (access === undefined) return false
-  const answer = await ask(access)
+  const answer = await openLocalRequest(access, { method: 'POST', path: backupPath })
   if (answer === undefined) return false
   if (answer.statusCode !== 200)
     throw new OperatingError('UNAVAILABLE', `${access.server}: ${messageIn(await text(answer))}`)
   await pipeline(answer, createWriteStream(into))
   return true
-}
-
-const none: undefined = undefined
-
-/** None if nobody listens there. */
-function ask({ server, authority: ca, token }: ServerAccess): Promise<IncomingMessage | undefined> {
-  return new Promise((answer, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-length': 0 }
-    const asked = request(`${server}/${backupPath}`, { method: 'POST', ca, headers })
-    asked.once('response', answer)
-    asked.once('error', (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ECONNREFUSED') answer(none)
-      else reject(new OperatingError('UNAVAILABLE', `${server} does not answer: ${cause.message}`, { cause }))
-    })
-    asked.end()
-  })
 }
 
 /** Of a Status. */

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { withGzipAnswers } from '../../adapters/node/gzip-answers.ts'
 import type { LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
-import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
+import type { CertificateFiles } from '../../adapters/local/https/own-certificate.ts'
 import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import type { HttpServer } from '../../adapters/local/https/listener.ts'
@@ -23,6 +23,7 @@ import { startLocalCore } from './core.ts'
 import { filesIn } from './files.ts'
 import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
+import { loadEndpoint, ownUrl, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
 
 export interface LocalControlPlaneOptions {
@@ -31,6 +32,10 @@ export interface LocalControlPlaneOptions {
   readonly dataDirectory: string
   /** Default info. */
   readonly logLevel?: LogLevel
+  /** An address of this machine. Default 127.0.0.1. */
+  readonly host?: string
+  /** Of one's own, which `host` needs beyond this machine. Default: one of the directory's own authority. */
+  readonly certificate?: CertificateFiles | undefined
   /** Default lean. */
   readonly httpServer?: HttpServerName
   /** Whether requests are recorded, in `audit.log`. Default off. */
@@ -71,6 +76,8 @@ export interface LocalControlPlane {
  */
 export async function startLocalControlPlane({
   port,
+  host = '127.0.0.1',
+  certificate,
   dataDirectory,
   logLevel = 'info',
   httpServer = 'lean',
@@ -90,7 +97,8 @@ export async function startLocalControlPlane({
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
   )
-  const credentials = loadLocalCredentials(directory, systemClock.nowMs())
+  const loadNow = (): ServedEndpoint => loadEndpoint({ directory, host, certificate }, systemClock.nowMs())
+  const endpoint = loadNow()
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger, level } = records
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
@@ -100,15 +108,15 @@ export async function startLocalControlPlane({
     logger,
   )
   const server = opened.adopt(
-    await startHttpServer(httpServer, { handler, tls: credentials.tls, host: '127.0.0.1', port, logger }),
+    await startHttpServer(httpServer, { handler, tls: endpoint.tls, host, port, logger }),
     (one) => one.close(0),
   )
   const kubeconfig = join(directory, 'kubeconfig')
-  writeKubeconfig(kubeconfig, server.url, credentials)
+  writeKubeconfig(kubeconfig, ownUrl(server.url), endpoint)
   // What a copy did would be done twice.
   const own = ports.isHeld ? [] : await controllers(directory)
   const core = await startLocalCore({
-    ...createSurroundings({ directory, ports, records, administratorToken: credentials.token }),
+    ...createSurroundings({ directory, ports, records, administratorToken: endpoint.token }),
     controllers: own,
     retryBudget,
   })
@@ -116,7 +124,8 @@ export async function startLocalControlPlane({
   serve(core.api)
   opened.move()
   const stopping = new AbortController()
-  void daily(() => renewCredentials(directory, kubeconfig, server), logger, stopping.signal)
+  const renew = (): void => renewCredentials(loadNow(), kubeconfig, server)
+  void hourly(renew, logger, stopping.signal)
   return {
     url: server.url,
     kubeconfig,
@@ -131,10 +140,9 @@ export async function startLocalControlPlane({
   }
 }
 
-function renewCredentials(directory: string, kubeconfig: string, server: HttpServer): void {
-  const renewed = loadLocalCredentials(directory, systemClock.nowMs())
+function renewCredentials(renewed: ServedEndpoint, kubeconfig: string, server: HttpServer): void {
   server.renew(renewed.tls)
-  writeKubeconfig(kubeconfig, server.url, renewed)
+  writeKubeconfig(kubeconfig, ownUrl(server.url), renewed)
 }
 
 interface SurroundingsOptions {
@@ -177,17 +185,17 @@ function createLocalAuthenticator(options: {
   return async (authorization) => (await administrator(authorization)) ?? people(authorization)
 }
 
-const dayMs = 24 * 3_600_000
+const hourMs = 3_600_000
 
-/** A process may run for longer than its certificate holds. */
-async function daily(renew: () => void, logger: Logger, signal: AbortSignal): Promise<void> {
+/** A process may run for longer than its certificate holds, and another program may write a new one. */
+async function hourly(renew: () => void, logger: Logger, signal: AbortSignal): Promise<void> {
   for (;;) {
-    await systemClock.sleep(dayMs, signal)
+    await systemClock.sleep(hourMs, signal)
     if (signal.aborted) return
     try {
       renew()
     } catch (error) {
-      logger.error('certificate not renewed; the next attempt is in a day', { error: String(error) })
+      logger.error('certificate not renewed; the next attempt is in an hour', { error: String(error) })
     }
   }
 }

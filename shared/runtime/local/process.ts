@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
+import type { CertificateFiles } from '../../adapters/local/https/own-certificate.ts'
 import { httpServerNames } from '../../adapters/local/https/http-server.ts'
 import { createJsonLogger, logLevels } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
@@ -72,6 +73,10 @@ function readCommandLine({ name, args }: LocalProgram): Omit<LocalControlPlaneOp
   const options = {
     port: { type: 'string', default: '8443' },
     'data-dir': { type: 'string', default: dataDirectory },
+    listen: { type: 'string', default: '127.0.0.1' },
+    certificate: { type: 'string' },
+    'certificate-key': { type: 'string' },
+    authority: { type: 'string' },
     'accept-loss': { type: 'boolean', default: false },
     'as-copy': { type: 'boolean', default: false },
     resume: { type: 'boolean', default: false },
@@ -89,6 +94,8 @@ function readCommandLine({ name, args }: LocalProgram): Omit<LocalControlPlaneOp
     if (values.check) tellOfCheck(directory)
     return {
       port: portOf(values.port),
+      host: values.listen,
+      certificate: certificateOf(values),
       dataDirectory: directory,
       consent: consentOf(values),
       resume: values.resume,
@@ -107,6 +114,8 @@ function readCommandLine({ name, args }: LocalProgram): Omit<LocalControlPlaneOp
 const usageOf = (
   name: string,
 ): string => `usage: ${name} [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check] [--rotate-key]
+  --listen 0.0.0.0 --certificate FILE --certificate-key FILE [--authority FILE]
+                 be reached from other machines: PEM of your own, and of who signed it if clients do not know them
   --accept-loss  go on with what is there, where a start was refused because something is lost
   --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
   --rotate-key   encrypt all Secrets anew, with another key, and forget the one of before
@@ -131,6 +140,22 @@ function tellOfCheck(directory: string): never {
   const { report, isWhole } = checkDataDirectory(directory)
   process.stdout.write(`${report}\n`)
   process.exit(isWhole ? 0 : 1)
+}
+
+interface CertificateWords {
+  readonly certificate?: string | undefined
+  readonly 'certificate-key'?: string | undefined
+  readonly authority?: string | undefined
+}
+
+function certificateOf({
+  certificate,
+  'certificate-key': key,
+  authority,
+}: CertificateWords): CertificateFiles | undefined {
+  if (certificate !== undefined && key !== undefined) return { certificate, key, authority }
+  if (certificate === undefined && key === undefined && authority === undefined) return undefined
+  throw new OperatingError('BAD_REQUEST', '--certificate FILE and --certificate-key FILE go together')
 }
 
 function consentOf(values: { readonly [flag in Consent | 'resume']: boolean }): Consent | undefined {

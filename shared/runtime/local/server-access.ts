@@ -4,8 +4,10 @@ import { join } from 'node:path'
 /** How a control plane on one machine is reached. */
 export interface ServerAccess {
   readonly server: string
-  /** PEM of the authority that signed its certificate. */
-  readonly authority: string
+  /** PEM of the authority that signed its certificate; undefined for one that everybody knows. */
+  readonly authority: string | undefined
+  /** The name in its certificate, where the server is called by its address. */
+  readonly name: string | undefined
   /** The administrator's. */
   readonly token: string
 }
@@ -15,7 +17,8 @@ export function findServerAccess(directory: string): ServerAccess | undefined {
   const file = join(directory, 'kubeconfig')
   if (!existsSync(file)) return undefined
   const text = readFileSync(file, 'utf8')
-  const find = (field: string): string => new RegExp(`^ *${field}: (\\S+)$`, 'm').exec(text)?.[1] ?? ''
-  const authority = Buffer.from(find('certificate-authority-data'), 'base64').toString()
-  return { server: find('server'), authority, token: find('token') }
+  const find = (field: string): string | undefined => new RegExp(`^ *${field}: (\\S+)$`, 'm').exec(text)?.[1]
+  const data = find('certificate-authority-data')
+  const authority = data === undefined ? undefined : Buffer.from(data, 'base64').toString()
+  return { server: find('server') ?? '', authority, name: find('tls-server-name'), token: find('token') ?? '' }
 }

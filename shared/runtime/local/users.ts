@@ -36,6 +36,9 @@ export function openUsers(directory: string): LocalUsers {
   }
 }
 
-function write(kubeconfig: string, { server, authority }: ServerAccess, token: string): void {
-  writeKubeconfig(kubeconfig, server, { authority, token })
+/** People on other machines call the server by the name in its certificate. */
+function write(kubeconfig: string, { server, authority, name }: ServerAccess, token: string): void {
+  const url = new URL(server)
+  if (name !== undefined) url.hostname = name
+  writeKubeconfig(kubeconfig, url.origin, { authority, token })
 }

@@ -1,23 +1,28 @@
 import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
-import type { LocalCredentials } from './local-credentials.ts'
+
+export interface KubeconfigAccess {
+  /** PEM of what the client is to trust; undefined for what it trusts already. */
+  readonly authority: string | undefined
+  readonly token: string
+  /** The name in the server's certificate, where the URL has another. */
+  readonly name?: string | undefined
+}
 
 /**
  * Writes what kubectl needs to reach a server: cluster, user and context `setpoint`. Leaves a file alone that says so
  * already.
  */
-export function writeKubeconfig(
-  file: string,
-  url: string,
-  { authority, token }: Pick<LocalCredentials, 'authority' | 'token'>,
-): void {
+export function writeKubeconfig(file: string, url: string, { authority, token, name }: KubeconfigAccess): void {
+  const trust =
+    authority === undefined ? [] : [`certificate-authority-data: ${Buffer.from(authority).toString('base64')}`]
+  const called = name === undefined ? [] : [`tls-server-name: ${name.replace(/[[\]]/g, '')}`]
   const content = `apiVersion: v1
 kind: Config
 clusters:
   - name: setpoint
     cluster:
       server: ${url}
-      certificate-authority-data: ${Buffer.from(authority).toString('base64')}
-users:
+${[...trust, ...called].map((line) => `      ${line}\n`).join('')}users:
   - name: setpoint
     user:
       token: ${token}

@@ -1,0 +1,88 @@
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { OperatingError } from '../../../shared/index.ts'
+import type { TarEntry } from './tar.ts'
+
+/** Nothing of these belongs into an image; what begins with a dot neither, such as data and settings. */
+const leftOut = new Set(['cdk.out', 'dist', 'coverage'])
+
+/** Everything of a directory below `at`, in the order of names. A link that leads out of it is what it leads to. */
+export function* appEntries(directory: string, at: string): Iterable<TarEntry> {
+  yield { path: at, type: 'directory', mode: 0o755 }
+  for (const name of readdirSync(directory).toSorted()) {
+    if (name.startsWith('.') || leftOut.has(name)) continue
+    yield* entriesOf({ file: join(directory, name), path: `${at}/${name}`, root: realpathSync(directory) })
+  }
+}
+
+interface Place {
+  readonly file: string
+  readonly path: string
+  readonly root: string
+}
+
+function* entriesOf(place: Place): Iterable<TarEntry> {
+  const { file, path, root } = place
+  const stat = lstatSync(file)
+  if (stat.isSymbolicLink() && !leadsOut(file, root)) {
+    yield { path, type: 'link', mode: 0o777, target: readlinkSync(file) }
+  } else if (statSync(file).isDirectory()) {
+    yield { path, type: 'directory', mode: 0o755 }
+    for (const name of readdirSync(file).toSorted())
+      yield* entriesOf({ file: join(file, name), path: `${path}/${name}`, root })
+  } else if (statSync(file).isFile()) yield fileEntry(file, path)
+}
+
+function leadsOut(link: string, root: string): boolean {
+  const path = relative(root, realpathSync(join(dirname(link), readlinkSync(link))))
+  return path === '..' || path.startsWith(`..${sep}`)
+}
+
+function fileEntry(file: string, path: string): TarEntry {
+  const { size, mode } = statSync(file)
+  return { path, type: 'file', mode: (mode & 0o100) === 0 ? 0o644 : 0o755, content: { file, size } }
+}
+
+/** Node as it runs here, with the libraries that it loads: what an image without a base needs. */
+export function* runtimeEntries(program: string): Iterable<TarEntry> {
+  const libraries = findLibraries(program)
+  const directories = new Set([
+    'data',
+    'etc',
+    'tmp',
+    'usr/local/bin',
+    ...libraries.map((file) => dirname(file).slice(1)),
+  ])
+  const above = new Set(
+    [...directories].flatMap((path) => path.split('/').map((_, i, all) => all.slice(0, i + 1).join('/'))),
+  )
+  for (const path of [...above].toSorted()) yield { path, type: 'directory', ...modeOf(path) }
+  for (const [path, text] of Object.entries(settings))
+    yield { path, type: 'file', mode: 0o644, content: Buffer.from(text) }
+  for (const file of libraries) yield fileEntry(file, file.slice(1))
+  yield fileEntry(program, 'usr/local/bin/node')
+}
+
+/** Who runs in the image. */
+export const imageUser = 65_532
+
+function modeOf(path: string): { readonly mode: number; readonly uid?: number } {
+  if (path === 'data') return { mode: 0o711, uid: imageUser }
+  return { mode: path === 'tmp' ? 0o1777 : 0o755 }
+}
+
+const settings = {
+  'etc/passwd': `root:x:0:0:root:/:/sbin/nologin\nsetpoint:x:${imageUser}:${imageUser}:setpoint:/data:/sbin/nologin\n`,
+  'etc/group': `root:x:0:\nsetpoint:x:${imageUser}:\n`,
+  'etc/nsswitch.conf': 'hosts: files dns\n',
+}
+
+/** By the paths that `ldd` prints: the loader first of all. */
+function findLibraries(program: string): readonly string[] {
+  const { stdout, status, error } = spawnSync('ldd', [program], { encoding: 'utf8' })
+  if (status !== 0)
+    throw new OperatingError('UNAVAILABLE', `ldd cannot tell the libraries of ${program}: ${error?.message ?? stdout}`)
+  const paths = [...stdout.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path)
+  return [...new Set(paths)].toSorted()
+}

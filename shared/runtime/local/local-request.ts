@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { OperatingError } from '../../model/errors.ts'
+import type { ServerAccess } from './server-access.ts'
+
+const patienceMs = 5_000
+const none: undefined = undefined
+
+/** Sends a request without a body as the administrator. Undefined if nobody listens there; rejects with UNAVAILABLE. */
+export function openLocalRequest(
+  { server, authority: ca, name: servername, token }: ServerAccess,
+  { method, path }: { readonly method: string; readonly path: string },
+): Promise<IncomingMessage | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-length': 0 }
+    const asked = request(`${server}/${path}`, { method, ca, servername, headers, timeout: patienceMs })
+    asked.once('response', resolve)
+    if (method === 'GET') asked.once('timeout', () => asked.destroy(new Error(`no answer in ${patienceMs / 1_000} s`)))
+    asked.once('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ECONNREFUSED') resolve(none)
+      else reject(new OperatingError('UNAVAILABLE', `${server} does not answer: ${cause.message}`, { cause }))
+    })
+    asked.end()
+  })
+}

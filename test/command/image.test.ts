@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TarWriter, type TarEntry } from '../../functions/command/image/tar.ts'
+import { root } from '../support/control-plane-process.ts'
+import { runProgram, type Ended } from '../support/program.ts'
+import { share } from '../support/strength.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const directory = temporaryDirectory('image')
+const app = join(directory.path, 'app')
+const main = join(root, 'functions/command/main.ts')
+const setpoint = (...args: readonly string[]): Promise<Ended> =>
+  runProgram(process.execPath, [main, 'image', ...args], { cwd: app })
+afterAll(() => directory[Symbol.dispose]())
+
+const longName = `${'long/'.repeat(30)}näme.txt`
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+describe.skipIf(process.platform !== 'linux')(
+  'setpoint image',
+  { meta: { skipped: 'an image is written on Linux' }, timeout: 120_000 },
+  () => {
+    const layout = join(directory.path, 'layout')
+    const read = (name: string): string => readFileSync(join(layout, name), 'utf8')
+    const blob = (digest: string): string => join(layout, 'blobs/sha256', digest.replace('sha256:', ''))
+    let first: Ended
+
+    beforeAll(async () => {
+      const command = join(app, 'node_modules/setpoint/functions/command')
+      mkdirSync(join(command, 'long/'.repeat(30)), { recursive: true })
+      mkdirSync(join(app, 'node_modules/.bin'))
+      mkdirSync(join(app, '.setpoint'))
+      writeFileSync(join(app, '.setpoint/token'), 'secret')
+      writeFileSync(join(app, 'reconcilers.ts'), '')
+      writeFileSync(join(command, longName), 'far away')
+      writeFileSync(
+        join(command, 'main.js'),
+        `const { readFileSync, writeFileSync } = require('node:fs')
+writeFileSync('/data/here', '')
+console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__dirname + '/${longName}', 'utf8'), process.env.SETPOINT_DATA_DIR)`,
+      )
+      symlinkSync('../setpoint/functions/command/main.js', join(app, 'node_modules/.bin/setpoint'))
+      first = await setpoint('../one.tar')
+      mkdirSync(layout)
+      await runProgram('tar', ['-xf', join(directory.path, 'one.tar'), '-C', layout])
+    }, 120_000)
+
+    it('is an OCI layout whose digests hold', () => {
+      expect(first).toMatchObject({ code: 0, stderr: '' })
+      const { manifests } = JSON.parse(read('index.json'))
+      expect(first.stdout).toContain(manifests[0].digest)
+      const manifest = JSON.parse(readFileSync(blob(manifests[0].digest), 'utf8'))
+      for (const { digest, size } of [manifests[0], manifest.config, ...manifest.layers]) {
+        const bytes = readFileSync(blob(digest))
+        expect([`sha256:${digestOf(bytes)}`, bytes.length]).toEqual([digest, size])
+      }
+      const { config, rootfs } = JSON.parse(readFileSync(blob(manifest.config.digest), 'utf8'))
+      expect(rootfs.diff_ids).toEqual(manifest.layers.map(({ digest }: { digest: string }) => digest))
+      expect(config).toMatchObject({ User: '65532:65532', Cmd: ['start', '/app'], Volumes: { '/data': {} } })
+    })
+
+    it('is the same bytes from the same files, whenever they were written', async () => {
+      const file = join(app, 'reconcilers.ts')
+      rmSync(file)
+      writeFileSync(file, '')
+      utimesSync(file, 1, 1)
+      await setpoint('../two.tar')
+      const [one, two] = ['one.tar', 'two.tar'].map((name) => digestOf(readFileSync(join(directory.path, name))))
+      expect(two).toBe(one)
+    })
+
+    it.skipIf(process.getuid?.() !== 0)(
+      'runs from its own files, as its own user, and has no data of this machine',
+      { meta: { skipped: 'chroot is for root' } },
+      async () => {
+        const rootfs = join(directory.path, 'rootfs')
+        mkdirSync(rootfs)
+        const { manifests } = JSON.parse(read('index.json'))
+        const manifest = JSON.parse(readFileSync(blob(manifests[0].digest), 'utf8'))
+        for (const { digest } of manifest.layers)
+          expect(await runProgram('tar', ['-xpf', blob(digest), '-C', rootfs])).toMatchObject({ code: 0 })
+        const { config } = JSON.parse(readFileSync(blob(manifest.config.digest), 'utf8'))
+        const environment = config.Env.map((one: string) => one)
+        const words = ['--userspec=65532:65532', rootfs, ...config.Entrypoint, ...config.Cmd]
+        const ended = await runProgram('env', ['-i', ...environment, '/usr/sbin/chroot', ...words])
+        expect(ended).toMatchObject({ code: 0, stdout: 'start /app 65532 far away /data\n', stderr: '' })
+        const { stdout } = await runProgram('find', [join(rootfs, 'app'), '-name', '.setpoint'])
+        expect(stdout).toBe('')
+      },
+    )
+
+    it.each([
+      [[], 'type setpoint image FILE'],
+      [['../one.tar'], '../one.tar is there already'],
+      [['x.tar', '--app', 'node_modules'], 'node_modules has no reconcilers.ts'],
+    ])('refuses %j in a line', async (args, message) => {
+      // Messages name whole paths.
+      const { code, stderr } = await setpoint(...args)
+      expect(code).toBe(1)
+      expect(stderr).toContain(message)
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+    })
+  },
+)
+
+it('archives are read by tar as they were written', { timeout: 120_000 }, async () => {
+  const segment = fc.stringMatching(/^[a-zä€_][a-zä€_.-]{0,60}$/).filter((text) => text !== '.' && text !== '..')
+  const file = fc.record({
+    path: fc.array(segment, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/')),
+    content: fc.uint8Array({ maxLength: 2_000 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(file, { maxLength: 5, selector: ({ path }) => path.split('/')[0] }),
+      async (files) => {
+        using scratch = temporaryDirectory('tar')
+        const pieces: Uint8Array[] = []
+        const writer = new TarWriter((bytes) => pieces.push(Uint8Array.from(bytes)))
+        for (const one of files) writer.add({ ...one, type: 'file', mode: 0o644 } satisfies TarEntry)
+        writer.end()
+        const archive = join(scratch.path, '.archive')
+        writeFileSync(archive, Buffer.concat(pieces))
+        const { code, stderr } = await runProgram('tar', ['-xf', archive, '-C', scratch.path])
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+        for (const { path, content } of files)
+          expect(readFileSync(join(scratch.path, path)).equals(Buffer.from(content))).toBe(true)
+      },
+    ),
+    { numRuns: share(100) },
+  )
+})
