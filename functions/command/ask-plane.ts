@@ -1,15 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
+import { askKubectl } from './ask-kubectl.ts'
 import { formatLogs, formatRuns, parseRuns } from './past-runs.ts'
 
-/**
- * Commands that ask a running control plane, here or on AWS. They go through kubectl, which knows how to sign in.
- * Without KUBECONFIG they ask the control plane whose data directory is here.
- */
-const here = join('.setpoint', 'kubeconfig')
+/** Commands that ask a running control plane, here or on AWS. */
 
 /** `setpoint explain KIND/NAME`. */
 export async function explainObject(args: readonly string[]): Promise<void> {
@@ -109,21 +103,4 @@ interface Found {
 
 interface Discovered {
   readonly resources: readonly { readonly name: string; readonly kind: string }[]
-}
-
-/** What kubectl prints. Its own message is the error, since it says what to do. */
-function askKubectl(args: readonly string[], input = ''): string {
-  const isHere = !process.env['KUBECONFIG'] && existsSync(here)
-  const env = isHere ? { ...process.env, KUBECONFIG: here } : process.env
-  const { status, stdout, stderr, error } = spawnSync('kubectl', args, {
-    env,
-    input,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  })
-  if (error !== undefined)
-    throw new OperatingError('UNAVAILABLE', `kubectl does not run (${error.message}): install it, or set PATH`)
-  if (status === 0) return stdout
-  // The last line is for people; those before it are kubectl's own log.
-  throw new OperatingError('UNAVAILABLE', `kubectl ${args.slice(0, 2).join(' ')}: ${stderr.trim().split('\n').at(-1)}`)
 }

@@ -64,6 +64,11 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'tell the log level of a control plane on one machine, or set it until its end',
     run: async (args) => (await import('./ask-plane.ts')).setLogLevel(args),
   },
+  migrate: {
+    usage: '--dry-run [entry]',
+    summary: 'say what the schemas of your reconcilers would mean for the objects that are stored',
+    run: async (args) => (await import('./migrate.ts')).runMigrate(args),
+  },
   backup: {
     usage: 'FILE [--data-dir .setpoint]',
     summary: 'write all objects into a file, while the control plane runs or not, and check what was written',

@@ -53,6 +53,7 @@ describe('setpoint', () => {
       'logs',
       'get-queue',
       'log-level',
+      'migrate',
       'backup',
       'restore',
       'health',

@@ -36,6 +36,7 @@ import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
 import { queuePage } from './queue-page.ts'
 import { createReadiness } from './readiness.ts'
+import { tellSchemaChanges } from './schema-changes.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 
 export interface LocalCoreOptions {
@@ -108,6 +109,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })
+  await tellSchemaChanges({ store, controllers, logger })
   await installBasics({ resources, catalog, controllers })
   const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
   return {

@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util'
+import { OperatingError, type Controller } from '../../shared/index.ts'
+import { reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
+import { askKubectl } from './ask-kubectl.ts'
+import { findEntry, loadReconcilers } from './entry.ts'
+
+/**
+ * `setpoint migrate --dry-run [entry]`: what the schemas of these reconcilers would mean for the objects of a control
+ * plane that runs. Changes nothing; ends with 1 if some object would not fit.
+ */
+export async function runMigrate(args: readonly string[]): Promise<void> {
+  const options = { 'dry-run': { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  if (!values['dry-run'] || positionals.length > 1)
+    throw new OperatingError(
+      'BAD_REQUEST',
+      'type setpoint migrate --dry-run [entry]; a start itself brings the schemas',
+    )
+  const reports = (await loadReconcilers(findEntry(positionals[0]))).map((controller) => tellKind(controller))
+  process.stdout.write(reports.map(({ text }) => text).join('\n'))
+  if (reports.some(({ invalid }) => invalid > 0)) process.exitCode = 1
+}
+
+interface Told {
+  readonly text: string
+  readonly invalid: number
+}
+
+function tellKind({ kind }: Controller): Told {
+  const name = kind.definition?.metadata.name
+  if (name === undefined) return { text: `${kind.kind}: defined elsewhere\n`, invalid: 0 }
+  const stored = askKubectl(['get', 'customresourcedefinition', name, '--ignore-not-found', '-o', 'json'])
+  if (stored.trim() === '') return { text: `${name}: new\n`, invalid: 0 }
+  const { items } = JSON.parse(askKubectl(['get', name, '--all-namespaces', '-o', 'json']))
+  const report = reportSchemaChange(kind, JSON.parse(stored), items)
+  if (report === undefined) return { text: `${name}: unchanged, ${items.length} objects\n`, invalid: 0 }
+  const { changes, objects, invalid, examples, advice } = report
+  const more = invalid > examples.length ? [`  and ${invalid - examples.length} more`] : []
+  const lines = [
+    `${name}: changed, ${objects} objects, of which ${invalid} do not fit`,
+    ...changes.map(({ path, says }) => `  ${path} ${says}`),
+    ...examples.map((example) => `  ${example}`),
+    ...more,
+    `  ${advice}`,
+  ]
+  return { text: `${lines.join('\n')}\n`, invalid }
+}

@@ -1,0 +1,46 @@
+import { findSchemaChanges, reportSchemaChange } from '../../engine/insight/schema-report.ts'
+import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import { definitionsIn } from '../../resources/stored-definitions.ts'
+
+export { reportSchemaChange }
+
+/** So many objects of a kind are looked at in a start. */
+const objectsMax = 5_000
+
+/**
+ * Says in the log what a start changes in the schemas of kinds, and which stored objects do not fit any more. Looks at
+ * objects only of kinds that change.
+ */
+export async function tellSchemaChanges({ store, controllers, logger }: TellOptions): Promise<void> {
+  const stored = new Map((await definitionsIn(store)).map((one) => [one.metadata.name, one]))
+  for (const { kind } of controllers)
+    await tellOne({ store, logger }, kind, stored.get(kind.definition?.metadata.name ?? ''))
+}
+
+interface TellOptions {
+  readonly store: ObjectStore
+  readonly controllers: readonly Controller[]
+  readonly logger: Logger
+}
+
+async function tellOne(
+  { store, logger }: Pick<TellOptions, 'store' | 'logger'>,
+  kind: Controller['kind'],
+  before: CustomResourceDefinition | undefined,
+): Promise<void> {
+  if (findSchemaChanges(kind, before).length === 0) return
+  const { items } = await store.list({ group: kind.group, kind: kind.kind, limit: objectsMax })
+  const report = reportSchemaChange(
+    kind,
+    before,
+    items.map(({ object }) => object),
+  )
+  if (report === undefined) return
+  const { changes, examples, ...told } = report
+  const fields = { ...told, changes: changes.map(({ path, says }) => `${path} ${says}`), examples: [...examples] }
+  if (report.invalid > 0) logger.warn('schema changed: some objects do not fit', fields)
+  else logger.info('schema changed', fields)
+}
