@@ -45,7 +45,7 @@ describe.skipIf(kubectl === undefined)('a renamed field', { meta: { skipped: noK
     plane = await start()
     using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
     const page = { apiVersion: 'example.dev/v1', kind: 'Page', metadata: { name: 'a' }, spec: { title: 'hello' } }
-    expect(await client.send(`POST ${pages}`, { body: page })).toMatchObject({ status: 201 })
+    await client.send(`POST ${pages}`, { body: page })
   }, 120_000)
   afterAll(() => plane[Symbol.asyncDispose]())
 
