@@ -33,15 +33,19 @@ function tellKind({ kind }: Controller): Told {
   if (stored.trim() === '') return { text: `${name}: new\n`, invalid: 0 }
   const { items } = JSON.parse(askKubectl(['get', name, '--all-namespaces', '-o', 'json']))
   const report = reportSchemaChange(kind, JSON.parse(stored), items)
-  if (report === undefined) return { text: `${name}: unchanged, ${items.length} objects\n`, invalid: 0 }
+  if (report === undefined) return { text: `${name}: unchanged, ${countOf(items.length)}\n`, invalid: 0 }
   const { changes, objects, invalid, examples, advice } = report
   const more = invalid > examples.length ? [`  and ${invalid - examples.length} more`] : []
   const lines = [
-    `${name}: changed, ${objects} objects, of which ${invalid} do not fit`,
+    `${name}: changed, ${countOf(objects)}, of which ${invalid} would not fit`,
     ...changes.map(({ path, says }) => `  ${path} ${says}`),
     ...examples.map((example) => `  ${example}`),
     ...more,
     `  ${advice}`,
   ]
   return { text: `${lines.join('\n')}\n`, invalid }
+}
+
+function countOf(objects: number): string {
+  return objects === 1 ? '1 object' : `${objects} objects`
 }

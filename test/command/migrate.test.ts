@@ -52,12 +52,12 @@ describe.skipIf(kubectl === undefined)('a renamed field', { meta: { skipped: noK
   it('is told before it is started, with the objects that would not fit', async () => {
     expect(await setpoint('migrate', '--dry-run', 'old.ts')).toMatchObject({
       code: 0,
-      stdout: 'pages.example.dev: unchanged, 1 objects\n',
+      stdout: 'pages.example.dev: unchanged, 1 object\n',
     })
     expect(await setpoint('migrate', '--dry-run', 'new.ts')).toMatchObject({
       code: 1,
       stderr: '',
-      stdout: `pages.example.dev: changed, 1 objects, of which 1 do not fit
+      stdout: `pages.example.dev: changed, 1 object, of which 1 would not fit
   spec.heading is new and required, and has no default
   spec.colour is new, and "red" where an object has none
   spec.title is gone: the next write of an object drops it; if it is called heading now, set that one in each object before

@@ -11,6 +11,10 @@ const documents = [
   'README.md',
   'ARCHITECTURE.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'llms.txt',
+  'examples/README.md',
   ...globSync('{docs,shared,functions,infra,test}/**/*.md'),
 ].filter((file) => existsSync(file))
 const sources = globSync('{examples,functions,shared}/**/*.{ts,yaml}').map((file) => readFileSync(file, 'utf8'))

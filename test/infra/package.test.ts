@@ -5,6 +5,7 @@ import { installable, type Manifest } from '../../infra/packaging/manifest.ts'
 import { nameCompiled, nameImports } from '../../infra/packaging/modules.ts'
 import { packages } from '../../infra/packaging/packages.ts'
 import { openApiClient } from '../support/api-client.ts'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { runProgram, startProgram, type Ended } from '../support/program.ts'
 import { isLong, longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -200,6 +201,49 @@ describe.skipIf(unreachable !== '' || !isLong)(
       expect(await client.send(`POST ${collection}`, { body })).toMatchObject({ status: 201 })
       const seen = async (): Promise<unknown> => (await client.send(`GET ${collection}/a`)).body.status?.configMap
       await expect.poll(seen).toBe('a-greeting')
+    })
+  },
+)
+
+const [kubectl] = await findKubectls()
+
+/** The commands of the tutorial as one script; what it says to type in a second terminal runs beside the others. */
+function tutorialScript(): string {
+  const blocks = [...readFileSync('docs/tutorial.md', 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(
+    ([, text = '']) => text,
+  )
+  const tarballs = readdirSync(directory.path).filter((name) => /^setpoint(-cdk)?-\d.*\.tgz$/.test(name))
+  const steps = blocks.map((text) => {
+    if (!text.startsWith('# in a second terminal\n')) return text
+    const command = text.split('\n')[1] ?? ''
+    return `(exec ${command} -- --port 0) > dev.log 2>&1 &\nuntil grep -q 'ready at' dev.log; do sleep 0.2; done\n`
+  })
+  const installed = tarballs.map((name) => join(directory.path, name)).join(' ')
+  const script = steps.join('\n').replace('npm install setpoint', `npm install --prefer-offline ${installed}`)
+  return `set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n${script}`
+}
+
+describe.skipIf(unreachable !== '' || !isLong || kubectl === undefined)(
+  'the tutorial, in an empty directory',
+  { meta: { skipped: isLong ? `no registry of npm, or ${noKubectl}` : longOnly.meta.skipped }, timeout: 600_000 },
+  () => {
+    it('does what it says', async () => {
+      const cwd = join(directory.path, 'tutorial')
+      mkdirSync(cwd)
+      writeFileSync(join(cwd, 'tutorial.sh'), tutorialScript())
+      const env = { VITEST: undefined, KUBECONFIG: undefined }
+      const { code, stdout, stderr } = await runProgram('bash', ['tutorial.sh'], { cwd, env })
+      expect({ code, said: (stdout + stderr).slice(-2_000) }).toMatchObject({ code: 0 })
+      for (const said of [
+        'condition met',
+        'hello!',
+        '1. DESIRED',
+        'STARTED',
+        'greetings.example.dev: unchanged, 1 object',
+        'ok       references',
+        'GreetingPlane.template.json',
+      ])
+        expect(stdout).toContain(said)
     })
   },
 )

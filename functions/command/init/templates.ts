@@ -1,5 +1,5 @@
 import type { Names } from '../../reconcilers/new/names.ts'
-import { kindFile, reconcilerFile } from '../../reconcilers/new/templates.ts'
+import { exampleFile, kindFile, reconcilerFile } from '../../reconcilers/new/templates.ts'
 
 /** The files of a repository with one reconciler, by path: the smallest one that does something. */
 export function filesOfApp(names: Names): Readonly<Record<string, string>> {
@@ -9,7 +9,7 @@ export function filesOfApp(names: Names): Readonly<Record<string, string>> {
     [`${file}/kind.ts`]: kindFile(names, 'setpoint'),
     [`${file}/reconciler.ts`]: reconcilerFile(names, 'setpoint'),
     [`${file}/${file}.test.ts`]: testFile(names),
-    [`${file}/example.yaml`]: exampleFile(names),
+    [`${file}/example.yaml`]: exampleFile(names, `${file}/example.yaml`),
     'deploy/app.ts': deployFile(names),
     'cdk.json': `${JSON.stringify({ app: 'node deploy/app.ts' }, null, 2)}\n`,
     'tsconfig.json': `${JSON.stringify({ compilerOptions, include: ['**/*.ts'] }, null, 2)}\n`,
@@ -114,22 +114,6 @@ it('takes its ConfigMap along when it is deleted', async () => {
   await env.settle()
   expect(await env.get(ConfigMap, 'example-${file}')).toBeUndefined()
 })
-`
-}
-
-function exampleFile({ group, version, kind, plural, file }: Names): string {
-  return `# One ${kind}. After
-#
-#   kubectl apply -f ${file}/example.yaml
-#   kubectl wait --for=condition=Ready ${plural}.${group}/example
-#
-# the ConfigMap example-${file} holds its message.
-apiVersion: ${group}/${version}
-kind: ${kind}
-metadata:
-  name: example
-spec:
-  message: hello
 `
 }
 

@@ -11,7 +11,7 @@ export function filesOf(names: Names): Readonly<Record<string, string>> {
     [`functions/reconcilers/${file}/README.md`]: readmeFile(names),
     [`test/reconcilers/${file}/${file}.test.ts`]: testFile(names),
     [`test/reconcilers/${file}/README.md`]: testReadmeFile(names),
-    [`examples/${file}.yaml`]: exampleFile(names),
+    [`examples/${file}.yaml`]: exampleFile(names, `examples/${file}.yaml`),
   }
 }
 
@@ -108,10 +108,11 @@ it('takes its ConfigMap along when it is deleted', async () => {
 `
 }
 
-function exampleFile({ group, version, kind, plural, file }: Names): string {
+/** A manifest that stands at this path. */
+export function exampleFile({ group, version, kind, plural, file }: Names, path: string): string {
   return `# One ${kind}. After
 #
-#   kubectl apply -f examples/${file}.yaml
+#   kubectl apply -f ${path}
 #   kubectl wait --for=condition=Ready ${plural}.${group}/example
 #
 # the ConfigMap example-${file} holds its message.
