@@ -1,5 +1,4 @@
 import type { HttpResponse } from '../ports/http-handler.ts'
-import type { ServedKind } from '../model/served-kind.ts'
 import type { Written } from '../resources/resources.ts'
 import { findIneffectiveFields } from './ineffective-fields.ts'
 import { jsonText, withWarnings } from './reply.ts'
@@ -8,9 +7,9 @@ import type { View } from './view.ts'
 /** What a write left, with what its author should know: fields that stood twice, warnings, fields that do nothing. */
 export function replyWritten(
   status: 200 | 201,
-  { kind, view, twice }: { readonly kind: ServedKind; readonly view: View; readonly twice: readonly string[] },
+  { view, twice }: { readonly view: View; readonly twice: readonly string[] },
   { stored, warnings }: Written,
 ): HttpResponse {
-  const ineffective = findIneffectiveFields(kind, stored.object)
+  const ineffective = findIneffectiveFields(stored.object)
   return withWarnings(jsonText(status, view.written(stored)), [...twice, ...warnings, ...ineffective])
 }

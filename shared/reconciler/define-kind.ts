@@ -69,6 +69,7 @@ function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema 
     type: 'object',
     ...(options.description === undefined ? {} : { description: options.description }),
     ...(isRequired ? { required: ['spec'] } : {}),
+    ...(options.rules === undefined ? {} : { 'x-kubernetes-validations': options.rules }),
     properties: { spec, status: withConditions(status) },
   }
   const [error] = checkStructural(schema)

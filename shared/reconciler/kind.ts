@@ -3,6 +3,7 @@ import type { Condition } from '../model/conditions.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import type { ValidationRule } from '../model/schema/structural-schema.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 
 /**
@@ -66,6 +67,11 @@ export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {
   readonly description?: string
   readonly spec: Spec
   readonly status?: Status
+  /**
+   * Rules in CEL about the whole object: `self.spec.size >= oldSelf.spec.size`. Rules about a field stand in its schema,
+   * as `.meta({ 'x-kubernetes-validations': [{ rule: 'self > 0' }] })`.
+   */
+  readonly rules?: readonly ValidationRule[]
   /** Between NAME and READY, REASON, AGE, which every kind has. */
   readonly columns?: readonly PrinterColumn[]
 }

@@ -1,3 +1,4 @@
+import { validateRules } from '../model/cel/validate-rules.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
@@ -66,6 +67,12 @@ export function withDefaults(kind: ServedKind, object: ApiObject, live?: ApiObje
 
 /** Errors of the values, after pruning and defaults. What was invalid before and did not change is let be. */
 export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
+  const errors = checkStructure(kind, object, live)
+  if (errors.length > 0 || kind.builtIn) return errors
+  return validateRules(kind.schema, object, { old: live, isResource: true })
+}
+
+function checkStructure(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
   if (isSettled(kind.schema, object, live)) return []
   if (live === undefined) return interpretSchema(kind.schema, object)
   const isMoved = (field: string): boolean => !equal(live[field], object[field])

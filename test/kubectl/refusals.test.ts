@@ -35,6 +35,31 @@ describe.skipIf(newest === undefined)(
         )
       })
 
+      it('says what a rule in CEL says', async () => {
+        expect(await refusal(widget('bad', { spec: '{size: 7, note: forbidden}' }))).toContain(
+          'The Widget "bad" is invalid: spec.note: Forbidden: a Widget of size 7 has no such note',
+        )
+      })
+
+      it('says what a rule in CEL says of a change', async () => {
+        await kubectl.apply(widget('painted', { spec: '{color: blue}' }))
+        expect(await refusal(widget('painted', { spec: '{color: red}' }), 'apply -f -')).toContain(
+          'spec: Invalid value: "object": blue never becomes red',
+        )
+        await kubectl.apply(widget('painted', { spec: '{color: green}' }))
+      })
+
+      it('refuses a definition whose rules do not compile, with the place', async () => {
+        const definition = widgetDefinition
+          .replaceAll('widgets', 'wrongs')
+          .replaceAll('Widget', 'Wrong')
+          .replace(/singular:.*all, things] /, '')
+          .replace("self.note != 'forbidden'", 'self.note != 7')
+        const complaint = await refusal(definition)
+        expect(complaint).toContain('x-kubernetes-validations[0].rule')
+        expect(complaint).toContain("found no matching overload for '_!=_' applied to '(string, int)'")
+      })
+
       it('names what is missing', longOnly, async () => {
         expect(await refusal(widget('bad').replace(/spec: .*/, ''))).toContain(
           'The Widget "bad" is invalid: spec: Required value',

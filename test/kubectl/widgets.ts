@@ -28,6 +28,12 @@ spec:
           properties:
             spec:
               type: object
+              x-kubernetes-validations:
+                - rule: "!has(self.note) || self.note != 'forbidden'"
+                  messageExpression: "'a Widget of size ' + string(self.size) + ' has no such note'"
+                  fieldPath: .note
+                  reason: FieldValueForbidden
+                - { rule: "!has(oldSelf.color) || (has(self.color) && (self.color != 'red' || oldSelf.color != 'blue'))", message: blue never becomes red }
               properties:
                 size: { type: integer, minimum: 0, maximum: 100, default: 1, description: How big it is. }
                 color: { type: string, enum: [red, green, blue] }

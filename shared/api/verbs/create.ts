@@ -16,6 +16,6 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.create(call.kind, placeBody(call, body), options)
-    return replyWritten(201, { kind: call.kind, view, twice }, written)
+    return replyWritten(201, { view, twice }, written)
   }
 }

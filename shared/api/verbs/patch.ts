@@ -21,7 +21,7 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
     const { patch, body } = await readPatch(call)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.patch(call.kind, placeOf(call), patch, options)
-    return replyWritten(written.outcome === 'created' ? 201 : 200, { kind: call.kind, view, twice }, written)
+    return replyWritten(written.outcome === 'created' ? 201 : 200, { view, twice }, written)
   }
 }
 

@@ -16,6 +16,6 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.update(call.kind, placeBody(call, body), options)
-    return replyWritten(200, { kind: call.kind, view, twice }, written)
+    return replyWritten(200, { view, twice }, written)
   }
 }

@@ -1,3 +1,4 @@
+import { measureRules } from '../cel/check-rules.ts'
 import { checkNames, checkNamesUnchanged } from './check-names.ts'
 import { checkVersion } from './check-version.ts'
 import { customResourceDefinitionSchema } from './crd-schema.ts'
@@ -13,8 +14,7 @@ import { validate } from '../schema/validate.ts'
 
 /**
  * Everything that keeps an object from being accepted as a definition; without errors it may be taken for a
- * CustomResourceDefinition. `live` is the stored definition that an update would replace. Rules in CEL are checked
- * elsewhere.
+ * CustomResourceDefinition. `live` is the stored definition that an update would replace.
  */
 export function checkCrd(object: SentDefinition, live?: SentDefinition): readonly FieldError[] {
   const shapeErrors = checkShape(object)
@@ -34,9 +34,17 @@ export function checkShape(object: SentDefinition): readonly FieldError[] {
   return validate(customResourceDefinitionSchema, object as Json)
 }
 
+/** All rules of a definition are compiled while one request waits. */
+const ruleTextMax = 25_000
+
 function checkVersions(versions: readonly CustomResourceDefinitionVersion[]): readonly FieldError[] {
   const field = 'spec.versions'
   const names = versions.map(({ name }) => name)
+  const ruleText = versions.reduce((sum, { schema }) => sum + measureRules(schema), 0)
+  if (ruleText > ruleTextMax) {
+    const detail = `rules of x-kubernetes-validations have ${ruleText} characters in all, and may have ${ruleTextMax}`
+    return [forbidden(field, detail)]
+  }
   const errors = versions.flatMap((version, i) => checkVersion(version, entry(field, i)))
   if (new Set(names).size < names.length) errors.push(invalid(field, names, 'must contain unique version names'))
   if (versions.filter(({ storage }) => storage).length !== 1) {

@@ -1,3 +1,4 @@
+import { checkRules } from '../cel/check-rules.ts'
 import type { Json } from '../json.ts'
 import { child, entry, type FieldError, forbidden, invalid, fieldRequired } from './field-error.ts'
 import { checkKeywords } from './keywords.ts'
@@ -24,10 +25,10 @@ function findErrors(schema: unknown, path: string): readonly FieldError[] {
   const keywordErrors = checkKeywords(schema as Json, path)
   if (keywordErrors.length > 0) return keywordErrors
   const structureErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkNode)
-  // A default can only be held against a schema that holds.
-  return structureErrors.length > 0
-    ? structureErrors
-    : walk(schema as StructuralSchema, { path, level: 'root' }, checkDefault)
+  if (structureErrors.length > 0) return structureErrors
+  // Defaults and rules can only be held against a schema that holds.
+  const defaultErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkDefault)
+  return [...defaultErrors, ...checkRules(schema as StructuralSchema, path)]
 }
 
 interface Place {
@@ -59,7 +60,7 @@ function checkNode(schema: StructuralSchema, place: Place): readonly FieldError[
     ...checkResource(schema, place),
     ...checkListKeywords(schema, place.path),
     ...checkPattern(schema, place.path),
-    ...checkRules(schema, place.path),
+    ...checkRuleTexts(schema, place.path),
     ...checkBranches(schema, place),
   ]
 }
@@ -181,7 +182,7 @@ function isPlainMetadata({ type: _, default: _default, properties = {}, ...rest 
 }
 
 /** Of the rules in CEL, what can be said without compiling them. */
-function checkRules(schema: StructuralSchema, path: string): readonly FieldError[] {
+function checkRuleTexts(schema: StructuralSchema, path: string): readonly FieldError[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   return rules.flatMap(({ rule, message = '' }, i) => {
     const field = entry(child(path, 'x-kubernetes-validations'), i)

@@ -19,7 +19,7 @@ export interface ValidateOptions {
 /**
  * Everything in the value that its schema refuses, 100 errors at most, in Kubernetes' words; empty if it is valid.
  * Unknown fields are no error here, and missing ones with a default are: prune and fill in defaults first. The time
- * taken is bounded by the size of the value, hostile schemas included. Rules in CEL are checked elsewhere.
+ * taken is bounded by the size of the value, hostile schemas included. Rules in CEL are checked by `validateRules`.
  */
 export function validate(schema: StructuralSchema, value: Json, options: ValidateOptions = {}): readonly FieldError[] {
   return objectFits(schema, value, question.valid, options.old) ? none : interpretSchema(schema, value, options)

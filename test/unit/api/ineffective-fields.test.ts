@@ -45,27 +45,4 @@ describe('what is stored and does nothing is told to its writer at once', () => 
     const created = await harness.send(`POST ${widgets}`, { body: annotated(annotations) })
     expect([created.status, created.headers['warning']]).toEqual([201, undefined])
   })
-
-  it('in a definition: rules in CEL', async () => {
-    const spec = { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.size < 10' }] }
-    const version = {
-      name: 'v1',
-      served: true,
-      storage: true,
-      schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
-    }
-    const body = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'toys.example.com' },
-      spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'toys', kind: 'Toy' }, versions: [version] },
-    }
-    const { status, headers } = await harness.send('POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-      body,
-    })
-    expect([status, headers['warning']]).toEqual([
-      201,
-      '299 - "spec.versions[0].schema: rules of x-kubernetes-validations are stored, but they do not run"',
-    ])
-  })
 })

@@ -40,3 +40,28 @@ it.each([
     `Unsaid: properties[${field}].properties[rows].items.properties[at]: `,
   )
 })
+
+it('rules in CEL hold for the whole object and for fields, on creation and on change', async () => {
+  const Grown = defineKind({
+    group: 'unit.test',
+    version: 'v1',
+    kind: 'Grown',
+    spec: z.object({
+      size: z.int().meta({ 'x-kubernetes-validations': [{ rule: 'self >= oldSelf', message: 'does not shrink' }] }),
+      max: z.int(),
+    }),
+    rules: [{ rule: 'self.spec.size <= self.spec.max', fieldPath: '.spec.size' }],
+  })
+  await using env = await createTestEnv({ kinds: [Grown] })
+  const apply = (spec: object) =>
+    env.applyManifest({ apiVersion: 'unit.test/v1', kind: 'Grown', metadata: { name: 'g' }, spec: spec as never })
+  await expect(apply({ size: 3, max: 2 })).rejects.toThrow(
+    'spec.size: Invalid value: "object": failed rule: self.spec.size <= self.spec.max',
+  )
+  await apply({ size: 3, max: 4 })
+  await expect(apply({ size: 2, max: 4 })).rejects.toThrow('spec.size: Invalid value: "integer": does not shrink')
+  await apply({ size: 4, max: 4 })
+  expect(() =>
+    defineKind({ group: 'unit.test', version: 'v1', kind: 'Odd', spec: z.object({}), rules: [{ rule: 'self.nope' }] }),
+  ).toThrow("undefined field 'nope'")
+})

@@ -1,0 +1,69 @@
+import type { Overload } from './overload.ts'
+import type { Expression } from './expression.ts'
+import type { Meter } from './meter.ts'
+import type { Bindings, Type } from './type.ts'
+import { Failure, type Result, type Value } from './value.ts'
+
+/** An expression that was checked, ready to run. */
+export interface Built {
+  readonly type: Type
+  readonly run: Step
+  /** It is the same in every run. */
+  readonly isConstant?: boolean
+}
+
+export type Step = (frame: Frame) => Result
+
+/** What a run of an expression has. */
+export interface Frame {
+  /** Values of variables, by their places. */
+  readonly slots: Result[]
+  readonly meter: Meter
+}
+
+/** What an expression is checked with. */
+export interface Scope {
+  readonly functions: ReadonlyMap<string, readonly Overload[]>
+  readonly variables: ReadonlyMap<string, Variable>
+  readonly bindings: Bindings
+  /** Lists and maps may hold values of several types. */
+  readonly allowsMixed?: boolean
+  /** What is wrong with a text as a pattern. */
+  checkPattern(source: string): string | undefined
+}
+
+export interface Variable {
+  readonly type: Type
+  readonly slot: number
+}
+
+/** What a step of a run costs, in steps of the meter. */
+const stepCost = 3
+
+/** Checks a part of an expression. */
+export type Build = (expression: Expression, scope: Scope) => Built
+
+export function constant(type: Type, value: Value): Built {
+  return { type, run: () => value, isConstant: true }
+}
+
+/** A scope with one variable more. Each has a place of its own. */
+export function withVariable(scope: Scope, name: string, type: Type): { readonly inner: Scope; readonly slot: number } {
+  const slot = [...scope.variables.values()].reduce((most, one) => Math.max(most, one.slot + 1), 0)
+  // One that is hidden keeps its place: others may use it while this one runs.
+  const hidden = scope.variables.get(name)
+  const kept = hidden === undefined ? [] : [[` ${hidden.slot}`, hidden] as const]
+  const variables = new Map([...scope.variables, ...kept, [name, { type, slot }]])
+  return { inner: { ...scope, variables }, slot }
+}
+
+export function metered(step: Step): Step {
+  return (frame) => {
+    frame.meter.spend(stepCost)
+    return step(frame)
+  }
+}
+
+export function mapResult(value: Result, next: (value: Value) => Result): Result {
+  return value instanceof Failure ? value : next(value)
+}

@@ -1,0 +1,64 @@
+import type { Value } from './value.ts'
+
+/** An expression in CEL, as it was parsed. `at` is where it stands in its text. */
+export type Expression =
+  | Node<'literal', { readonly value: Value }>
+  | Node<'name', { readonly name: string }>
+  /** `isTest`: `has(of.field)`. `isOptional`: `of.?field`. */
+  | Node<
+      'select',
+      { readonly of: Expression; readonly field: string; readonly isTest: boolean; readonly isOptional: boolean }
+    >
+  | Node<'index', { readonly of: Expression; readonly key: Expression; readonly isOptional: boolean }>
+  /** Operators are calls of functions that are named by their sign. */
+  | Node<'call', { readonly name: string; readonly target?: Expression; readonly args: readonly Expression[] }>
+  | Node<'and' | 'or', { readonly left: Expression; readonly right: Expression }>
+  | Node<'choice', { readonly test: Expression; readonly yes: Expression; readonly no: Expression }>
+  | Node<'list', { readonly items: readonly Item[] }>
+  | Node<'map', { readonly entries: readonly Entry[] }>
+  | Node<'loop', Loop>
+  | Node<'bind', { readonly name: string; readonly value: Expression; readonly body: Expression }>
+
+type Node<Op extends string, Parts> = { readonly op: Op; readonly at: number } & Parts
+
+export interface Item {
+  readonly value: Expression
+  readonly isOptional: boolean
+}
+
+export interface Entry extends Item {
+  readonly key: Expression
+}
+
+export type LoopKind = 'all' | 'exists' | 'exists_one' | 'map' | 'filter'
+
+/** A macro over the items of a list or the keys of a map. */
+export interface Loop {
+  readonly kind: LoopKind
+  readonly range: Expression
+  readonly variable: string
+  /** Of `map` with three arguments. */
+  readonly filter?: Expression
+  readonly body: Expression
+}
+
+/** What keeps a text from being an expression. */
+export class ExpressionError extends Error {
+  readonly at: number
+
+  constructor(message: string, at: number) {
+    super(message)
+    this.at = at
+  }
+}
+
+/** The error as people find it: with its line, and a mark below its place. */
+export function describeError(text: string, { message, at }: ExpressionError): string {
+  const before = text.slice(0, at).split('\n')
+  const line = text.split('\n')[before.length - 1] ?? ''
+  const column = (before.at(-1) ?? '').length
+  const shown = line.length > shownMax ? '' : `\n | ${line}\n | ${'.'.repeat(column)}^`
+  return `ERROR: <input>:${before.length}:${column + 1}: ${message}${shown}`
+}
+
+const shownMax = 400

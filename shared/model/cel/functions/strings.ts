@@ -1,0 +1,181 @@
+import { compilePattern, type Pattern } from '../../schema/pattern.ts'
+import type { Meter } from '../meter.ts'
+import { overloads, spendText, type Overload, type Run } from '../overload.ts'
+import { Failure, type Result, type Value } from '../value.ts'
+import { codePoints, placeOf, pointsOf, sliceOf, spendPoints, unitOf } from './code-points.ts'
+import { formatText } from './format-text.ts'
+
+const outOfRange = (index: number): Failure => new Failure(`index out of range: ${index}`)
+
+function onTexts(run: (a: string, b: string) => Value): Run {
+  return ([a, b], meter) => {
+    spendText(meter, a as string, b as string)
+    return run(a as string, b as string)
+  }
+}
+
+function onText(run: (text: string) => Value): Run {
+  return ([a], meter) => {
+    spendText(meter, a as string)
+    return run(a as string)
+  }
+}
+
+const patterns = new Map<string, Pattern | Failure>()
+const patternsMax = 1_000
+
+/** A pattern that is compiled once; a failure for a text that is none. */
+export function patternOf(source: string, meter: Meter): Pattern | Failure {
+  const known = patterns.get(source)
+  if (known !== undefined) return known
+  meter.spend(source.length * 100)
+  if (patterns.size >= patternsMax) patterns.clear()
+  const pattern = tryCompile(source)
+  patterns.set(source, pattern)
+  return pattern
+}
+
+function tryCompile(source: string): Pattern | Failure {
+  try {
+    return compilePattern(source)
+  } catch (error) {
+    return new Failure(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function charAt(text: string, place: number): Result {
+  const points = pointsOf(text)
+  if (place < 0 || place > points.length) return outOfRange(place)
+  return points[place] ?? ''
+}
+
+function indexOf(text: string, sought: string, from: number): Result {
+  const length = codePoints(text)
+  if (from < 0 || from > length) return outOfRange(from)
+  if (sought === '') return BigInt(from)
+  return BigInt(placeOf(text, text.indexOf(sought, unitOf(text, from))))
+}
+
+function lastIndexOf(text: string, sought: string, from: number): Result {
+  const length = codePoints(text)
+  if (from < 0 || from > length) return outOfRange(from)
+  if (sought === '') return BigInt(from)
+  return BigInt(placeOf(text, text.lastIndexOf(sought, unitOf(text, from))))
+}
+
+function substring(text: string, from: number, to?: number): Result {
+  const points = pointsOf(text)
+  const end = to ?? points.length
+  if (from < 0 || from > points.length) return outOfRange(from)
+  if (end < 0 || end > points.length) return outOfRange(end)
+  return from > end ? new Failure(`invalid substring range. start: ${from}, end: ${end}`) : sliceOf(points, from, end)
+}
+
+function replace([text, sought, by]: readonly string[], most: number, meter: Meter): Result {
+  const pieces =
+    sought === '' ? spread(text as string, most) : split(text as string, sought as string, most < 0 ? -1 : most + 1)
+  const length = (text as string).length + pieces.length * (by as string).length
+  meter.spend(length >> 3)
+  return most === 0 ? (text as string) : pieces.join(by)
+}
+
+/** What stands between the places ahead of, between and behind all characters, or the first so many. */
+function spread(text: string, most: number): readonly string[] {
+  const points = Array.from(text)
+  const count = most < 0 ? points.length + 1 : Math.min(most, points.length + 1)
+  return ['', ...points.slice(0, count - 1), points.slice(Math.max(0, count - 1)).join('')]
+}
+
+/** Into so many pieces at most, or into all there are. */
+function split(text: string, by: string, most: number): readonly string[] {
+  if (most === 0) return []
+  if (most === 1) return [text]
+  const all = by === '' ? Array.from(text) : text.split(by)
+  if (most < 0 || all.length <= most) return all
+  return [...all.slice(0, most - 1), all.slice(most - 1).join(by)]
+}
+
+function lower(text: string): string {
+  return text.replace(/[A-Z]+/g, (part) => part.toLowerCase())
+}
+
+function upper(text: string): string {
+  return text.replace(/[a-z]+/g, (part) => part.toUpperCase())
+}
+
+function quoted(text: string): string {
+  const escapes: Readonly<Record<string, string>> = {
+    '\x07': '\\a',
+    '\b': '\\b',
+    '\f': '\\f',
+    '\n': '\\n',
+    '\r': '\\r',
+    '\t': '\\t',
+    '\v': '\\v',
+    '\\': '\\\\',
+    '"': '\\"',
+  }
+  // oxlint-disable-next-line no-control-regex -- these are escaped
+  return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (character) => escapes[character] ?? character)}"`
+}
+
+const joined: Run = ([list, by = ''], meter) => {
+  const texts = list as readonly string[]
+  spendText(meter, ...texts)
+  meter.spend((texts.length * (by as string).length) >> 3)
+  return texts.join(by as string)
+}
+
+const splitting: Run = ([text, by, most = -1n], meter) => {
+  const pieces = split(text as string, by as string, Number(most))
+  meter.spend(pieces.length + ((text as string).length >> 3))
+  return pieces
+}
+
+const replacing: Run = ([text, sought, by, most = -1n], meter) =>
+  replace([text, sought, by] as string[], Number(most), meter)
+
+export const strings: readonly Overload[] = overloads({
+  'string.startsWith(string) bool': onTexts((a, b) => a.startsWith(b)),
+  'string.endsWith(string) bool': onTexts((a, b) => a.endsWith(b)),
+  'string.contains(string) bool': onTexts((a, b) => a.includes(b)),
+  'string.charAt(int) string': ([a, b], meter) => {
+    spendPoints(meter, a as string)
+    return charAt(a as string, Number(b))
+  },
+  'string.indexOf(string) int': ([a, b], meter) => {
+    spendPoints(meter, a as string)
+    return indexOf(a as string, b as string, 0)
+  },
+  'string.indexOf(string, int) int': ([a, b, c], meter) => {
+    spendPoints(meter, a as string)
+    return indexOf(a as string, b as string, Number(c))
+  },
+  'string.lastIndexOf(string) int': ([a, b], meter) => {
+    spendPoints(meter, a as string)
+    return lastIndexOf(a as string, b as string, codePoints(a as string))
+  },
+  'string.lastIndexOf(string, int) int': ([a, b, c], meter) => {
+    spendPoints(meter, a as string)
+    return lastIndexOf(a as string, b as string, Number(c))
+  },
+  'string.lowerAscii() string': onText(lower),
+  'string.upperAscii() string': onText(upper),
+  'string.trim() string': onText((a) => a.trim()),
+  'string.substring(int) string': ([a, b], meter) => {
+    spendPoints(meter, a as string)
+    return substring(a as string, Number(b))
+  },
+  'string.substring(int, int) string': ([a, b, c], meter) => {
+    spendPoints(meter, a as string)
+    return substring(a as string, Number(b), Number(c))
+  },
+  'string.replace(string, string) string': replacing,
+  'string.replace(string, string, int) string': replacing,
+  'string.split(string) list(string)': splitting,
+  'string.split(string, int) list(string)': splitting,
+  'list(string).join() string': joined,
+  'list(string).join(string) string': joined,
+  'strings.quote(string) string': onText(quoted),
+  'string.format(list(dyn)) string': ([a, b], meter) => formatText(a as string, b as readonly Value[], meter),
+})

@@ -1,0 +1,83 @@
+import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts'
+import { compileExpression, type Program } from './program.ts'
+import { shapeOf } from './schema-value.ts'
+import { optionalOf, plain } from './type.ts'
+
+/** A rule of a schema, ready to run. */
+export interface CompiledRule {
+  readonly rule: ValidationRule
+  readonly program: Program
+  readonly message?: Program
+  /** It speaks of the value before an update. */
+  readonly usesOld: boolean
+}
+
+/** What is wrong with a rule, in the field of it where it is wrong. */
+export interface RuleFault {
+  readonly i: number
+  readonly field: 'rule' | 'messageExpression'
+  readonly fault: string
+}
+
+export interface CompiledRules {
+  readonly rules: readonly CompiledRule[]
+  readonly faults: readonly RuleFault[]
+}
+
+const compiled = new WeakMap<StructuralSchema, CompiledRules>()
+const none: CompiledRules = { rules: [], faults: [] }
+
+/** The rules of one place of a schema, compiled once. */
+export function rulesOf(schema: StructuralSchema, isResource: boolean): CompiledRules {
+  const rules = schema['x-kubernetes-validations']
+  if (rules === undefined || rules.length === 0) return none
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const made = compileRules(schema, rules, isResource)
+  compiled.set(schema, made)
+  return made
+}
+
+function compileRules(schema: StructuralSchema, rules: readonly ValidationRule[], isResource: boolean): CompiledRules {
+  const self = shapeOf(schema, isResource)?.type ?? plain.dyn
+  const good: CompiledRule[] = []
+  const faults: RuleFault[] = []
+  for (const [i, rule] of rules.entries()) {
+    const oldSelf = rule.optionalOldSelf === true ? optionalOf(self) : self
+    const program = compileExpression(rule.rule, { self, oldSelf }, ['bool'])
+    const message =
+      rule.messageExpression === undefined
+        ? undefined
+        : compileExpression(rule.messageExpression, { self, oldSelf }, ['string'])
+    if ('fault' in program) faults.push({ i, field: 'rule', fault: program.fault })
+    if (message !== undefined && 'fault' in message)
+      faults.push({ i, field: 'messageExpression', fault: message.fault })
+    if ('fault' in program || (message !== undefined && 'fault' in message)) continue
+    good.push({ rule, program, usesOld: usesOldSelf(rule), ...(message === undefined ? {} : { message }) })
+  }
+  return { rules: good, faults }
+}
+
+/** Texts of their own are no names. */
+function usesOldSelf({ rule }: ValidationRule): boolean {
+  return /\boldSelf\b/.test(rule.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'))
+}
+
+const withRules = new WeakMap<StructuralSchema, boolean>()
+
+/** Whether there is a rule in a schema, at its place or below. */
+export function hasRules(schema: StructuralSchema): boolean {
+  const known = withRules.get(schema)
+  if (known !== undefined) return known
+  const has = (schema['x-kubernetes-validations'] ?? []).length > 0 || partsOf(schema).some(hasRules)
+  withRules.set(schema, has)
+  return has
+}
+
+function partsOf({ properties = {}, items, additionalProperties: others }: StructuralSchema): StructuralSchema[] {
+  return [
+    ...Object.values(properties),
+    ...(items === undefined ? [] : [items]),
+    ...(typeof others === 'object' ? [others] : []),
+  ]
+}

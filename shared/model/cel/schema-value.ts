@@ -1,0 +1,219 @@
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { hasField } from '../schema/own-field.ts'
+import type { StructuralSchema } from '../schema/structural-schema.ts'
+import { readDuration, readTimestamp } from './times.ts'
+import { listOf, mapOf, objectOf, plain, type Type } from './type.ts'
+import { Duration, Failure, Timestamp, ValueMap, type Result, type Value } from './value.ts'
+
+/** What a schema and the values that fit it are to expressions. */
+export interface Shape {
+  readonly type: Type
+  read(json: Json): Result
+}
+
+const shapes = new WeakMap<StructuralSchema, { readonly shape: Shape | undefined }>()
+const resources = new WeakMap<StructuralSchema, { readonly shape: Shape | undefined }>()
+
+/** Undefined for what has no type: expressions do not see it. `isResource`: with the fields that every object has. */
+export function shapeOf(schema: StructuralSchema, isResource = false): Shape | undefined {
+  const isWhole = isResource || schema['x-kubernetes-embedded-resource'] === true
+  const known = (isWhole ? resources : shapes).get(schema)
+  if (known !== undefined) return known.shape
+  const shape = makeShape(schema, isWhole)
+  ;(isWhole ? resources : shapes).set(schema, { shape })
+  return shape
+}
+
+function makeShape(schema: StructuralSchema, isWhole: boolean): Shape | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) return intOrString
+  switch (schema.type) {
+    case 'object':
+      return typeof schema.additionalProperties === 'object'
+        ? mapShape(schema.additionalProperties)
+        : objectShape(schema, isWhole)
+    case 'array':
+      return schema.items && listShape(schema.items)
+    case 'string':
+      return texts[schema.format ?? ''] ?? text
+    case 'integer':
+      return whole
+    case 'number':
+      return { type: plain.double, read: (json) => (typeof json === 'number' ? json : unfit(json)) }
+    case 'boolean':
+      return { type: plain.bool, read: (json) => (typeof json === 'boolean' ? json : unfit(json)) }
+    default:
+      return undefined
+  }
+}
+
+/** A null, where the schema lets one be; otherwise no value of its schema. */
+function unfit(json: Json): Result {
+  return json === null ? null : new Failure('the value does not fit its schema')
+}
+
+const text: Shape = { type: plain.string, read: (json) => (typeof json === 'string' ? json : unfit(json)) }
+const whole: Shape = {
+  type: plain.int,
+  read: (json) => (Number.isInteger(json) ? BigInt(json as number) : unfit(json)),
+}
+const intOrString: Shape = {
+  type: plain.dyn,
+  read: (json) => (typeof json === 'string' ? json : whole.read(json)),
+}
+
+function readText(type: Type, read: (text: string) => Value | undefined): Shape {
+  return { type, read: (json) => (typeof json === 'string' ? (read(json) ?? unfit(json)) : unfit(json)) }
+}
+
+function timeOf(value: string): Timestamp | undefined {
+  const ns = readTimestamp(value)
+  return ns === undefined ? undefined : new Timestamp(ns)
+}
+
+const texts: Readonly<Record<string, Shape>> = {
+  byte: readText(plain.bytes, (value) => Uint8Array.from(atob(value), (character) => character.charCodeAt(0))),
+  duration: readText(plain.duration, (value) => {
+    const ns = readDuration(value)
+    return ns === undefined ? undefined : new Duration(ns)
+  }),
+  date: readText(plain.timestamp, (value) => timeOf(`${value}T00:00:00Z`)),
+  'date-time': readText(plain.timestamp, timeOf),
+}
+
+function listShape(items: StructuralSchema): Shape | undefined {
+  const shape = shapeOf(items)
+  if (shape === undefined) return undefined
+  const read = (json: Json): Result => (Array.isArray(json) ? readAll(json, shape) : unfit(json))
+  return { type: listOf(shape.type), read }
+}
+
+function readAll(items: readonly Json[], { read }: Shape): Result {
+  const values: Value[] = []
+  for (const item of items) {
+    const value = read(item)
+    if (value instanceof Failure) return value
+    values.push(value)
+  }
+  return values
+}
+
+function mapShape(values: StructuralSchema): Shape | undefined {
+  const shape = shapeOf(values)
+  if (shape === undefined) return undefined
+  return {
+    type: mapOf(plain.string, shape.type),
+    read: (json) => (isObject(json) ? new JsonMap(json, shape) : unfit(json)),
+  }
+}
+
+interface Field {
+  readonly name: string
+  readonly shape: Shape
+}
+
+function objectShape(schema: StructuralSchema, isWhole: boolean): Shape {
+  const fields = new Map<string, Field>()
+  const properties = { ...schema.properties, ...(isWhole ? resourceFields : {}) }
+  for (const [name, property] of Object.entries(properties)) {
+    const shape = shapeOf(property)
+    const escaped = escapeField(name)
+    if (shape !== undefined && escaped !== undefined) fields.set(escaped, { name, shape })
+  }
+  const type = objectOf('object', new Map([...fields].map(([name, { shape }]) => [name, shape.type])))
+  return { type, read: (json) => (isObject(json) ? new JsonFields(json, fields) : unfit(json)) }
+}
+
+const string: StructuralSchema = { type: 'string' }
+const resourceFields: Readonly<Record<string, StructuralSchema>> = {
+  apiVersion: string,
+  kind: string,
+  metadata: { type: 'object', properties: { name: string, generateName: string } },
+}
+
+/** What was read of an object, lists and objects above all: each is read once. */
+abstract class ReadMap extends ValueMap {
+  readonly #known = new Map<string, Result>()
+
+  get(key: Value): Result | undefined {
+    if (typeof key !== 'string') return undefined
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const read = this.read(key)
+    if (typeof read === 'object' && read !== null) this.#known.set(key, read)
+    return read
+  }
+
+  protected abstract read(key: string): Result | undefined
+}
+
+/** A map of JSON. */
+class JsonMap extends ReadMap {
+  readonly #json: JsonObject
+  readonly #shape: Shape
+
+  constructor(json: JsonObject, shape: Shape) {
+    super()
+    this.#json = json
+    this.#shape = shape
+  }
+
+  get size(): number {
+    return this.keys().length
+  }
+
+  protected read(key: string): Result | undefined {
+    const value = hasField(this.#json, key) ? this.#json[key] : undefined
+    return value === undefined ? undefined : this.#shape.read(value)
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this.#json)
+  }
+}
+
+/** An object of JSON, by the fields that its schema declares. */
+class JsonFields extends ReadMap {
+  readonly #json: JsonObject
+  readonly #fields: ReadonlyMap<string, Field>
+
+  constructor(json: JsonObject, fields: ReadonlyMap<string, Field>) {
+    super()
+    this.#json = json
+    this.#fields = fields
+  }
+
+  get size(): number {
+    return this.keys().length
+  }
+
+  protected read(key: string): Result | undefined {
+    const field = this.#fields.get(key)
+    if (field === undefined || !hasField(this.#json, field.name)) return undefined
+    const value = this.#json[field.name]
+    return value === undefined ? undefined : field.shape.read(value)
+  }
+
+  /** A field that is null is none. */
+  override has(key: Value): boolean {
+    return (this.get(key) ?? null) !== null
+  }
+
+  keys(): readonly string[] {
+    return [...this.#fields].filter(([, { name }]) => hasField(this.#json, name)).map(([escaped]) => escaped)
+  }
+}
+
+const reserved = new Set(
+  ['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'].concat(
+    ['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
+  ),
+)
+
+const escapes: Readonly<Record<string, string>> = { '.': '__dot__', '-': '__dash__', '/': '__slash__' }
+
+/** A field's name as expressions write it; undefined for one that they cannot. */
+export function escapeField(name: string): string | undefined {
+  if (!/^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/.test(name)) return undefined
+  if (reserved.has(name)) return `__${name}__`
+  return name.replace(/__|[.\-/]/g, (part) => escapes[part] ?? '__underscores__')
+}
