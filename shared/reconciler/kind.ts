@@ -68,8 +68,8 @@ export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {
   readonly spec: Spec
   readonly status?: Status
   /**
-   * Rules in CEL about the whole object: `self.spec.size >= oldSelf.spec.size`. Rules about a field stand in its schema,
-   * as `.meta({ 'x-kubernetes-validations': [{ rule: 'self > 0' }] })`.
+   * Rules in CEL about the whole object: `self.spec.size >= oldSelf.spec.size`. Rules about a field stand in its
+   * schema, as `.meta({ 'x-kubernetes-validations': [{ rule: 'self > 0' }] })`.
    */
   readonly rules?: readonly ValidationRule[]
   /** Between NAME and READY, REASON, AGE, which every kind has. */

@@ -1,22 +1,22 @@
 import { constant, metered, mapResult, type Build, type Built, type Scope } from './built.ts'
 import { ExpressionError, type Expression } from './expression.ts'
-import { optionalOf, plain, showType, typeOf, type Bindings, type Type } from './type.ts'
-import { Failure, Optional, TypeValue, Uint, ValueMap, type Result, type Value } from './value.ts'
+import { optionalOf, plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
+import { CelFailure, Optional, TypeValue, Uint, ValueMap, type Result, type Value } from './value.ts'
 
 /** Fields of objects, and items of lists and maps. */
 
 /** The dotted name that an expression is, such as `google.protobuf.Timestamp` or `optional`. */
-export function qualifiedName(expression: Expression): string | undefined {
+export function dottedName(expression: Expression): string | undefined {
   if (expression.op === 'name') return expression.name
   if (expression.op !== 'select' || expression.isTest || expression.isOptional) return undefined
-  const of = qualifiedName(expression.of)
+  const of = dottedName(expression.of)
   return of === undefined ? undefined : `${of}.${expression.field}`
 }
 
 export function buildSelect(expression: Extract<Expression, { op: 'select' }>, scope: Scope, build: Build): Built {
-  const name = qualifiedName(expression)
+  const name = dottedName(expression)
   if (name === 'google.protobuf.Timestamp' || name === 'google.protobuf.Duration')
-    return constant(typeOf(plain[name.endsWith('Timestamp') ? 'timestamp' : 'duration']), new TypeValue(name))
+    return constant(typeTypeOf(plain[name.endsWith('Timestamp') ? 'timestamp' : 'duration']), new TypeValue(name))
   const { field, isTest, isOptional, at } = expression
   const of = build(expression.of, scope)
   const whole = scope.bindings.find(of.type)
@@ -48,23 +48,23 @@ function fieldType(holder: Type, field: string, at: number): Type {
 }
 
 function selectField(value: Value, field: string): Result {
-  if (value instanceof ValueMap) return value.get(field) ?? new Failure(`no such key: ${field}`)
-  return new Failure('no such overload')
+  if (value instanceof ValueMap) return value.get(field) ?? new CelFailure(`no such key: ${field}`)
+  return new CelFailure('no such overload')
 }
 
 function testField(value: Result, field: string): Result {
-  if (value instanceof Failure) return value
+  if (value instanceof CelFailure) return value
   if (value instanceof Optional) return value.value === undefined ? false : testField(value.value, field)
-  return value instanceof ValueMap ? value.has(field) : new Failure('no such overload')
+  return value instanceof ValueMap ? value.has(field) : new CelFailure('no such overload')
 }
 
 /** A field of what may not be there, or that may not be there. */
 function selectOptional(value: Result, select: (value: Value) => Result): Result {
-  if (value instanceof Failure) return value
+  if (value instanceof CelFailure) return value
   const inner = value instanceof Optional ? value.value : value
   if (inner === undefined) return new Optional(undefined)
   const selected = select(inner)
-  if (!(selected instanceof Failure)) return new Optional(selected)
+  if (!(selected instanceof CelFailure)) return new Optional(selected)
   return selected.message.startsWith('no such key') || selected.message.startsWith('index out of bounds')
     ? new Optional(undefined)
     : selected
@@ -81,7 +81,7 @@ export function buildIndex(expression: Extract<Expression, { op: 'index' }>, sco
   const run = metered((frame) => {
     const holder = of.run(frame)
     const at = key.run(frame)
-    if (at instanceof Failure) return at
+    if (at instanceof CelFailure) return at
     const select = (value: Value): Result => selectItem(value, at)
     return isOptional ? selectOptional(holder, select) : mapResult(holder, select)
   })
@@ -100,10 +100,10 @@ function itemType(bindings: Bindings, holder: Type, key: Type, at: number): Type
 }
 
 function selectItem(value: Value, key: Value): Result {
-  if (value instanceof ValueMap) return value.get(key) ?? new Failure(`no such key: ${String(key)}`)
-  if (!Array.isArray(value)) return new Failure('no such overload')
+  if (value instanceof ValueMap) return value.get(key) ?? new CelFailure(`no such key: ${String(key)}`)
+  if (!Array.isArray(value)) return new CelFailure('no such overload')
   const index = key instanceof Uint ? Number(key.value) : typeof key === 'bigint' ? Number(key) : key
-  if (typeof index !== 'number' || !Number.isInteger(index)) return new Failure('no such overload')
+  if (typeof index !== 'number' || !Number.isInteger(index)) return new CelFailure('no such overload')
   const item = value[index]
-  return item === undefined ? new Failure(`index out of bounds: ${index}`) : item
+  return item === undefined ? new CelFailure(`index out of bounds: ${index}`) : item
 }

@@ -1,13 +1,13 @@
-import { buildIndex, buildSelect, qualifiedName } from './access.ts'
-import { constant, metered, withVariable, type Built, type Scope, type Step } from './built.ts'
+import { buildIndex, buildSelect, dottedName } from './access.ts'
+import { constant, metered, withVariable, type Built, type Scope, type ProgramStep } from './built.ts'
 import { buildList, buildMap } from './collections.ts'
 import { isSame } from './equality.ts'
 import { ExpressionError, type Expression } from './expression.ts'
 import { buildLoop } from './loops.ts'
 import { Meter } from './meter.ts'
 import { accepts, type Overload } from './overload.ts'
-import { plain, showType, typeOf, type Bindings, type Type } from './type.ts'
-import { Failure, TypeValue, Uint, type Value } from './value.ts'
+import { plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
+import { CelFailure, TypeValue, Uint, type Value } from './value.ts'
 
 /** Checks an expression, and makes it ready to run. Throws ExpressionError. */
 export function build(expression: Expression, scope: Scope): Built {
@@ -37,7 +37,7 @@ export function build(expression: Expression, scope: Scope): Built {
       const value = build(expression.value, scope)
       const { inner, slot } = withVariable(scope, expression.name, value.type)
       const body = build(expression.body, inner)
-      const run: Step = (frame) => {
+      const run: ProgramStep = (frame) => {
         frame.slots[slot] = value.run(frame)
         return body.run(frame)
       }
@@ -81,10 +81,10 @@ function buildName({ name, at }: Extract<Expression, { op: 'name' }>, { variable
   const variable = variables.get(name)
   if (variable !== undefined) {
     const { slot, type } = variable
-    return { type, run: ({ slots }) => slots[slot] ?? new Failure(`no such attribute: ${name}`) }
+    return { type, run: ({ slots }) => slots[slot] ?? new CelFailure(`no such attribute: ${name}`) }
   }
   const type = typeNames.get(name)
-  if (type !== undefined) return constant(typeOf(type), new TypeValue(name))
+  if (type !== undefined) return constant(typeTypeOf(type), new TypeValue(name))
   throw new ExpressionError(`undeclared reference to '${name}' (in container '')`, at)
 }
 
@@ -105,7 +105,7 @@ function buildLogic({ op, left, right, at }: Extract<Expression, { op: 'and' | '
     if (second === decisive) return decisive
     const wrong = [first, second].find((result) => typeof result !== 'boolean')
     if (wrong === undefined) return !decisive
-    return wrong instanceof Failure ? wrong : new Failure('no such overload')
+    return wrong instanceof CelFailure ? wrong : new CelFailure('no such overload')
   })
   return { type: plain.bool, run }
 }
@@ -120,14 +120,14 @@ function buildChoice({ test, yes, no, at }: Extract<Expression, { op: 'choice' }
   const run = metered((frame) => {
     const chosen = condition.run(frame)
     if (typeof chosen === 'boolean') return chosen ? one.run(frame) : other.run(frame)
-    return chosen instanceof Failure ? chosen : new Failure('no such overload')
+    return chosen instanceof CelFailure ? chosen : new CelFailure('no such overload')
   })
   return { type: bindings.find(one.type).kind === 'null' ? other.type : one.type, run }
 }
 
 function buildCall(expression: Extract<Expression, { op: 'call' }>, scope: Scope): Built {
   const { name, target, at } = expression
-  const qualifier = target && qualifiedName(target)
+  const qualifier = target && dottedName(target)
   const isQualified =
     qualifier !== undefined && !scope.variables.has(qualifier) && scope.functions.has(`${qualifier}.${name}`)
   const isMember = target !== undefined && !isQualified
@@ -147,9 +147,9 @@ function buildEquality(called: string, args: readonly Built[], { bindings }: Sco
   const wanted = called === '_==_'
   const run = metered((frame) => {
     const a = one.run(frame)
-    if (a instanceof Failure) return a
+    if (a instanceof CelFailure) return a
     const b = other.run(frame)
-    return b instanceof Failure ? b : isSame(a, b, frame.meter) === wanted
+    return b instanceof CelFailure ? b : isSame(a, b, frame.meter) === wanted
   })
   return { type: plain.bool, run }
 }
@@ -201,9 +201,9 @@ function mayBe(taken: Type, given: Type): boolean {
 /** What these make of a text that is written down is known at once. */
 const readers: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'bool', 'timestamp', 'duration', 'format'])
 
-function checkConstant(run: Step, at: number): void {
+function checkConstant(run: ProgramStep, at: number): void {
   const result = run({ slots: [], meter: new Meter(constantSteps) })
-  if (result instanceof Failure) throw new ExpressionError(result.message, at)
+  if (result instanceof CelFailure) throw new ExpressionError(result.message, at)
 }
 
 const constantSteps = 100_000
@@ -215,15 +215,15 @@ function noOverload({ called, isMember, args, at }: Omit<Called, 'known'>, bindi
 }
 
 /** Calls the overload that fits the values. */
-function caller(overloads: readonly Overload[], args: readonly Built[]): Step {
+function caller(overloads: readonly Overload[], args: readonly Built[]): ProgramStep {
   return (frame) => {
     const values: Value[] = []
     for (const arg of args) {
       const value = arg.run(frame)
-      if (value instanceof Failure) return value
+      if (value instanceof CelFailure) return value
       values.push(value)
     }
     const overload = overloads.find(({ takes }) => takes.every((type, i) => accepts(type, values[i] as Value)))
-    return overload === undefined ? new Failure('no such overload') : overload.run(values, frame.meter)
+    return overload === undefined ? new CelFailure('no such overload') : overload.run(values, frame.meter)
   }
 }

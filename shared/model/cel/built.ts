@@ -2,17 +2,17 @@ import type { Overload } from './overload.ts'
 import type { Expression } from './expression.ts'
 import type { Meter } from './meter.ts'
 import type { Bindings, Type } from './type.ts'
-import { Failure, type Result, type Value } from './value.ts'
+import { CelFailure, type Result, type Value } from './value.ts'
 
 /** An expression that was checked, ready to run. */
 export interface Built {
   readonly type: Type
-  readonly run: Step
+  readonly run: ProgramStep
   /** It is the same in every run. */
   readonly isConstant?: boolean
 }
 
-export type Step = (frame: Frame) => Result
+export type ProgramStep = (frame: Frame) => Result
 
 /** What a run of an expression has. */
 export interface Frame {
@@ -57,7 +57,7 @@ export function withVariable(scope: Scope, name: string, type: Type): { readonly
   return { inner: { ...scope, variables }, slot }
 }
 
-export function metered(step: Step): Step {
+export function metered(step: ProgramStep): ProgramStep {
   return (frame) => {
     frame.meter.spend(stepCost)
     return step(frame)
@@ -65,5 +65,5 @@ export function metered(step: Step): Step {
 }
 
 export function mapResult(value: Result, next: (value: Value) => Result): Result {
-  return value instanceof Failure ? value : next(value)
+  return value instanceof CelFailure ? value : next(value)
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../json.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
-import { hasRules, rulesOf } from './rules.ts'
+import { hasRules, celRulesOf } from './rules.ts'
 
 /**
  * What is wrong with the rules of a schema that is right otherwise: they do not compile, they do not come to a bool, or
@@ -38,7 +38,7 @@ function checkNode(schema: StructuralSchema, place: Place): readonly FieldError[
 
 function checkOwn(schema: StructuralSchema, { path, isResource, hasOld }: Place): readonly FieldError[] {
   const field = child(path, 'x-kubernetes-validations')
-  const { rules, faults } = rulesOf(schema, isResource)
+  const { rules, faults } = celRulesOf(schema, isResource)
   const sent = schema['x-kubernetes-validations'] ?? []
   return [
     ...faults.map(({ i, field: name, fault }) => {

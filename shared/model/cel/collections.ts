@@ -1,7 +1,7 @@
 import { metered, type Build, type Built, type Scope } from './built.ts'
-import { ExpressionError, type Expression, type Item } from './expression.ts'
+import { ExpressionError, type Expression, type ExpressionItem } from './expression.ts'
 import { listOf, mapOf, plain, showType, type Type } from './type.ts'
-import { BuiltMap, Failure, keyName, Optional, type Result, type Value } from './value.ts'
+import { BuiltMap, CelFailure, keyName, Optional, type Result, type Value } from './value.ts'
 
 /** Lists and maps that are written down in an expression. */
 
@@ -15,7 +15,7 @@ export function buildList({ items }: Extract<Expression, { op: 'list' }>, scope:
     const values: Value[] = []
     for (const { built, isOptional } of parts) {
       const value = present(built.run(frame), isOptional)
-      if (value instanceof Failure) return value
+      if (value instanceof CelFailure) return value
       if (value !== undefined) values.push(value)
     }
     frame.meter.spend(values.length)
@@ -40,12 +40,12 @@ export function buildMap({ entries }: Extract<Expression, { op: 'map' }>, scope:
     const made = new Map<string, readonly [Value, Value]>()
     for (const { name, built, isOptional } of parts) {
       const key = name.run(frame)
-      if (key instanceof Failure) return key
+      if (key instanceof CelFailure) return key
       const value = present(built.run(frame), isOptional)
-      if (value instanceof Failure) return value
+      if (value instanceof CelFailure) return value
       if (value === undefined) continue
       const id = keyName(key)
-      if (id === undefined) return new Failure('unsupported key type')
+      if (id === undefined) return new CelFailure('unsupported key type')
       made.set(id, [key, value])
     }
     frame.meter.spend(made.size * 4)
@@ -59,7 +59,7 @@ function present(result: Result, isOptional: boolean): Result | undefined {
   return isOptional && result instanceof Optional ? result.value : result
 }
 
-function valueType({ isOptional, value }: Item, type: Type, { bindings }: Scope): Type {
+function valueType({ isOptional, value }: ExpressionItem, type: Type, { bindings }: Scope): Type {
   if (!isOptional) return type
   const found = bindings.find(type)
   if (found.kind === 'optional') return found.of[0] as Type

@@ -1,6 +1,6 @@
 import type { Meter } from './meter.ts'
 import type { Type } from './type.ts'
-import { Duration, Opaque, Optional, Timestamp, TypeValue, Uint, ValueMap, Failure, type Value } from './value.ts'
+import { CelDuration, Opaque, Optional, Timestamp, TypeValue, Uint, ValueMap, CelFailure, type Value } from './value.ts'
 
 /** Whether two values are the same to CEL: numbers by their worth, whatever their type. */
 export function isSame(a: Value, b: Value, meter: Meter): boolean {
@@ -12,7 +12,7 @@ export function isSame(a: Value, b: Value, meter: Meter): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && isSameList(a, b, meter)
   if (a instanceof ValueMap) return b instanceof ValueMap && isSameMap(a, b, meter)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.ns === b.ns
-  if (a instanceof Duration) return b instanceof Duration && a.ns === b.ns
+  if (a instanceof CelDuration) return b instanceof CelDuration && a.ns === b.ns
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
   if (a instanceof Opaque) return b instanceof Opaque && a.type === b.type && a.equals(b)
   if (a instanceof Optional) return b instanceof Optional && isSameOptional(a, b, meter)
@@ -33,7 +33,8 @@ function isSameMap(a: ValueMap, b: ValueMap, meter: Meter): boolean {
   meter.spend(a.size)
   return a.keys().every((key) => {
     const [one, other] = [a.get(key), b.get(key)]
-    if (one === undefined || other === undefined || one instanceof Failure || other instanceof Failure) return false
+    if (one === undefined || other === undefined || one instanceof CelFailure || other instanceof CelFailure)
+      return false
     return isSame(one, other, meter)
   })
 }
@@ -93,7 +94,7 @@ function kindOfObject(value: Value): Type['kind'] {
   if (value instanceof Uint) return 'uint'
   if (value instanceof Uint8Array) return 'bytes'
   if (value instanceof Timestamp) return 'timestamp'
-  if (value instanceof Duration) return 'duration'
+  if (value instanceof CelDuration) return 'duration'
   if (value instanceof Optional) return 'optional'
   return value instanceof TypeValue ? 'type' : 'opaque'
 }

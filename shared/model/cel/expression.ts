@@ -14,19 +14,19 @@ export type Expression =
   | Node<'call', { readonly name: string; readonly target?: Expression; readonly args: readonly Expression[] }>
   | Node<'and' | 'or', { readonly left: Expression; readonly right: Expression }>
   | Node<'choice', { readonly test: Expression; readonly yes: Expression; readonly no: Expression }>
-  | Node<'list', { readonly items: readonly Item[] }>
-  | Node<'map', { readonly entries: readonly Entry[] }>
+  | Node<'list', { readonly items: readonly ExpressionItem[] }>
+  | Node<'map', { readonly entries: readonly ExpressionEntry[] }>
   | Node<'loop', Loop>
   | Node<'bind', { readonly name: string; readonly value: Expression; readonly body: Expression }>
 
 type Node<Op extends string, Parts> = { readonly op: Op; readonly at: number } & Parts
 
-export interface Item {
+export interface ExpressionItem {
   readonly value: Expression
   readonly isOptional: boolean
 }
 
-export interface Entry extends Item {
+export interface ExpressionEntry extends ExpressionItem {
   readonly key: Expression
 }
 

@@ -1,7 +1,7 @@
-import { metered, withVariable, type Build, type Built, type Frame, type Scope, type Step } from './built.ts'
+import { metered, withVariable, type Build, type Built, type Frame, type Scope, type ProgramStep } from './built.ts'
 import { ExpressionError, type Expression } from './expression.ts'
 import { listOf, plain, showType, type Type } from './type.ts'
-import { Failure, ValueMap, type Result, type Value } from './value.ts'
+import { CelFailure, ValueMap, type Result, type Value } from './value.ts'
 
 /** The macros that go over a list, or over the keys of a map. */
 export function buildLoop(expression: Extract<Expression, { op: 'loop' }>, scope: Scope, build: Build): Built {
@@ -16,13 +16,13 @@ export function buildLoop(expression: Extract<Expression, { op: 'loop' }>, scope
     const found = showType(scope.bindings.settle(tested.type))
     throw new ExpressionError(`expected type 'bool' but found '${found}'`, expression.body.at)
   }
-  const over = (step: (items: readonly Value[], frame: Frame) => Result): Step =>
+  const over = (step: (items: readonly Value[], frame: Frame) => Result): ProgramStep =>
     metered((frame) => {
       const holder = range.run(frame)
-      if (holder instanceof Failure) return holder
+      if (holder instanceof CelFailure) return holder
       const items = holder instanceof ValueMap ? holder.keys() : holder
       if (items !== holder) frame.meter.spend((items as readonly Value[]).length)
-      return Array.isArray(items) ? step(items, frame) : new Failure('no such overload')
+      return Array.isArray(items) ? step(items, frame) : new CelFailure('no such overload')
     })
   const each = (frame: Frame, value: Value, built: Built): Result => {
     frame.meter.spend(2)
@@ -60,12 +60,12 @@ type Each = (value: Value) => Result
 /** One item decides; a failure counts only where none does. */
 function decide(items: readonly Value[], each: Each, kind: 'all' | 'exists'): Result {
   const decisive = kind === 'exists'
-  let failure: Failure | undefined
+  let failure: CelFailure | undefined
   for (const item of items) {
     const result = each(item)
     if (result === decisive) return decisive
-    if (result instanceof Failure) failure = result
-    else if (typeof result !== 'boolean') failure = new Failure('no such overload')
+    if (result instanceof CelFailure) failure = result
+    else if (typeof result !== 'boolean') failure = new CelFailure('no such overload')
   }
   return failure ?? !decisive
 }
@@ -74,7 +74,7 @@ function isOne(items: readonly Value[], each: Each): Result {
   let count = 0
   for (const item of items) {
     const result = each(item)
-    if (typeof result !== 'boolean') return result instanceof Failure ? result : new Failure('no such overload')
+    if (typeof result !== 'boolean') return result instanceof CelFailure ? result : new CelFailure('no such overload')
     if (result) count++
   }
   return count === 1
@@ -84,7 +84,7 @@ function select(items: readonly Value[], each: Each): Result {
   const selected: Value[] = []
   for (const item of items) {
     const result = each(item)
-    if (typeof result !== 'boolean') return result instanceof Failure ? result : new Failure('no such overload')
+    if (typeof result !== 'boolean') return result instanceof CelFailure ? result : new CelFailure('no such overload')
     if (result) selected.push(item)
   }
   return selected
@@ -94,10 +94,10 @@ function convert(items: readonly Value[], test: Each, each: Each): Result {
   const converted: Value[] = []
   for (const item of items) {
     const chosen = test(item)
-    if (typeof chosen !== 'boolean') return chosen instanceof Failure ? chosen : new Failure('no such overload')
+    if (typeof chosen !== 'boolean') return chosen instanceof CelFailure ? chosen : new CelFailure('no such overload')
     if (!chosen) continue
     const result = each(item)
-    if (result instanceof Failure) return result
+    if (result instanceof CelFailure) return result
     converted.push(result)
   }
   return converted

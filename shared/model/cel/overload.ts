@@ -17,8 +17,8 @@ export interface Overload {
 export type Run = (args: readonly Value[], meter: Meter) => Result
 
 /**
- * Overloads from their signatures: `size(string) int`, `string.startsWith(string) bool`, `_+_(int, int) int`. Types with
- * one letter stand for any type, the same wherever the letter stands.
+ * Overloads from their signatures: `size(string) int`, `string.startsWith(string) bool`, `_+_(int, int) int`. Types
+ * with one letter stand for any type, the same wherever the letter stands.
  */
 export function overloads(table: Readonly<Record<string, Run>>): readonly Overload[] {
   return Object.entries(table).map(([signature, run]) => ({ ...parseSignature(signature), run }))

@@ -1,4 +1,10 @@
-import { ExpressionError, type Entry, type Expression, type Item, type LoopKind } from './expression.ts'
+import {
+  ExpressionError,
+  type ExpressionEntry,
+  type Expression,
+  type ExpressionItem,
+  type LoopKind,
+} from './expression.ts'
 import { tokensOf, type Token } from './tokens.ts'
 import { Uint } from './value.ts'
 
@@ -250,7 +256,7 @@ function globalCall(reader: Reader, name: string, at: number): Expression {
 
 function list(reader: Reader): Expression {
   const { at } = reader.must('[')
-  const items: Item[] = []
+  const items: ExpressionItem[] = []
   while (!reader.is(']')) {
     const isOptional = reader.takes('?')
     items.push({ isOptional, value: choice(reader) })
@@ -262,7 +268,7 @@ function list(reader: Reader): Expression {
 
 function map(reader: Reader): Expression {
   const { at } = reader.must('{')
-  const entries: Entry[] = []
+  const entries: ExpressionEntry[] = []
   while (!reader.is('}')) {
     const isOptional = reader.takes('?')
     const key = choice(reader)

@@ -14,7 +14,7 @@ import { Meter } from './meter.ts'
 import type { Overload } from './overload.ts'
 import { parseExpression } from './parse.ts'
 import { Bindings, showType, type Type } from './type.ts'
-import { Failure, type Result } from './value.ts'
+import { CelFailure, type Result } from './value.ts'
 
 /** An expression that runs on values of its variables. */
 export interface Program {
@@ -27,8 +27,8 @@ const all = [operators, conversions, strings, lists, calendar, quantities, netwo
 const functions: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(all, ({ name }) => name)
 
 /**
- * The program of a text, with variables by their names in their order, that gives a value of one of the types; otherwise
- * what is wrong with the text, in the words of Kubernetes.
+ * The program of a text, with variables by their names in their order, that gives a value of one of the types;
+ * otherwise what is wrong with the text, in the words of Kubernetes.
  */
 export function compileExpression(
   text: string,
@@ -57,5 +57,5 @@ export function compileExpression(
 
 function checkPattern(source: string): string | undefined {
   const pattern = patternOf(source, new Meter(Infinity))
-  return pattern instanceof Failure ? pattern.message : undefined
+  return pattern instanceof CelFailure ? pattern.message : undefined
 }

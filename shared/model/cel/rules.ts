@@ -28,7 +28,7 @@ const compiled = new WeakMap<StructuralSchema, CompiledRules>()
 const none: CompiledRules = { rules: [], faults: [] }
 
 /** The rules of one place of a schema, compiled once. */
-export function rulesOf(schema: StructuralSchema, isResource: boolean): CompiledRules {
+export function celRulesOf(schema: StructuralSchema, isResource: boolean): CompiledRules {
   const rules = schema['x-kubernetes-validations']
   if (rules === undefined || rules.length === 0) return none
   const known = compiled.get(schema)

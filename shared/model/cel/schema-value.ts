@@ -3,19 +3,19 @@ import { hasField } from '../schema/own-field.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { readDuration, readTimestamp } from './times.ts'
 import { listOf, mapOf, objectOf, plain, type Type } from './type.ts'
-import { Duration, Failure, Timestamp, ValueMap, type Result, type Value } from './value.ts'
+import { CelDuration, CelFailure, Timestamp, ValueMap, type Result, type Value } from './value.ts'
 
 /** What a schema and the values that fit it are to expressions. */
-export interface Shape {
+export interface SchemaShape {
   readonly type: Type
   read(json: Json): Result
 }
 
-const shapes = new WeakMap<StructuralSchema, { readonly shape: Shape | undefined }>()
-const resources = new WeakMap<StructuralSchema, { readonly shape: Shape | undefined }>()
+const shapes = new WeakMap<StructuralSchema, { readonly shape: SchemaShape | undefined }>()
+const resources = new WeakMap<StructuralSchema, { readonly shape: SchemaShape | undefined }>()
 
 /** Undefined for what has no type: expressions do not see it. `isResource`: with the fields that every object has. */
-export function shapeOf(schema: StructuralSchema, isResource = false): Shape | undefined {
+export function shapeOf(schema: StructuralSchema, isResource = false): SchemaShape | undefined {
   const isWhole = isResource || schema['x-kubernetes-embedded-resource'] === true
   const known = (isWhole ? resources : shapes).get(schema)
   if (known !== undefined) return known.shape
@@ -24,7 +24,7 @@ export function shapeOf(schema: StructuralSchema, isResource = false): Shape | u
   return shape
 }
 
-function makeShape(schema: StructuralSchema, isWhole: boolean): Shape | undefined {
+function makeShape(schema: StructuralSchema, isWhole: boolean): SchemaShape | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return intOrString
   switch (schema.type) {
     case 'object':
@@ -48,20 +48,20 @@ function makeShape(schema: StructuralSchema, isWhole: boolean): Shape | undefine
 
 /** A null, where the schema lets one be; otherwise no value of its schema. */
 function unfit(json: Json): Result {
-  return json === null ? null : new Failure('the value does not fit its schema')
+  return json === null ? null : new CelFailure('the value does not fit its schema')
 }
 
-const text: Shape = { type: plain.string, read: (json) => (typeof json === 'string' ? json : unfit(json)) }
-const whole: Shape = {
+const text: SchemaShape = { type: plain.string, read: (json) => (typeof json === 'string' ? json : unfit(json)) }
+const whole: SchemaShape = {
   type: plain.int,
   read: (json) => (Number.isInteger(json) ? BigInt(json as number) : unfit(json)),
 }
-const intOrString: Shape = {
+const intOrString: SchemaShape = {
   type: plain.dyn,
   read: (json) => (typeof json === 'string' ? json : whole.read(json)),
 }
 
-function readText(type: Type, read: (text: string) => Value | undefined): Shape {
+function readText(type: Type, read: (text: string) => Value | undefined): SchemaShape {
   return { type, read: (json) => (typeof json === 'string' ? (read(json) ?? unfit(json)) : unfit(json)) }
 }
 
@@ -70,34 +70,34 @@ function timeOf(value: string): Timestamp | undefined {
   return ns === undefined ? undefined : new Timestamp(ns)
 }
 
-const texts: Readonly<Record<string, Shape>> = {
+const texts: Readonly<Record<string, SchemaShape>> = {
   byte: readText(plain.bytes, (value) => Uint8Array.from(atob(value), (character) => character.charCodeAt(0))),
   duration: readText(plain.duration, (value) => {
     const ns = readDuration(value)
-    return ns === undefined ? undefined : new Duration(ns)
+    return ns === undefined ? undefined : new CelDuration(ns)
   }),
   date: readText(plain.timestamp, (value) => timeOf(`${value}T00:00:00Z`)),
   'date-time': readText(plain.timestamp, timeOf),
 }
 
-function listShape(items: StructuralSchema): Shape | undefined {
+function listShape(items: StructuralSchema): SchemaShape | undefined {
   const shape = shapeOf(items)
   if (shape === undefined) return undefined
   const read = (json: Json): Result => (Array.isArray(json) ? readAll(json, shape) : unfit(json))
   return { type: listOf(shape.type), read }
 }
 
-function readAll(items: readonly Json[], { read }: Shape): Result {
+function readAll(items: readonly Json[], { read }: SchemaShape): Result {
   const values: Value[] = []
   for (const item of items) {
     const value = read(item)
-    if (value instanceof Failure) return value
+    if (value instanceof CelFailure) return value
     values.push(value)
   }
   return values
 }
 
-function mapShape(values: StructuralSchema): Shape | undefined {
+function mapShape(values: StructuralSchema): SchemaShape | undefined {
   const shape = shapeOf(values)
   if (shape === undefined) return undefined
   return {
@@ -108,10 +108,10 @@ function mapShape(values: StructuralSchema): Shape | undefined {
 
 interface Field {
   readonly name: string
-  readonly shape: Shape
+  readonly shape: SchemaShape
 }
 
-function objectShape(schema: StructuralSchema, isWhole: boolean): Shape {
+function objectShape(schema: StructuralSchema, isWhole: boolean): SchemaShape {
   const fields = new Map<string, Field>()
   const properties = { ...schema.properties, ...(isWhole ? resourceFields : {}) }
   for (const [name, property] of Object.entries(properties)) {
@@ -149,9 +149,9 @@ abstract class ReadMap extends ValueMap {
 /** A map of JSON. */
 class JsonMap extends ReadMap {
   readonly #json: JsonObject
-  readonly #shape: Shape
+  readonly #shape: SchemaShape
 
-  constructor(json: JsonObject, shape: Shape) {
+  constructor(json: JsonObject, shape: SchemaShape) {
     super()
     this.#json = json
     this.#shape = shape
@@ -212,7 +212,7 @@ const reserved = new Set(
 const escapes: Readonly<Record<string, string>> = { '.': '__dot__', '-': '__dash__', '/': '__slash__' }
 
 /** A field's name as expressions write it; undefined for one that they cannot. */
-export function escapeField(name: string): string | undefined {
+function escapeField(name: string): string | undefined {
   if (!/^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/.test(name)) return undefined
   if (reserved.has(name)) return `__${name}__`
   return name.replace(/__|[.\-/]/g, (part) => escapes[part] ?? '__underscores__')

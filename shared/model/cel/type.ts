@@ -59,7 +59,7 @@ export function optionalOf(type: Type): Type {
   return { kind: 'optional', name: 'optional_type', of: [type] }
 }
 
-export function typeOf(type: Type): Type {
+export function typeTypeOf(type: Type): Type {
   return { kind: 'type', name: 'type', of: [type] }
 }
 
@@ -67,11 +67,11 @@ export function objectOf(name: string, fields: ReadonlyMap<string, Type>): Type 
   return { kind: 'object', name, of: [], fields }
 }
 
-export function parameter(name: string): Type {
+function parameter(name: string): Type {
   return { kind: 'parameter', name, of: [] }
 }
 
-export function opaque(name: string): Type {
+function opaque(name: string): Type {
   return { kind: 'opaque', name, of: [] }
 }
 
@@ -172,7 +172,7 @@ export function parseType(text: string): Type {
   if (name === 'list') return listOf(first)
   if (name === 'map') return mapOf(first, second)
   if (name === 'optional') return optionalOf(first)
-  if (name === 'type') return typeOf(first)
+  if (name === 'type') return typeTypeOf(first)
   return opaque(name)
 }
 

@@ -3,10 +3,10 @@ import { keyIdentity } from '../schema/list-type.ts'
 import { child, duplicate, entry, fieldRequired, forbidden, invalid, type FieldError } from '../schema/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts'
 import { CostError, Meter } from './meter.ts'
-import { hasRules, rulesOf, type CompiledRule } from './rules.ts'
+import { hasRules, celRulesOf, type CompiledRule } from './rules.ts'
 import { createSameness, type Sameness } from './sameness.ts'
 import { shapeOf } from './schema-value.ts'
-import { Failure, Optional, type Result } from './value.ts'
+import { CelFailure, Optional, type Result } from './value.ts'
 
 /** What all rules of an object may cost together, in steps of the meter: about a twentieth of a second. */
 const ruleStepsMax = 300_000
@@ -97,7 +97,7 @@ function visitItems(items: readonly Json[], { schema, old, path }: Place, walk: 
 }
 
 function judge({ schema, value, old, path, isResource }: Place, walk: Walk): void {
-  const { rules } = rulesOf(schema, isResource)
+  const { rules } = celRulesOf(schema, isResource)
   if (rules.length === 0) return
   const shape = shapeOf(schema, isResource)
   const self = shape?.read(value) ?? null
@@ -105,14 +105,14 @@ function judge({ schema, value, old, path, isResource }: Place, walk: Walk): voi
   for (const rule of rules) {
     const isOptional = rule.rule.optionalOldSelf === true
     if (rule.usesOld && before === undefined && !isOptional) continue
-    const oldSelf: Result = isOptional ? optional(before) : (before ?? new Failure('there is no oldSelf'))
+    const oldSelf: Result = isOptional ? optional(before) : (before ?? new CelFailure('there is no oldSelf'))
     const error = judgeOne(rule, [self, oldSelf], { path, type: schema.type ?? 'object', meter: walk.meter })
     if (error !== undefined) walk.errors.push(error)
   }
 }
 
 function optional(value: Result | undefined): Result {
-  return value instanceof Failure ? value : new Optional(value)
+  return value instanceof CelFailure ? value : new Optional(value)
 }
 
 interface Judged {
@@ -129,7 +129,7 @@ function judgeOne(
   const result = program.run(values, meter)
   if (result === true) return undefined
   const field = rule.fieldPath === undefined || rule.fieldPath === '' ? path : joinPath(path, rule.fieldPath)
-  if (result instanceof Failure) return invalid(field, type, `${result.message} evaluating rule: ${nameOf(rule)}`)
+  if (result instanceof CelFailure) return invalid(field, type, `${result.message} evaluating rule: ${nameOf(rule)}`)
   const said = message?.run(values, meter)
   return errorOf(rule, { field, type, detail: messageOf(rule, said) })
 }

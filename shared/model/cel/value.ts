@@ -8,7 +8,7 @@ export type Value =
   | Uint8Array
   | Uint
   | Timestamp
-  | Duration
+  | CelDuration
   | Optional
   | TypeValue
   | ValueMap
@@ -16,7 +16,7 @@ export type Value =
   | readonly Value[]
 
 /** What an expression comes to where there is no value. It is no exception: `||` and `&&` may pass over it. */
-export class Failure {
+export class CelFailure {
   readonly message: string
 
   constructor(message: string) {
@@ -24,7 +24,7 @@ export class Failure {
   }
 }
 
-export type Result = Value | Failure
+export type Result = Value | CelFailure
 
 export class Uint {
   readonly value: bigint
@@ -43,7 +43,7 @@ export class Timestamp {
   }
 }
 
-export class Duration {
+export class CelDuration {
   readonly ns: bigint
 
   constructor(ns: bigint) {

@@ -1,6 +1,6 @@
 import { overloads, type Overload, type Run } from '../overload.ts'
 import { civilOf, type Civil } from '../times.ts'
-import { Failure, type Duration, type Timestamp } from '../value.ts'
+import { CelFailure, type CelDuration, type Timestamp } from '../value.ts'
 
 const billion = 1_000_000_000n
 
@@ -36,7 +36,7 @@ function part(of: (civil: Civil) => number): Run {
     meter.spend(2_000)
     const offset = offsetOf(zone as string, seconds)
     return offset === undefined
-      ? new Failure(`unknown time zone ${String(zone).slice(0, 100)}`)
+      ? new CelFailure(`unknown time zone ${String(zone).slice(0, 100)}`)
       : BigInt(of(civilOf(seconds + offset)))
   }
 }
@@ -63,8 +63,8 @@ export const calendar: readonly Overload[] = overloads({
       [`timestamp.${name}(string) int`, run],
     ]),
   ),
-  'duration.getHours() int': ([a]) => (a as Duration).ns / (3_600n * billion),
-  'duration.getMinutes() int': ([a]) => (a as Duration).ns / (60n * billion),
-  'duration.getSeconds() int': ([a]) => (a as Duration).ns / billion,
-  'duration.getMilliseconds() int': ([a]) => (a as Duration).ns / 1_000_000n,
+  'duration.getHours() int': ([a]) => (a as CelDuration).ns / (3_600n * billion),
+  'duration.getMinutes() int': ([a]) => (a as CelDuration).ns / (60n * billion),
+  'duration.getSeconds() int': ([a]) => (a as CelDuration).ns / billion,
+  'duration.getMilliseconds() int': ([a]) => (a as CelDuration).ns / 1_000_000n,
 })

@@ -29,11 +29,11 @@ export function sliceOf(points: string | readonly string[], from: number, to?: n
 }
 
 /** The place of a code unit, counted in code points. */
-export function placeOf(text: string, unit: number): number {
+export function codePlaceOf(text: string, unit: number): number {
   return unit < 0 ? unit : codePoints(text.slice(0, unit))
 }
 
 /** The code unit of a place. */
-export function unitOf(text: string, place: number): number {
+export function codeUnitOf(text: string, place: number): number {
   return surrogates.test(text) ? Array.from(text).slice(0, place).join('').length : place
 }

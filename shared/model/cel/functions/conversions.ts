@@ -3,8 +3,8 @@ import type { Meter } from '../meter.ts'
 import { overloads, spendText, type Overload } from '../overload.ts'
 import { showDuration, showTimestamp, readDuration, readTimestamp } from '../times.ts'
 import {
-  Duration,
-  Failure,
+  CelDuration,
+  CelFailure,
   TypeValue,
   type Result,
   type Timestamp,
@@ -16,12 +16,12 @@ import { codePoints, spendPoints } from './code-points.ts'
 import { moment, naturalNumber, wholeNumber } from './operators.ts'
 
 function fromDouble(value: number): Result {
-  if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) return new Failure('integer overflow')
+  if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) return new CelFailure('integer overflow')
   return BigInt(Math.trunc(value))
 }
 
-function failure(text: string, type: string): Failure {
-  return new Failure(`type conversion error from 'string' to '${type}': ${text.slice(0, 100)}`)
+function failure(text: string, type: string): CelFailure {
+  return new CelFailure(`type conversion error from 'string' to '${type}': ${text.slice(0, 100)}`)
 }
 
 function toInt(text: string): Result {
@@ -52,7 +52,7 @@ function toText(bytes: Uint8Array): Result {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    if (error instanceof TypeError) return new Failure('invalid UTF-8 in bytes, cannot convert to string')
+    if (error instanceof TypeError) return new CelFailure('invalid UTF-8 in bytes, cannot convert to string')
     throw error
   }
 }
@@ -84,7 +84,7 @@ export const conversions: readonly Overload[] = overloads({
   'int(double) int': ([a]) => fromDouble(a as number),
   'int(string) int': ([a]) => toInt(a as string),
   'int(timestamp) int': ([a]) => floorSeconds((a as Timestamp).ns),
-  'int(duration) int': ([a]) => (a as Duration).ns,
+  'int(duration) int': ([a]) => (a as CelDuration).ns,
   'uint(uint) uint': ([a]) => a as Value,
   'uint(int) uint': ([a]) => naturalNumber(a as bigint),
   'uint(double) uint': ([a]) => {
@@ -105,7 +105,7 @@ export const conversions: readonly Overload[] = overloads({
   'string(uint) string': ([a]) => String((a as Uint).value),
   'string(double) string': ([a]) => showDouble(a as number),
   'string(timestamp) string': ([a]) => showTimestamp((a as Timestamp).ns),
-  'string(duration) string': ([a]) => showDuration((a as Duration).ns),
+  'string(duration) string': ([a]) => showDuration((a as CelDuration).ns),
   'string(bytes) string': ([a], meter) => {
     meter.spend((a as Uint8Array).length >> 3)
     return toText(a as Uint8Array)
@@ -124,9 +124,9 @@ export const conversions: readonly Overload[] = overloads({
   'duration(duration) duration': ([a]) => a as Value,
   'duration(string) duration': ([a]) => {
     const ns = readDuration(a as string)
-    return ns === undefined ? failure(a as string, 'google.protobuf.Duration') : new Duration(ns)
+    return ns === undefined ? failure(a as string, 'google.protobuf.Duration') : new CelDuration(ns)
   },
-  'duration(int) duration': ([a]) => new Duration(a as bigint),
+  'duration(int) duration': ([a]) => new CelDuration(a as bigint),
 })
 
 function floorSeconds(ns: bigint): bigint {

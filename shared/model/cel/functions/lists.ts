@@ -2,8 +2,8 @@ import { RE2JS } from 're2js'
 import { isSame } from '../equality.ts'
 import { overloads, type Overload, type Run } from '../overload.ts'
 import type { Meter } from '../meter.ts'
-import { Duration, Failure, Optional, type Result, type Uint, type Value } from '../value.ts'
-import { compare, naturalNumber, wholeNumber } from './operators.ts'
+import { CelDuration, CelFailure, Optional, type Result, type Uint, type Value } from '../value.ts'
+import { compareValues, naturalNumber, wholeNumber } from './operators.ts'
 import { patternOf } from './strings.ts'
 
 type Values = readonly Value[]
@@ -12,17 +12,17 @@ function extreme(name: 'min' | 'max'): Run {
   return ([list], meter) => {
     const values = list as Values
     const [first] = values
-    if (first === undefined) return new Failure(`${name} called on empty list`)
+    if (first === undefined) return new CelFailure(`${name} called on empty list`)
     meter.spend(values.length * 2)
     const isBetter = (order: number): boolean => (name === 'min' ? order < 0 : order > 0)
-    return values.reduce((best, value) => (isBetter(compare(value, best)) ? value : best), first)
+    return values.reduce((best, value) => (isBetter(compareValues(value, best)) ? value : best), first)
   }
 }
 
 const isSorted: Run = ([list], meter) => {
   const values = list as Values
   meter.spend(values.length * 2)
-  return values.every((value, i) => i === 0 || compare(values[i - 1] as Value, value) <= 0)
+  return values.every((value, i) => i === 0 || compareValues(values[i - 1] as Value, value) <= 0)
 }
 
 function places(find: 'first' | 'last'): Run {
@@ -59,7 +59,7 @@ const listTable: Readonly<Record<string, Run>> = {
   ),
   'list(double).sum() double': sum((values) => values.reduce((all: number, one) => all + (one as number), 0)),
   'list(duration).sum() duration': sum(
-    (values) => new Duration(values.reduce((all: bigint, one) => all + (one as Duration).ns, 0n)),
+    (values) => new CelDuration(values.reduce((all: bigint, one) => all + (one as CelDuration).ns, 0n)),
   ),
   'list(A).indexOf(A) int': places('first'),
   'list(A).lastIndexOf(A) int': places('last'),
@@ -75,7 +75,7 @@ const optionalTable: Readonly<Record<string, Run>> = {
   'optional.of(A) optional(A)': ([a]) => new Optional(a),
   'optional.ofNonZeroValue(A) optional(A)': ([a]) => new Optional(isZero(a as Value) ? undefined : a),
   'optional(A).hasValue() bool': ([a]) => (a as Optional).value !== undefined,
-  'optional(A).value() A': ([a]) => (a as Optional).value ?? new Failure('optional.none() dereference'),
+  'optional(A).value() A': ([a]) => (a as Optional).value ?? new CelFailure('optional.none() dereference'),
   'optional(A).orValue(A) A': ([a, b]) => (a as Optional).value ?? (b as Value),
   'optional(A).or(optional(A)) optional(A)': ([a, b]) => ((a as Optional).value === undefined ? b : a) as Value,
 }
@@ -89,7 +89,7 @@ function isZero(value: Value): boolean {
 /** All places of a text where a pattern matches, or the first so many. */
 function findAll(text: string, source: string, most: number, meter: Meter): Result {
   const pattern = patternOf(source, meter)
-  if (pattern instanceof Failure) return pattern
+  if (pattern instanceof CelFailure) return pattern
   const found: string[] = []
   meter.spend(text.length * pattern.stepsPerCharacter)
   const matcher = RE2JS.compile(source).matcher(text)
@@ -114,7 +114,7 @@ const regexTable: Readonly<Record<string, Run>> = {
 
 function matches(text: string, source: string, meter: Meter): Result {
   const pattern = patternOf(source, meter)
-  if (pattern instanceof Failure) return pattern
+  if (pattern instanceof CelFailure) return pattern
   meter.spend(1 + text.length * pattern.stepsPerCharacter)
   return pattern.matches(text)
 }

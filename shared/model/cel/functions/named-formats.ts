@@ -4,7 +4,7 @@ import { Opaque, Optional, type Value } from '../value.ts'
 import { readUrl } from './url.ts'
 
 /** A form that texts have. */
-export class NamedFormat extends Opaque {
+class NamedFormat extends Opaque {
   readonly type = 'kubernetes.NamedFormat'
   readonly name: string
 

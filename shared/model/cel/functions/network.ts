@@ -1,8 +1,8 @@
 import { overloads, type Overload } from '../overload.ts'
-import { Failure, Opaque, type Result, type Value } from '../value.ts'
+import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** An address of the internet, of either family. */
-export class Address extends Opaque {
+class Address extends Opaque {
   readonly type = 'net.IP'
   readonly bits: bigint
   readonly family: 4 | 6
@@ -19,7 +19,7 @@ export class Address extends Opaque {
 }
 
 /** An address with the length of its network. */
-export class Network extends Opaque {
+class Network extends Opaque {
   readonly type = 'net.CIDR'
   readonly address: Address
   readonly length: number
@@ -36,7 +36,7 @@ export class Network extends Opaque {
 }
 
 /** Undefined for a text that is none; addresses with a zone, and IPv4 within IPv6, are none to Kubernetes. */
-export function readAddress(text: string): Address | undefined {
+function readAddress(text: string): Address | undefined {
   return text.length > 64 ? undefined : text.includes(':') ? readV6(text) : readV4(text)
 }
 
@@ -86,7 +86,7 @@ function longestZeros(groups: readonly number[]): { readonly start: number; read
   return best
 }
 
-export function readNetwork(text: string): Network | undefined {
+function readNetwork(text: string): Network | undefined {
   const [address = '', length = '', more] = text.split('/')
   const read = readAddress(address)
   if (read === undefined || more !== undefined || !/^(?:0|[1-9]\d{0,2})$/.test(length)) return undefined
@@ -125,13 +125,14 @@ const isBroadcast = isIn('255.255.255.255/32')
 
 function toAddress(text: string): Result {
   return (
-    readAddress(text) ?? new Failure(`IP Address '${text.slice(0, 100)}' parse error during conversion from string`)
+    readAddress(text) ?? new CelFailure(`IP Address '${text.slice(0, 100)}' parse error during conversion from string`)
   )
 }
 
 function toNetwork(text: string): Result {
   return (
-    readNetwork(text) ?? new Failure(`network address parse error during conversion from string: ${text.slice(0, 100)}`)
+    readNetwork(text) ??
+    new CelFailure(`network address parse error during conversion from string: ${text.slice(0, 100)}`)
   )
 }
 

@@ -1,17 +1,17 @@
 import { compareBytes, compareTexts, isSame, numberOf } from '../equality.ts'
 import { overloads, spendText, type Overload, type Run } from '../overload.ts'
-import { Duration, Failure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
+import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
 
 /** What the signs of CEL do. */
 
-const overflow = new Failure('integer overflow')
+const overflow = new CelFailure('integer overflow')
 
 export function wholeNumber(value: bigint): Result {
   return BigInt.asIntN(64, value) === value ? value : overflow
 }
 
 export function naturalNumber(value: bigint): Result {
-  return BigInt.asUintN(64, value) === value ? new Uint(value) : new Failure('unsigned integer overflow')
+  return BigInt.asUintN(64, value) === value ? new Uint(value) : new CelFailure('unsigned integer overflow')
 }
 
 function onInts(calculate: (a: bigint, b: bigint) => bigint): Run {
@@ -26,32 +26,32 @@ function onDoubles(calculate: (a: number, b: number) => number): Run {
   return ([a, b]) => calculate(a as number, b as number)
 }
 
-const byZero = new Failure('division by zero')
-const moduloZero = new Failure('modulus by zero')
+const byZero = new CelFailure('division by zero')
+const moduloZero = new CelFailure('modulus by zero')
 
-function divided(run: Run, failure: Failure): Run {
+function divided(run: Run, failure: CelFailure): Run {
   return (args, meter) => (numberOf(args[1]) === 0n ? failure : run(args, meter))
 }
 
 const nsMax = (1n << 63n) - 1n
 
 function span(ns: bigint): Result {
-  return ns > nsMax || ns < -nsMax - 1n ? new Failure('duration overflow') : new Duration(ns)
+  return ns > nsMax || ns < -nsMax - 1n ? new CelFailure('duration overflow') : new CelDuration(ns)
 }
 
 const firstNs = -62_135_596_800_000_000_000n
 const lastNs = 253_402_300_799_999_999_999n
 
 export function moment(ns: bigint): Result {
-  return ns < firstNs || ns > lastNs ? new Failure('timestamp overflow') : new Timestamp(ns)
+  return ns < firstNs || ns > lastNs ? new CelFailure('timestamp overflow') : new Timestamp(ns)
 }
 
 const times: Readonly<Record<string, Run>> = {
-  '_+_(duration, duration) duration': ([a, b]) => span((a as Duration).ns + (b as Duration).ns),
-  '_-_(duration, duration) duration': ([a, b]) => span((a as Duration).ns - (b as Duration).ns),
-  '_+_(timestamp, duration) timestamp': ([a, b]) => moment((a as Timestamp).ns + (b as Duration).ns),
-  '_+_(duration, timestamp) timestamp': ([a, b]) => moment((a as Duration).ns + (b as Timestamp).ns),
-  '_-_(timestamp, duration) timestamp': ([a, b]) => moment((a as Timestamp).ns - (b as Duration).ns),
+  '_+_(duration, duration) duration': ([a, b]) => span((a as CelDuration).ns + (b as CelDuration).ns),
+  '_-_(duration, duration) duration': ([a, b]) => span((a as CelDuration).ns - (b as CelDuration).ns),
+  '_+_(timestamp, duration) timestamp': ([a, b]) => moment((a as Timestamp).ns + (b as CelDuration).ns),
+  '_+_(duration, timestamp) timestamp': ([a, b]) => moment((a as CelDuration).ns + (b as Timestamp).ns),
+  '_-_(timestamp, duration) timestamp': ([a, b]) => moment((a as Timestamp).ns - (b as CelDuration).ns),
   '_-_(timestamp, timestamp) duration': ([a, b]) => span((a as Timestamp).ns - (b as Timestamp).ns),
 }
 
@@ -130,7 +130,7 @@ function comparisons(): Readonly<Record<string, Run>> {
         `${sign}(${a}, ${b}) bool`,
         ([one, other], meter) => {
           if (typeof one === 'string') spendText(meter, one)
-          const order = compare(one as Value, other as Value)
+          const order = compareValues(one as Value, other as Value)
           return !Number.isNaN(order) && holds(order)
         },
       ]),
@@ -139,13 +139,13 @@ function comparisons(): Readonly<Record<string, Run>> {
 }
 
 /** Below zero if the first is less; NaN if there is no order. */
-export function compare(a: Value, b: Value): number {
+export function compareValues(a: Value, b: Value): number {
   const [x, y] = [numberOf(a), numberOf(b)]
   if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : isSameOrder(x, y)
   if (typeof a === 'string') return compareTexts(a, b as string)
   if (typeof a === 'boolean') return Number(a) - Number(b)
   if (a instanceof Uint8Array) return compareBytes(a, b as Uint8Array)
-  const [one, other] = [(a as Timestamp | Duration).ns, (b as Timestamp | Duration).ns]
+  const [one, other] = [(a as Timestamp | CelDuration).ns, (b as Timestamp | CelDuration).ns]
   return one < other ? -1 : one > other ? 1 : 0
 }
 

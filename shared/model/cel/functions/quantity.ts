@@ -1,8 +1,8 @@
 import { overloads, type Overload, type Run } from '../overload.ts'
-import { Failure, Opaque, type Result, type Value } from '../value.ts'
+import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** An amount as Kubernetes writes it: `1.5Gi`, `100m`. It counts in thousand-millionths. */
-export class Quantity extends Opaque {
+class Quantity extends Opaque {
   readonly type = 'kubernetes.Quantity'
   readonly nano: bigint
 
@@ -22,7 +22,7 @@ const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 
 /** Undefined for a text that is no quantity. */
-export function readQuantity(text: string): Quantity | undefined {
+function readQuantity(text: string): Quantity | undefined {
   const found = text.length > 100 ? null : form.exec(text)
   if (found === null) return undefined
   const [, sign, whole = '', fraction = '', bare = '', suffix, exponent] = found
@@ -53,7 +53,7 @@ function calculated(calculate: (a: bigint, b: bigint) => bigint, scaled: 'quanti
 }
 
 function toQuantity(text: string): Result {
-  return readQuantity(text) ?? new Failure(`quantities must match the regular expression: ${text.slice(0, 100)}`)
+  return readQuantity(text) ?? new CelFailure(`quantities must match the regular expression: ${text.slice(0, 100)}`)
 }
 
 export const quantities: readonly Overload[] = overloads({
@@ -61,7 +61,7 @@ export const quantities: readonly Overload[] = overloads({
   'isQuantity(string) bool': ([a]) => readQuantity(a as string) !== undefined,
   'kubernetes.Quantity.isInteger() bool': ([a]) => isWhole(nanoOf(a)),
   'kubernetes.Quantity.asInteger() int': ([a]) =>
-    isWhole(nanoOf(a)) ? nanoOf(a) / one : new Failure('cannot convert value to integer'),
+    isWhole(nanoOf(a)) ? nanoOf(a) / one : new CelFailure('cannot convert value to integer'),
   'kubernetes.Quantity.asApproximateFloat() double': ([a]) => Number(nanoOf(a)) / Number(one),
   'kubernetes.Quantity.add(kubernetes.Quantity) kubernetes.Quantity': calculated((a, b) => a + b, 'quantities'),
   'kubernetes.Quantity.add(int) kubernetes.Quantity': calculated((a, b) => a + b, 'int'),

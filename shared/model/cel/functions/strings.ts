@@ -1,11 +1,12 @@
+import { quote } from '../../schema/field-error.ts'
 import { compilePattern, type Pattern } from '../../schema/pattern.ts'
 import type { Meter } from '../meter.ts'
 import { overloads, spendText, type Overload, type Run } from '../overload.ts'
-import { Failure, type Result, type Value } from '../value.ts'
-import { codePoints, placeOf, pointsOf, sliceOf, spendPoints, unitOf } from './code-points.ts'
+import { CelFailure, type Result, type Value } from '../value.ts'
+import { codePoints, codePlaceOf, pointsOf, sliceOf, spendPoints, codeUnitOf } from './code-points.ts'
 import { formatText } from './format-text.ts'
 
-const outOfRange = (index: number): Failure => new Failure(`index out of range: ${index}`)
+const outOfRange = (index: number): CelFailure => new CelFailure(`index out of range: ${index}`)
 
 function onTexts(run: (a: string, b: string) => Value): Run {
   return ([a, b], meter) => {
@@ -21,11 +22,11 @@ function onText(run: (text: string) => Value): Run {
   }
 }
 
-const patterns = new Map<string, Pattern | Failure>()
+const patterns = new Map<string, Pattern | CelFailure>()
 const patternsMax = 1_000
 
 /** A pattern that is compiled once; a failure for a text that is none. */
-export function patternOf(source: string, meter: Meter): Pattern | Failure {
+export function patternOf(source: string, meter: Meter): Pattern | CelFailure {
   const known = patterns.get(source)
   if (known !== undefined) return known
   meter.spend(source.length * 100)
@@ -35,11 +36,11 @@ export function patternOf(source: string, meter: Meter): Pattern | Failure {
   return pattern
 }
 
-function tryCompile(source: string): Pattern | Failure {
+function tryCompile(source: string): Pattern | CelFailure {
   try {
     return compilePattern(source)
   } catch (error) {
-    return new Failure(error instanceof Error ? error.message : String(error))
+    return new CelFailure(error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -53,14 +54,14 @@ function indexOf(text: string, sought: string, from: number): Result {
   const length = codePoints(text)
   if (from < 0 || from > length) return outOfRange(from)
   if (sought === '') return BigInt(from)
-  return BigInt(placeOf(text, text.indexOf(sought, unitOf(text, from))))
+  return BigInt(codePlaceOf(text, text.indexOf(sought, codeUnitOf(text, from))))
 }
 
 function lastIndexOf(text: string, sought: string, from: number): Result {
   const length = codePoints(text)
   if (from < 0 || from > length) return outOfRange(from)
   if (sought === '') return BigInt(from)
-  return BigInt(placeOf(text, text.lastIndexOf(sought, unitOf(text, from))))
+  return BigInt(codePlaceOf(text, text.lastIndexOf(sought, codeUnitOf(text, from))))
 }
 
 function substring(text: string, from: number, to?: number): Result {
@@ -68,7 +69,9 @@ function substring(text: string, from: number, to?: number): Result {
   const end = to ?? points.length
   if (from < 0 || from > points.length) return outOfRange(from)
   if (end < 0 || end > points.length) return outOfRange(end)
-  return from > end ? new Failure(`invalid substring range. start: ${from}, end: ${end}`) : sliceOf(points, from, end)
+  return from > end
+    ? new CelFailure(`invalid substring range. start: ${from}, end: ${end}`)
+    : sliceOf(points, from, end)
 }
 
 function replace([text, sought, by]: readonly string[], most: number, meter: Meter): Result {
@@ -101,22 +104,6 @@ function lower(text: string): string {
 
 function upper(text: string): string {
   return text.replace(/[a-z]+/g, (part) => part.toUpperCase())
-}
-
-function quoted(text: string): string {
-  const escapes: Readonly<Record<string, string>> = {
-    '\x07': '\\a',
-    '\b': '\\b',
-    '\f': '\\f',
-    '\n': '\\n',
-    '\r': '\\r',
-    '\t': '\\t',
-    '\v': '\\v',
-    '\\': '\\\\',
-    '"': '\\"',
-  }
-  // oxlint-disable-next-line no-control-regex -- these are escaped
-  return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (character) => escapes[character] ?? character)}"`
 }
 
 const joined: Run = ([list, by = ''], meter) => {
@@ -176,6 +163,6 @@ export const strings: readonly Overload[] = overloads({
   'string.split(string, int) list(string)': splitting,
   'list(string).join() string': joined,
   'list(string).join(string) string': joined,
-  'strings.quote(string) string': onText(quoted),
+  'strings.quote(string) string': onText(quote),
   'string.format(list(dyn)) string': ([a, b], meter) => formatText(a as string, b as readonly Value[], meter),
 })

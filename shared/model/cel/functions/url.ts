@@ -1,5 +1,5 @@
 import { overloads, spendText, type Overload, type Run } from '../overload.ts'
-import { BuiltMap, Failure, keyName, Opaque, type Result, type Value } from '../value.ts'
+import { BuiltMap, CelFailure, keyName, Opaque, type Result, type Value } from '../value.ts'
 
 /** What Go's `url.ParseRequestURI` takes: a URL with a scheme, or an absolute path. */
 export class Url extends Opaque {
@@ -76,7 +76,7 @@ function of(read: (url: Url) => Result): Run {
 export const urls: readonly Overload[] = overloads({
   'url(string) kubernetes.URL': ([a], meter) => {
     spendText(meter, a as string)
-    return readUrl(a as string) ?? new Failure(`URL parse error during conversion from string: ${shorten(a)}`)
+    return readUrl(a as string) ?? new CelFailure(`URL parse error during conversion from string: ${shorten(a)}`)
   },
   'isURL(string) bool': ([a], meter) => {
     spendText(meter, a as string)
