@@ -10,13 +10,20 @@ const issuer = readContext('issuer')
 const alarmEmail = readContext('alarmEmail')
 const subnetGroup = readContext('rdsSubnetGroup')
 const securityGroups = readContext('rdsSecurityGroups')?.split(',')
+const vpcId = readContext('vpc')
+const subnetIds = readContext('subnets')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   adminPrincipals: (readContext('admins') ?? '').split(',').filter((principal) => principal !== ''),
   issuers: issuer === undefined ? [] : [{ issuer, audience: readContext('audience') ?? 'setpoint' }],
   disposable: readContext('disposable') === 'true',
   frugal: readContext('frugal') === 'true',
   ...(alarmEmail !== undefined && { alarmEmail }),
-  databases: { ...(subnetGroup !== undefined && { subnetGroup }), ...(securityGroups && { securityGroups }) },
+  databases: {
+    ...(subnetGroup !== undefined && { subnetGroup }),
+    ...(securityGroups && { securityGroups }),
+    ...(vpcId !== undefined && { vpcId }),
+    ...(subnetIds && { subnetIds }),
+  },
   description: 'Setpoint: a Kubernetes-style control plane without a cluster',
 })
 Tags.of(stack).add('project', 'setpoint')

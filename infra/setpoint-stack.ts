@@ -1,9 +1,10 @@
 import { Annotations, CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
 import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane } from './constructs/control-plane.ts'
-import { Controller } from './constructs/controller.ts'
+import { Controller, type ControllerProps } from './constructs/controller.ts'
 import { DumpArchive } from './constructs/dump-archive.ts'
 import type { TokenIssuer } from './constructs/principals.ts'
 import { allowRds } from './constructs/rds-access.ts'
@@ -15,7 +16,7 @@ export interface SetpointStackProps extends StackProps {
   readonly issuers: readonly TokenIssuer[]
   /** Who gets the alarms by mail. */
   readonly alarmEmail?: string
-  /** Where the servers of PostgresClusters are. Default: the account's default VPC. */
+  /** Where the servers of PostgresClusters are, and what reaches them. Default: the account's default VPC, and nothing. */
   readonly databases?: DatabasePlace
   /** Whether the objects go with the stack: for trying out. */
   readonly disposable: boolean
@@ -26,8 +27,12 @@ export interface SetpointStackProps extends StackProps {
 export interface DatabasePlace {
   /** The name of a DB subnet group. */
   readonly subnetGroup?: string
-  /** Ids of VPC security groups. */
+  /** Ids of VPC security groups: of the servers, and of the functions that reach them. */
   readonly securityGroups?: readonly string[]
+  /** The VPC of the servers. Functions that open connections to databases run in it. */
+  readonly vpcId?: string
+  /** Ids of private subnets of it, for these functions. */
+  readonly subnetIds?: readonly string[]
 }
 
 /** A control plane with the reconcilers that come with the project. */
@@ -40,7 +45,7 @@ export class SetpointStack extends Stack {
       reconcilers: shippedReconcilers,
       adminPrincipals: props.adminPrincipals,
       issuers: props.issuers,
-      removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+      removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     const dumps = new DumpArchive(this, 'Dumps')
     const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -49,6 +54,8 @@ export class SetpointStack extends Stack {
       BackupPolicy: dumps.environment,
       Job: { ...dumps.environment, ...knowsRds },
     }
+    const network = networkOf(this, props.databases)
+    if (network === undefined) Annotations.of(this).addWarningV2('setpoint:no-network', unreachable)
     for (const { name, kind } of this.controlPlane.reconcilers) {
       const { function: worker } = new Controller(this, pascalCase(name), {
         controlPlane: this.controlPlane,
@@ -57,6 +64,7 @@ export class SetpointStack extends Stack {
         environment: environments[kind] ?? {},
         alarms: props.frugal !== true,
         dashboard: props.frugal !== true,
+        ...(connecting.includes(kind) && network),
       })
       if (kind === 'PostgresCluster') allowRds(worker)
       if (kind === 'BackupPolicy') dumps.allowRemoving(worker)
@@ -83,6 +91,33 @@ export class SetpointStack extends Stack {
 
 const nobody =
   'nobody may call the API: say who, as in -c admins=arn:aws:iam::123456789012:role/Admin (several with commas between)'
+
+const unreachable =
+  'databases cannot be reached: RDS servers are private. Say where they are, as in -c vpc=vpc-1 -c subnets=subnet-1,subnet-2 -c rdsSecurityGroups=sg-1. Until then PostgresDatabases and Jobs fail to connect'
+
+/** The kinds whose functions open connections to databases. */
+const connecting: readonly string[] = ['PostgresDatabase', 'Job']
+
+type Network = Required<Pick<ControllerProps, 'vpc' | 'vpcSubnets' | 'securityGroups'>>
+
+/** Nothing is looked up: a synthesis needs no account. */
+function networkOf(scope: Construct, place: DatabasePlace = {}): Network | undefined {
+  const { vpcId, subnetIds = [], securityGroups = [], subnetGroup } = place
+  if (vpcId === undefined && subnetIds.length === 0 && subnetGroup === undefined) return undefined
+  if (vpcId === undefined || subnetIds.length === 0 || securityGroups.length === 0)
+    throw new Error('databases in a VPC need all of -c vpc=…, -c subnets=… and -c rdsSecurityGroups=…')
+  // Zones are asked for and used by nothing here.
+  const availabilityZones = subnetIds.map((_, i) => `zone-${i}`)
+  const vpc = ec2.Vpc.fromVpcAttributes(scope, 'Vpc', { vpcId, availabilityZones, privateSubnetIds: [...subnetIds] })
+  return {
+    vpc,
+    vpcSubnets: { subnets: vpc.privateSubnets },
+    // Whoever set the groups up says what they may reach.
+    securityGroups: securityGroups.map((id, i) =>
+      ec2.SecurityGroup.fromSecurityGroupId(scope, `Group${i}`, id, { mutable: false }),
+    ),
+  }
+}
 
 /** Without it Node knows no authority of RDS (functions/reconcilers/postgres/sql/transport.ts). */
 const knowsRds = { NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem' } as const

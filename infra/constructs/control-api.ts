@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Duration, Names, RemovalPolicy } from 'aws-cdk-lib'
 import * as apigateway from 'aws-cdk-lib/aws-apigateway'
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { IInterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
@@ -69,6 +69,8 @@ export class ControlApi extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     })
     this.restApi = new apigateway.RestApi(this, 'RestApi', {
+      // CloudWatch knows an API by its name only: two of one name would raise each other's alarms.
+      restApiName: Names.uniqueResourceName(this, { separator: '-', maxLength: 100 }),
       description: 'The API of a Setpoint control plane, for kubectl',
       ...placeOf(props),
       ...nameOf(props),
@@ -175,7 +177,6 @@ function stageOf(props: ControlApiProps, accessLogs: logs.LogGroup): apigateway.
     throttlingBurstLimit: props.throttlingBurstLimit ?? 400,
     accessLogDestination: new apigateway.LogGroupLogDestination(accessLogs),
     accessLogFormat: apigateway.AccessLogFormat.custom(JSON.stringify(accessLogFields)),
-    metricsEnabled: true,
     tracingEnabled: props.tracing,
   }
 }

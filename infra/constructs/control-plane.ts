@@ -15,7 +15,7 @@ import { overview, type ShownPlane } from '../dashboards/overview.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
-import { objectTable, type ObjectTableOptions } from './object-table.ts'
+import { indexNames, objectTable, type ObjectTableOptions } from './object-table.ts'
 import {
   planeFunctions,
   systemTimeout,
@@ -269,11 +269,11 @@ export class ControlPlane extends Construct {
   }
 
   private startTicking(): void {
-    // A tick that fails or comes late is made up for by the next one.
-    const target = new targets.LambdaFunction(this.functions.resync, {
-      retryAttempts: 0,
-      maxEventAge: Duration.minutes(1),
-    })
+    // A tick that fails or comes late is made up for by the next one: EventBridge hands none over twice, and Lambda,
+    // which would try for six hours by itself, runs none twice.
+    const once = { retryAttempts: 0, maxEventAge: Duration.minutes(1) }
+    this.functions.resync.configureAsyncInvoke(once)
+    const target = new targets.LambdaFunction(this.functions.resync, once)
     new events.Rule(this, 'Tick', { schedule: events.Schedule.rate(Duration.minutes(1)), targets: [target] })
   }
 
@@ -285,6 +285,7 @@ export class ControlPlane extends Construct {
       metrics: this.metrics,
       restApi: this.api.restApi,
       table: this.table,
+      indexes: indexNames,
       relay: this.functions.relay,
       functions: { ...this.functions, ...Object.fromEntries(workers) },
       queues: { system: this.systemQueue, ...Object.fromEntries(shownQueues) },

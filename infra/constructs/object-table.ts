@@ -5,10 +5,17 @@ import type { Construct } from 'constructs'
 
 export interface ObjectTableOptions {
   /**
-   * What becomes of the objects when the stack goes. With RETAIN the table is protected against deletion, too.
-   * @default RemovalPolicy.RETAIN
+   * What becomes of the objects when the stack goes. With the default the table stays, unless it is the stack's first
+   * deployment that failed: then it is empty, and goes with the rest.
+   * @default RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
    */
   readonly removalPolicy?: RemovalPolicy
+  /**
+   * Whether DynamoDB refuses to delete the table. Switch it on after the first deployment: if that one fails,
+   * CloudFormation could not take the table back. A table that is deleted can be restored for 35 days in any case.
+   * @default false
+   */
+  readonly deletionProtection?: boolean
   /**
    * A key of your own for the objects, Secrets among them.
    * @default - the key that DynamoDB owns
@@ -26,7 +33,11 @@ export interface ObjectTableOptions {
  * with.
  */
 export function objectTable(scope: Construct, id: string, options: ObjectTableOptions): dynamodb.Table {
-  const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey, pointInTimeRecovery = true } = options
+  const {
+    removalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    encryptionKey,
+    pointInTimeRecovery = true,
+  } = options
   const table = new dynamodb.Table(scope, id, {
     ...keys,
     billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
@@ -34,7 +45,7 @@ export function objectTable(scope: Construct, id: string, options: ObjectTableOp
     timeToLiveAttribute,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: pointInTimeRecovery },
     removalPolicy,
-    deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+    deletionProtection: options.deletionProtection ?? false,
     ...(encryptionKey !== undefined && {
       encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
       encryptionKey,
@@ -57,6 +68,8 @@ const indexes = {
 }
 
 export type TableIndex = keyof typeof indexes
+
+export const indexNames = Object.keys(indexes) as readonly TableIndex[]
 
 /** The ARNs of a table's indexes, for a policy without a star. */
 export function indexArns(table: dynamodb.Table, names: readonly TableIndex[]): readonly string[] {

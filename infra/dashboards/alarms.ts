@@ -126,8 +126,13 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
       id: 'TableThrottled',
       description:
         'DynamoDB turns requests of the control plane away: one partition is hot, or a table quota is reached.',
-      metric: sumOf({ reads: 'ReadThrottleEvents', writes: 'WriteThrottleEvents' }, (name) =>
-        table.metric(name, { statistic: 'Sum', period: Duration.minutes(5) }),
+      // Counted by request, in which an index that has no room counts, too: those saturate first.
+      metric: sumOf({ get: 'GetItem', put: 'PutItem', query: 'Query', update: 'UpdateItem' }, (operation) =>
+        table.metric('ThrottledRequests', {
+          dimensionsMap: { TableName: table.tableName, Operation: operation },
+          statistic: 'Sum',
+          period: Duration.minutes(5),
+        }),
       ),
       threshold: 100,
       periods: 2,

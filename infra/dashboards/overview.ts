@@ -11,6 +11,8 @@ export interface ShownPlane {
   readonly metrics: ControlMetrics
   readonly restApi: apigateway.RestApi
   readonly table: dynamodb.Table
+  /** The names of the table's indexes. */
+  readonly indexes: readonly string[]
   readonly relay: lambda.Function
   readonly functions: Readonly<Record<string, lambda.Function>>
   readonly queues: Readonly<Record<string, ShownQueue>>
@@ -118,7 +120,8 @@ function queues({ queues: shown, relay }: ShownPlane): Rows[number] {
   ]
 }
 
-function failures({ functions, queues: shown, metrics, table }: ShownPlane): Rows[number] {
+function failures(plane: ShownPlane): Rows[number] {
+  const { functions, queues: shown, metrics } = plane
   const each = Object.entries(functions)
   return [
     graph({
@@ -145,7 +148,7 @@ function failures({ functions, queues: shown, metrics, table }: ShownPlane): Row
       width: 6,
       lines: [
         ...each.map(([label, one]) => one.metricThrottles({ label, period: oneMinute })),
-        ...throttleMetricsOf(table),
+        ...throttleMetricsOf(plane),
       ],
     }),
     graph({
@@ -159,10 +162,20 @@ function failures({ functions, queues: shown, metrics, table }: ShownPlane): Row
   ]
 }
 
-function throttleMetricsOf(table: dynamodb.Table): readonly cloudwatch.Metric[] {
-  return ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
-    table.metric(name, { label: `table: ${name}`, statistic: 'Sum', period: oneMinute }),
-  )
+/** The events of an index are not among those of its table. */
+function throttleMetricsOf({ table, indexes }: ShownPlane): readonly cloudwatch.Metric[] {
+  const options = { statistic: 'Sum', period: oneMinute }
+  const TableName = table.tableName
+  return ['ReadThrottleEvents', 'WriteThrottleEvents'].flatMap((name) => [
+    table.metric(name, { label: `table: ${name}`, ...options }),
+    ...indexes.map((index) =>
+      table.metric(name, {
+        label: `index ${index}: ${name}`,
+        dimensionsMap: { TableName, GlobalSecondaryIndexName: index },
+        ...options,
+      }),
+    ),
+  ])
 }
 
 function healRow({ metrics }: ShownPlane): Rows[number] {

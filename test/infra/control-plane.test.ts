@@ -6,6 +6,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
+import { planeFunctions } from '../../infra/constructs/plane-functions.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
 import {
@@ -32,14 +33,20 @@ describe('the table', () => {
     })
   })
 
-  it('is kept, can be brought back to any second, and is protected', () => {
+  it('is kept, unless its first deployment fails, and can be brought back to any second', () => {
     expectResource(synthesized, 'AWS::DynamoDB::Table', {
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
       Properties: {
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        DeletionProtectionEnabled: true,
+        DeletionProtectionEnabled: false,
       },
+    })
+  })
+
+  it('is protected against deletion if that is asked for', () => {
+    expectProperties(deployed({ deletionProtection: true }).template(), 'AWS::DynamoDB::Table', {
+      DeletionProtectionEnabled: true,
     })
   })
 
@@ -83,6 +90,22 @@ describe('the API', () => {
         Integration: { Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 90_000 },
       })
     expect(JSON.stringify(methods)).toContain('/response-streaming-invocations')
+  })
+
+  it('has the name of its stack, by which its metrics are known', () => {
+    const name = (stack: string): unknown =>
+      Object.values(
+        resourcesOf(deployed({}, {}, new Stack(unbundledApp(), stack)).template(), 'AWS::ApiGateway::RestApi'),
+      )[0]?.Properties['Name']
+    expect([name('Dev'), name('Prod')]).toEqual([
+      expect.stringMatching(/^Dev-ControlPlane-Api/),
+      expect.stringMatching(/^Prod-ControlPlane-Api/),
+    ])
+  })
+
+  it('writes no metrics of single methods, which would cost', () => {
+    const [stage] = Object.values(resourcesOf(synthesized, 'AWS::ApiGateway::Stage'))
+    expect(JSON.stringify(stage)).not.toContain('MetricsEnabled')
   })
 
   it('is regional, and leaves bytes as they are', () => {
@@ -254,6 +277,15 @@ describe('the tick', () => {
     expectProperties(synthesized, 'AWS::Events::Rule', {
       ScheduleExpression: 'rate(1 minute)',
       Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } })],
+    })
+    // What EventBridge has handed over, Lambda itself would run three times, for six hours.
+    const [resync] = Object.entries(resourcesOf(synthesized, 'AWS::Lambda::Function')).filter(
+      ([, { Properties }]) => Properties['Description'] === planeFunctions.resync.description,
+    )
+    expectProperties(synthesized, 'AWS::Lambda::EventInvokeConfig', {
+      FunctionName: { Ref: resync?.[0] },
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 60,
     })
   })
 })

@@ -126,6 +126,14 @@ describe('alarms', () => {
     expect(breaching.map(({ MetricName, Threshold }) => [MetricName, Threshold])).toEqual([['Invocations', 0]])
   })
 
+  it('of a table that turns requests away count those that an index has no room for', () => {
+    const [throttled] = alarms.filter(({ AlarmDescription }) => /DynamoDB turns/.test(String(AlarmDescription)))
+    const metricsOf = JSON.stringify(throttled?.['Metrics'])
+    for (const operation of ['GetItem', 'PutItem', 'Query', 'UpdateItem'])
+      expect(metricsOf).toContain(`{"Name":"Operation","Value":"${operation}"}`)
+    expect(metricsOf).toContain('"MetricName":"ThrottledRequests"')
+  })
+
   it('and pages of controllers are left out if nobody wants to pay for them', () => {
     const frugal = deployed({}, { dashboard: false }).template()
     expect(Object.keys(resourcesOf(frugal, 'AWS::CloudWatch::Dashboard'))).toHaveLength(2)

@@ -1,9 +1,9 @@
 import { Stack } from 'aws-cdk-lib'
-import { Template } from 'aws-cdk-lib/assertions'
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { allowRds } from '../../infra/constructs/rds-access.ts'
-import { SetpointStack } from '../../infra/setpoint-stack.ts'
+import { SetpointStack, type DatabasePlace } from '../../infra/setpoint-stack.ts'
 import { deployed, unbundledApp } from './synthesized.ts'
 
 interface Statement {
@@ -78,9 +78,17 @@ describe('a function that keeps databases', () => {
 
 it('the stack lets the reconciler of PostgresClusters do that, and says where they are', () => {
   const app = unbundledApp()
-  const databases = { subnetGroup: 'private', securityGroups: ['sg-1', 'sg-2'] }
+  const databases = {
+    subnetGroup: 'private',
+    securityGroups: ['sg-1', 'sg-2'],
+    vpcId: 'vpc-1',
+    subnetIds: ['subnet-1', 'subnet-2'],
+  }
   const stack = new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: false, databases })
   const template = Template.fromStack(Stack.of(stack))
+  const inVpc = { VpcConfig: { SubnetIds: ['subnet-1', 'subnet-2'], SecurityGroupIds: ['sg-1', 'sg-2'] } }
+  const reaching = Object.keys(template.findResources('AWS::Lambda::Function', { Properties: inVpc }))
+  expect(reaching.map((id) => id.replace(/Function.*/, ''))).toEqual(['Postgresdatabase', 'Job'])
   template.hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: { RDS_SUBNET_GROUP: 'private', RDS_SECURITY_GROUPS: 'sg-1,sg-2' } },
   })
@@ -91,4 +99,22 @@ it('the stack lets the reconciler of PostgresClusters do that, and says where th
     .filter(([, policy]) => JSON.stringify(policy).includes('rds:CreateDBInstance'))
     .map(([id]) => id)
   expect(allowed).toEqual([expect.stringMatching(/^Postgrescluster/)])
+})
+
+describe('the network of databases', () => {
+  const open = (databases: DatabasePlace): SetpointStack =>
+    new SetpointStack(unbundledApp(), 'Test', { adminPrincipals: ['a'], issuers: [], disposable: true, databases })
+
+  it.each([
+    { vpcId: 'vpc-1' },
+    { vpcId: 'vpc-1', subnetIds: ['subnet-1'] },
+    { subnetIds: ['subnet-1'], securityGroups: ['sg-1'] },
+    { subnetGroup: 'private', securityGroups: ['sg-1'] },
+  ])('is said whole or not at all: %o', (databases) => {
+    expect(() => open(databases)).toThrow('need all of -c vpc=…, -c subnets=… and -c rdsSecurityGroups=…')
+  })
+
+  it('is missed where it is not said', () => {
+    Annotations.fromStack(open({})).hasWarning('*', Match.stringLikeRegexp('databases cannot be reached.*-c vpc='))
+  })
 })

@@ -44,10 +44,14 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
     const isAdministrator = administrators.has(name)
     const standing = isAdministrator ? [superuserGroup] : readers.has(name) ? [readerGroup] : []
     const user = { name, groups: [...standing, authenticatedGroup] }
-    if (isAdministrator) return answer(user, 'Allow', stageOf(methodArn, '*'))
+    if (isAdministrator) return answer(user, 'Allow', [stageOf(methodArn, '*')])
     return readers.has(name)
-      ? answer(user, 'Allow', stageOf(methodArn, 'GET/*'))
-      : answer(user, 'Deny', stageOf(methodArn, '*'))
+      ? answer(
+          user,
+          'Allow',
+          readerMethods.map((methods) => stageOf(methodArn, methods)),
+        )
+      : answer(user, 'Deny', [stageOf(methodArn, '*')])
   }
 }
 
@@ -75,8 +79,17 @@ function stageOf(methodArn: string, methods: string): string {
   return `${methodArn.split('/').slice(0, 2).join('/')}/${methods}`
 }
 
+/** `kubectl auth can-i` and `whoami` ask by POST, and write nothing. */
+const readerMethods = [
+  'GET/*',
+  'POST/apis/authorization.k8s.io/v1/selfsubject*',
+  'POST/apis/authentication.k8s.io/v1/selfsubject*',
+]
+
 /** What no statement allows, the gateway refuses. */
-function answer(user: User, Effect: 'Allow' | 'Deny', Resource: string): APIGatewayAuthorizerResult {
+function answer(user: User, Effect: 'Allow' | 'Deny', resources: readonly string[]): APIGatewayAuthorizerResult {
+  const [first = ''] = resources
+  const Resource = resources.length === 1 ? first : [...resources]
   return {
     principalId: user.name,
     policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }] },

@@ -86,10 +86,18 @@ describe('a JWT', () => {
     return change(token).sign(key)
   }
 
-  it('of a reader lets in whoever reads, and nothing else', async () => {
+  it('of a reader lets in whoever reads or asks what they may, and nothing else', async () => {
     const { policyDocument, context } = await ask(await jwt((token) => token.setSubject('rita')))
+    const methods = [
+      'GET/*',
+      'POST/apis/authorization.k8s.io/v1/selfsubject*',
+      'POST/apis/authentication.k8s.io/v1/selfsubject*',
+    ]
     expect(policyDocument.Statement).toEqual([
-      expect.objectContaining({ Effect: 'Allow', Resource: methodArn.replace('GET/apis', 'GET/*') }),
+      expect.objectContaining({
+        Effect: 'Allow',
+        Resource: methods.map((method) => methodArn.replace('GET/apis', method)),
+      }),
     ])
     expect(context).toMatchObject({ groups: '["setpoint:readers","system:authenticated"]' })
   })

@@ -1,0 +1,192 @@
+/**
+ * What the emulator has to be spared of a template. Each is a small change with its reason, and a probe that finds out
+ * whether the emulator still needs it: one that is needed no longer fails `npm run deployed`.
+ */
+import { existsSync } from 'node:fs'
+import { runProgram } from '../support/program.ts'
+import { aws, createPerson, runAws, type Account } from './account.ts'
+import { awsCommand } from './ministack.ts'
+import { expect, step } from './steps.ts'
+
+export interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>
+  readonly Outputs?: Readonly<Record<string, unknown>>
+}
+
+interface Resource {
+  readonly Type: string
+  readonly DependsOn?: string | readonly string[]
+  readonly Properties?: Readonly<Record<string, unknown>>
+}
+
+export interface Adaptation {
+  readonly name: string
+  readonly reason: string
+  adapt(template: Template): Template
+  /** Whether the emulator fails without it. */
+  isNeeded(account: Account): Promise<boolean>
+}
+
+/** Without the resources that it is true of, and all that names one of them. */
+function without(template: Template, isDropped: (resource: Resource) => boolean): Template {
+  const dropped = Object.entries(template.Resources).flatMap(([id, resource]) => (isDropped(resource) ? [id] : []))
+  const names = (value: unknown): boolean => dropped.some((id) => JSON.stringify(value ?? '').includes(`"${id}"`))
+  const kept = Object.entries(template.Resources)
+    .filter(([id, { Properties }]) => !dropped.includes(id) && !names(Properties))
+    .map(([id, resource]) => [id, { ...resource, ...dependsOn(resource, dropped) }] as const)
+  const gone = Object.keys(template.Resources).filter((id) => !kept.some(([one]) => one === id))
+  if (gone.length > dropped.length) return without(template, (one) => gone.some((id) => template.Resources[id] === one))
+  const outputs = Object.entries(template.Outputs ?? {}).filter(([, output]) => !names(output))
+  return { ...template, Resources: Object.fromEntries(kept), Outputs: Object.fromEntries(outputs) }
+}
+
+function dependsOn({ DependsOn }: Resource, dropped: readonly string[]): Pick<Resource, 'DependsOn'> {
+  if (DependsOn === undefined) return {}
+  return { DependsOn: [DependsOn].flat().filter((id) => !dropped.includes(id)) }
+}
+
+/** The same template with some texts replaced. */
+function replaced(template: Template, texts: Readonly<Record<string, string>>): Template {
+  let text = JSON.stringify(template)
+  for (const [from, to] of Object.entries(texts)) text = text.replaceAll(from, to)
+  return JSON.parse(text) as Template
+}
+
+const withoutMetricMath: Adaptation = {
+  name: 'withoutMetricMath',
+  reason: 'CloudFormation of MiniStack makes no alarm on several metrics; a dashboard that shows one goes with it.',
+  adapt: (template) =>
+    without(
+      template,
+      ({ Type, Properties }) => Type === 'AWS::CloudWatch::Alarm' && Properties?.['Metrics'] !== undefined,
+    ),
+  isNeeded: async (account) => {
+    const Metrics = [
+      { Id: 'e', Expression: 'a + a', ReturnData: true },
+      {
+        Id: 'a',
+        ReturnData: false,
+        MetricStat: { Metric: { Namespace: 'n', MetricName: 'm' }, Period: 60, Stat: 'Sum' },
+      },
+    ]
+    const Properties = { Metrics, Threshold: 1, EvaluationPeriods: 1, ComparisonOperator: 'GreaterThanThreshold' }
+    return !(await isMade(account, 'ProbeAlarm', { Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties } }))
+  },
+}
+
+/** Whether a stack with these resources is made. It is gone afterwards. */
+async function isMade(account: Account, name: string, Resources: Template['Resources']): Promise<boolean> {
+  const template = `--template-body=${JSON.stringify({ Resources })}`
+  await aws(account, ['cloudformation', 'create-stack', `--stack-name=${name}`, template])
+  const { code } = await runAws(account, ['cloudformation', 'wait', 'stack-create-complete', `--stack-name=${name}`])
+  await aws(account, ['cloudformation', 'delete-stack', `--stack-name=${name}`])
+  return code === 0
+}
+
+const bufferedApi: Adaptation = {
+  name: 'bufferedApi',
+  reason: 'The gateway of MiniStack finds no function in the address of an integration that streams.',
+  adapt: (template) =>
+    replaced(template, {
+      '/2021-11-15/functions/': '/2015-03-31/functions/',
+      '/response-streaming-invocations': '/invocations',
+    }),
+  isNeeded: async (account) => {
+    const { Functions } = (await aws(account, ['lambda', 'list-functions'])) as {
+      readonly Functions: readonly { readonly FunctionArn: string; readonly Description: string }[]
+    }
+    const { FunctionArn = '' } = Functions.find(({ Description }) => Description === 'Answers kubectl') ?? {}
+    const { id, rootResourceId } = (await aws(account, ['apigateway', 'create-rest-api', '--name=probe'])) as {
+      readonly id: string
+      readonly rootResourceId: string
+    }
+    const method = [`--rest-api-id=${id}`, `--resource-id=${rootResourceId}`, '--http-method=GET']
+    await aws(account, ['apigateway', 'put-method', ...method, '--authorization-type=NONE'])
+    const path = `2021-11-15/functions/${FunctionArn}/response-streaming-invocations`
+    const uri = `arn:aws:apigateway:us-east-1:lambda:path/${path}`
+    const integration = ['--type=AWS_PROXY', '--integration-http-method=POST', `--uri=${uri}`]
+    await aws(account, ['apigateway', 'put-integration', ...method, ...integration])
+    await aws(account, ['apigateway', 'create-deployment', `--rest-api-id=${id}`, '--stage-name=v1'])
+    const { status } = await fetch(`${account.ministack.endpoint}/_aws/execute-api/${id}/v1/`)
+    await aws(account, ['apigateway', 'delete-rest-api', `--rest-api-id=${id}`])
+    // The function, if it is asked, refuses who has no token.
+    return status !== 401
+  },
+}
+
+const batchActions: Adaptation = {
+  name: 'batchActions',
+  reason: 'For the batch requests of SQS, MiniStack wants actions of their names; IAM has none such.',
+  adapt: (template) => ({
+    ...template,
+    Resources: Object.fromEntries(
+      Object.entries(template.Resources).map(([id, one]) => [
+        id,
+        one.Type === 'AWS::IAM::Policy' ? (withBatches(one) as Resource) : one,
+      ]),
+    ),
+  }),
+  isNeeded: async (account) => {
+    const sender = await createPerson(account, 'ProbeSender', { Action: 'sqs:SendMessage', Resource: '*' })
+    const { QueueUrl } = (await aws(account, ['sqs', 'create-queue', '--queue-name=probe'])) as {
+      readonly QueueUrl: string
+    }
+    const batch = [`--queue-url=${QueueUrl}`, `--entries=${JSON.stringify([{ Id: 'one', MessageBody: 'one' }])}`]
+    const { code } = await runAws(account, ['sqs', 'send-message-batch', ...batch], sender)
+    await aws(account, ['sqs', 'delete-queue', `--queue-url=${QueueUrl}`])
+    return code !== 0
+  },
+}
+
+const batched = ['sqs:SendMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility']
+
+/** With the action of the batch beside each of a single message. */
+function withBatches(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withBatches)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, one]: readonly [string, unknown]) => [
+    key,
+    key === 'Action'
+      ? [one as string | readonly string[]]
+          .flat()
+          .flatMap((name) => (batched.includes(name) ? [name, `${name}Batch`] : name))
+      : withBatches(one),
+  ])
+  return Object.fromEntries(entries) as unknown
+}
+
+const ownAuthority: Adaptation = {
+  name: 'ownAuthority',
+  reason:
+    'Functions that ask RDS trust the authorities in a file that Lambda has. Here is no such file, and the authority of MiniStack stands in the environment.',
+  adapt: (template) => withoutVariable(template, 'NODE_EXTRA_CA_CERTS') as Template,
+  isNeeded: () => Promise.resolve(!existsSync('/var/runtime/ca-cert.pem')),
+}
+
+function withoutVariable(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => withoutVariable(one, name))
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([key]) => key !== name)
+  return Object.fromEntries(kept.map(([key, one]: readonly [string, unknown]) => [key, withoutVariable(one, name)]))
+}
+
+const inLambda: Adaptation = {
+  name: 'in-lambda.ts',
+  reason: 'The runtime of MiniStack has no awslambda, by which functions answer in streams.',
+  adapt: (template) => template,
+  isNeeded: async () => {
+    const script = 'import inspect, ministack.core.lambda_runtime as one; print(inspect.getsource(one))'
+    const { stdout } = await runProgram(awsCommand[0], ['-c', script])
+    return stdout.includes('handlerFn(event') && !stdout.includes('awslambda')
+  },
+}
+
+export const adaptations: readonly Adaptation[] = [withoutMetricMath, bufferedApi, batchActions, ownAuthority, inLambda]
+
+/** While the stack of the project is there. */
+export async function checkAdaptations(account: Account): Promise<void> {
+  for (const { name, reason, isNeeded } of adaptations)
+    await step(`still needs ${name}: ${reason}`, async () => {
+      expect(await isNeeded(account), `MiniStack does not need ${name} any more: drop it`)
+    })
+}

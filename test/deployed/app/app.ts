@@ -1,0 +1,13 @@
+import { App, CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { Controller, ControlPlane, kubectlSetup } from 'setpoint/cdk'
+
+/** An app of somebody else's; `-c list=…` is the module with its reconcilers. */
+const app = new App()
+const stack = new Stack(app, 'Own')
+const controlPlane = new ControlPlane(stack, 'ControlPlane', {
+  reconcilers: String(app.node.tryGetContext('list')),
+  adminPrincipals: ['arn:aws:iam::123456789012:role/Admin'],
+  removalPolicy: RemovalPolicy.DESTROY,
+})
+for (const { name } of controlPlane.reconcilers) new Controller(stack, name, { controlPlane, reconciler: name })
+new CfnOutput(stack, 'KubectlSetup', { value: kubectlSetup(controlPlane) })

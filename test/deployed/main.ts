@@ -1,0 +1,61 @@
+/**
+ * `npm run deployed`: deploys the stack of the project, and one of the packed packages, into MiniStack from PyPI, and
+ * uses both with kubectl to their ends. Prints each step. Exits 1 if one fails, or if the emulator no longer needs one
+ * of the adaptations that it is spared by. `--only shipped` or `--only own` does one of the two; `--keep FILE` keeps what
+ * the emulator said.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { optionsOf } from '../support/command-line.ts'
+import { findKubectls, noKubectl } from '../support/kubectl.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { openAccount } from './account.ts'
+import { fetchMinistack, ministackVersion, startMinistack } from './ministack.ts'
+import { bootstrap } from './plane.ts'
+import { runOwn } from './own.ts'
+import { runShipped } from './shipped.ts'
+import { step } from './steps.ts'
+
+const { values } = optionsOf('npm run deployed --', {
+  options: { keep: { type: 'string', default: '' }, only: { type: 'string', default: '' } },
+})
+
+async function whyNot(): Promise<string | undefined> {
+  if ((await findKubectls()).length === 0) return noKubectl
+  return fetchMinistack().then(
+    () => undefined,
+    (error: unknown) => `no MiniStack: ${String(error)}`,
+  )
+}
+
+async function run(directory: string): Promise<void> {
+  mkdirSync(join(directory, 'bin'))
+  process.env['PATH'] = `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`
+  await using ministack = await startMinistack(directory)
+  try {
+    const account = await step('opens an account with two roles', () => openAccount(ministack, directory))
+    await step('cdk bootstrap', () => bootstrap(account, directory))
+    if (values.only !== 'own') await runShipped(account, directory)
+    if (values.only !== 'shipped') await runOwn(account, directory)
+  } finally {
+    if (values.keep !== '') writeFileSync(values.keep, ministack.log())
+  }
+}
+
+const startMs = performance.now()
+const reason = await whyNot()
+if (reason !== undefined) {
+  console.log(`deployed: skipped: ${reason}`)
+  process.exit(0)
+}
+using directory = temporaryDirectory('deployed')
+console.log(`MiniStack ${ministackVersion}, with policies enforced, over TLS`)
+const failure = await run(directory.path).then(
+  () => undefined,
+  (error: unknown) => error,
+)
+if (failure !== undefined) console.error(failure instanceof Error ? failure.message : failure)
+console.log(
+  `deployed: ${failure === undefined ? 'passed' : 'FAILED'} in ${Math.round((performance.now() - startMs) / 1_000)} s`,
+)
+process.exit(failure === undefined ? 0 : 1)

@@ -1,0 +1,112 @@
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packages } from '../../infra/packaging/packages.ts'
+import { root } from '../support/control-plane-process.ts'
+import { mustRun } from '../wire/cache.ts'
+import { runProgram } from '../support/program.ts'
+import type { Account } from './account.ts'
+import { adaptAssembly } from './assembly.ts'
+import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
+import { expect, step, until } from './steps.ts'
+
+/** The stack of an app that has the packed packages and nothing else of ours. */
+export async function runOwn(account: Account, directory: string): Promise<void> {
+  console.log('The stack of an app with the packed packages')
+  const top = join(directory, 'own')
+  // As deep as in the tree: its reconcilers import the example from where it is.
+  const app = join(top, 'test', 'deployed', 'app')
+  await step('packs the packages and puts them into an app', () => install(directory, top))
+  const both = await step('synthesizes an app with two Controllers', () => synthesize(app, 'both'))
+  const outputs = await step('cdk deploy', () => deploy(account, both))
+  const plane = await connect(account, { stack: 'Own', outputs }, directory)
+  await use(plane)
+
+  const one = await synthesize(app, 'one')
+  await step('refuses to take a Controller away that an object needs, and goes on', async () => {
+    const { refused = 'it did not' } = await tryDeploy(account, one)
+    expect(refused.includes('its finalizer'), refused)
+    expect(refused.includes('default/first'), refused)
+    const status = await statusOf(account, plane.stack)
+    expect(status === 'UPDATE_ROLLBACK_COMPLETE', status)
+    await countTo(plane, 3)
+  })
+  await step('takes it away when the object is gone', async () => {
+    await remove(plane, 'counters --all')
+    await deploy(account, one)
+    await greets(plane, 'after')
+  })
+  await step('cdk destroy', () => destroy(account, one))
+  await step('nothing is left of it', () => isGone(account, plane.stack))
+}
+
+/**
+ * Our packages as they are packed. What they depend on is taken from the tree, in the versions that their manifests
+ * name.
+ */
+async function install(directory: string, top: string): Promise<void> {
+  const dist = join(directory, 'dist')
+  const modules = join(top, 'node_modules')
+  await mustRun(process.execPath, [join(root, 'infra/packaging/build.ts'), dist])
+  mkdirSync(modules, { recursive: true })
+  for (const { name } of packages) {
+    await mustRun('npm', ['pack', '--silent', join(dist, name), '--pack-destination', directory])
+    const [tarball = ''] = readdirSync(directory).filter((file) => file.endsWith('.tgz'))
+    mkdirSync(join(modules, name))
+    const file = join(directory, tarball)
+    await mustRun('tar', ['-xzf', file, '-C', join(modules, name), '--strip-components=1'])
+    rmSync(file)
+  }
+  const ours = new Set<string>(packages.map(({ name }) => name))
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!ours.has(name)) symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  for (const one of ['test/deployed/app', 'examples/greeting'])
+    cpSync(join(root, one), join(top, one), { recursive: true })
+  writeFileSync(join(top, 'package.json'), JSON.stringify({ name: 'own', private: true, type: 'module' }))
+}
+
+async function synthesize(app: string, list: string): Promise<string> {
+  const outdir = join(app, `out-${list}`)
+  const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ list: `${list}.ts` }), AWS_REGION: 'us-east-1' }
+  const { code, stderr } = await runProgram(process.execPath, ['app.ts'], { cwd: app, env })
+  expect(code === 0, stderr)
+  return adaptAssembly(outdir, `${outdir}-adapted`)
+}
+
+async function use(plane: Plane): Promise<void> {
+  const { kubectl } = plane
+  await step('has its kinds after the first tick', () =>
+    until(
+      () => kubectl.run('api-resources --api-group=example.dev -o name'),
+      ({ stdout }) => stdout.includes('counters') && stdout.includes('greetings'),
+    ),
+  )
+  await step('runs both reconcilers', async () => {
+    await greets(plane, 'world')
+    await countTo(plane, 2)
+  })
+  await step('restores a child that somebody deletes', async () => {
+    await kubectl.ok('delete configmap world')
+    await until(
+      () => kubectl.run('get configmap world'),
+      ({ code }) => code === 0,
+    )
+  })
+}
+
+async function greets(plane: Plane, name: string): Promise<void> {
+  const { kubectl } = plane
+  const spec = { name }
+  await kubectl.apply(JSON.stringify({ apiVersion: 'example.dev/v1', kind: 'Greeting', metadata: { name }, spec }))
+  await untilTrue(plane, 'Ready', `greeting/${name}`)
+  const made = await kubectl.ok(`get configmap ${name} -o jsonpath={.data.text}`)
+  expect(made === `Hello, ${name}!`, made)
+}
+
+async function countTo({ kubectl }: Plane, to: number): Promise<void> {
+  const metadata = { name: 'first' }
+  await kubectl.apply(JSON.stringify({ apiVersion: 'example.dev/v1', kind: 'Counter', metadata, spec: { to } }))
+  await until(
+    () => kubectl.json('get counter first'),
+    ({ status }) => status?.counted === to,
+  )
+}

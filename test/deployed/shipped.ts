@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../support/control-plane-process.ts'
+import { runProgram } from '../support/program.ts'
+import { startFakeKonnect, type FakeKonnect } from '../reconcilers/konnect/fake-konnect.ts'
+import type { Account } from './account.ts'
+import { adaptAssembly } from './assembly.ts'
+import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
+import { expect, step, until } from './steps.ts'
+import { checkAdaptations, type Template } from './adaptations.ts'
+
+/** The stack of `cdk deploy`, with the reconcilers that come with the project, against a Konnect of our own. */
+export async function runShipped(account: Account, directory: string): Promise<void> {
+  console.log('The stack of the project')
+  await using konnect = await startFakeKonnect()
+  const synthesized = join(directory, 'shipped')
+  await step('synthesizes the stack of the project', () => synthesize(synthesized, {}))
+  const assembly = adaptAssembly(synthesized, join(directory, 'shipped-adapted'))
+  const outputs = await step('cdk deploy', () => deploy(account, assembly))
+  const plane = await connect(account, { stack: 'Setpoint-deployed', outputs }, directory)
+  const world: World = { account, directory, konnect, synthesized, ...plane }
+
+  await signIn(world)
+  await create(world)
+  await change(world)
+  await wait(world)
+  await drift(world)
+  await update(world)
+  await rollBack(world)
+  await clear(world)
+  await checkAdaptations(account)
+  await step('cdk destroy', () => destroy(account, assembly))
+  await step('nothing is left of it that was to go', () => isGone(account, plane.stack))
+}
+
+interface World extends Plane {
+  readonly account: Account
+  readonly directory: string
+  readonly konnect: FakeKonnect
+  readonly synthesized: string
+}
+
+async function synthesize(outdir: string, context: Readonly<Record<string, string>>): Promise<void> {
+  const all = { admins: 'arn:aws:iam::123456789012:role/Admin', stage: 'deployed', disposable: 'true', ...context }
+  const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(all), AWS_REGION: 'us-east-1' }
+  const { code, stderr } = await runProgram(process.execPath, [join(root, 'infra/app.ts')], { cwd: root, env })
+  expect(code === 0, stderr)
+}
+
+async function signIn({ kubectl }: World): Promise<void> {
+  await step('signs in by `aws eks get-token`', async () => {
+    const said = await kubectl.ok('auth whoami')
+    expect(said.includes('arn:aws:iam::123456789012:role/Admin'), said)
+  })
+  await step('refuses a role that is no administrator', async () => {
+    const { code, stderr } = await kubectl.run('get namespaces --user=stranger')
+    expect(code !== 0 && /Forbidden|not authorized|denied/i.test(stderr), stderr)
+  })
+  await step('has namespace and kinds after the first tick', async () => {
+    await until(
+      () => kubectl.run('get namespace default'),
+      ({ code }) => code === 0,
+    )
+    // A process of the API knows a definition that another one wrote within ten seconds.
+    await until(
+      () => kubectl.ok('api-resources --api-group=konnect.setpoint.dev -o name'),
+      (said) => said.includes('konnectconsumers'),
+    )
+  })
+}
+
+async function create(world: World): Promise<void> {
+  const { kubectl, konnect } = world
+  const manifests = readFileSync(join(root, 'examples/konnect.yaml'), 'utf8')
+  await step('applies four objects, which wait for a Secret', async () => {
+    await kubectl.apply(manifests.replace('https://us.api.konghq.com', konnect.url))
+    await until(
+      () => kubectl.ok('get konnectcontrolplane shop -o wide'),
+      (said) => /False/.test(said),
+    )
+  })
+  await step('makes them when the Secret is there', async () => {
+    await kubectl.ok('create secret generic konnect --from-literal=token=kpat_test')
+    for (const one of ['konnectroute/orders', 'konnectconsumer/warehouse']) await untilTrue(world, 'Programmed', one)
+    expect(konnect.state.all('routes').length === 1, 'there is not one route')
+  })
+}
+
+async function hostBecomes({ konnect }: World, host: string): Promise<void> {
+  await until(
+    () => Promise.resolve(konnect.state.all('services')[0]?.['host']),
+    (seen) => seen === host,
+  )
+}
+
+function setHost({ kubectl }: World, host: string): Promise<string> {
+  return kubectl.ok(`patch konnectservice orders --type=merge -p {"spec":{"host":"${host}"}}`)
+}
+
+async function change(world: World): Promise<void> {
+  const { kubectl, konnect } = world
+  await step('carries an edit out', async () => {
+    await setHost(world, 'edited.example')
+    await hostBecomes(world, 'edited.example')
+    await untilTrue(world, 'Ready', 'konnectservice/orders')
+  })
+  await step('tries again with backoff while Konnect fails, and a change does not wait for that', async () => {
+    konnect.fault({ call: 'PUT services', times: 1_000, answer: { status: 500, body: { message: 'no' } } })
+    await setHost(world, 'failing.example')
+    await until(
+      () => kubectl.json('get konnectservice orders'),
+      ({ status }) => status?.reconcile?.attempt >= 3,
+    )
+    konnect.calm()
+    await setHost(world, 'mended.example')
+    await hostBecomes(world, 'mended.example')
+  })
+}
+
+async function wait(world: World): Promise<void> {
+  await step('waits for a minute to come: a CronJob makes its Job', async () => {
+    const { kubectl } = world
+    await kubectl.apply(cronJob)
+    await until(
+      () => kubectl.ok('get jobs.batch.setpoint.dev -o name'),
+      (said) => said.includes('job'),
+    )
+    await remove(world, 'cronjobs.batch.setpoint.dev --all')
+    await until(
+      () => kubectl.ok('get jobs.batch.setpoint.dev -o name'),
+      (said) => said === '',
+    )
+  })
+}
+
+const cronJob = JSON.stringify({
+  apiVersion: 'batch.setpoint.dev/v1alpha1',
+  kind: 'CronJob',
+  metadata: { name: 'every-minute' },
+  spec: {
+    schedule: '* * * * *',
+    jobTemplate: { spec: { databases: [{ name: 'nowhere' }], folder: 'every-minute' } },
+  },
+})
+
+async function drift({ kubectl, konnect }: World): Promise<void> {
+  await step('puts back what somebody deletes outside', async () => {
+    await kubectl.ok('annotate konnectroute orders setpoint.dev/resync=1m')
+    const [route] = konnect.state.all('routes')
+    await until(
+      () => kubectl.json('get konnectroute orders'),
+      ({ status }) => status?.observedGeneration !== undefined,
+    )
+    konnect.state.remove(route?.id ?? '')
+    await until(
+      () => Promise.resolve(konnect.state.all('routes')),
+      ([again]) => again !== undefined && again.id !== route?.id,
+    )
+  })
+}
+
+async function update(world: World): Promise<void> {
+  const { account, directory } = world
+  await step('updates the stack under load, and loses no change', async () => {
+    const frugal = join(directory, 'frugal')
+    await synthesize(frugal, { frugal: 'true' })
+    const deploying = deploy(account, adaptAssembly(frugal, join(directory, 'frugal-adapted')))
+    let edits = 0
+    const load = async (signal: AbortSignal): Promise<void> => {
+      while (!signal.aborted) await setHost(world, `load-${edits++}.example`)
+    }
+    const over = new AbortController()
+    const loading = load(over.signal)
+    await deploying.finally(() => over.abort())
+    await loading
+    expect(edits > 1, 'nothing was edited meanwhile')
+    await hostBecomes(world, `load-${edits - 1}.example`)
+  })
+}
+
+async function rollBack(world: World): Promise<void> {
+  const { account, directory, stack, synthesized } = world
+  await step('rolls an update back that fails, and goes on', async () => {
+    const broken = adaptAssembly(synthesized, join(directory, 'broken'), withImpossible)
+    const { refused } = await tryDeploy(account, broken)
+    expect(refused !== undefined, 'the update did not fail')
+    const status = await statusOf(account, stack)
+    expect(status === 'UPDATE_ROLLBACK_COMPLETE', status)
+    await setHost(world, 'rolled-back.example')
+    await hostBecomes(world, 'rolled-back.example')
+  })
+}
+
+/** With a resource that no deployment can make. */
+function withImpossible(template: Template): Template {
+  const Properties = { ServiceToken: 'arn:aws:lambda:us-east-1:123456789012:function:nobody' }
+  return { ...template, Resources: { ...template.Resources, Impossible: { Type: 'Custom::Impossible', Properties } } }
+}
+
+async function clear(world: World): Promise<void> {
+  const { konnect } = world
+  await step('deletes the objects, and what they made with them', async () => {
+    await remove(world, 'konnectroutes,konnectservices,konnectconsumers --all')
+    await remove(world, 'konnectcontrolplanes --all')
+    for (const collection of ['routes', 'services', 'consumers', 'control-planes'] as const)
+      expect(konnect.state.all(collection).length === 0, `${collection} are left in Konnect`)
+    expect(konnect.violations.length === 0, konnect.violations.join('\n'))
+  })
+}

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Does one step of a script, and prints how long it took. Throws what it throws, with its name. */
+export async function step<Result>(what: string, act: () => Promise<Result>): Promise<Result> {
+  const startMs = performance.now()
+  try {
+    const result = await act()
+    console.log(`  ok     ${secondsSince(startMs)}  ${what}`)
+    return result
+  } catch (error) {
+    console.log(`  FAILED ${secondsSince(startMs)}  ${what}`)
+    throw error
+  }
+}
+
+function secondsSince(startMs: number): string {
+  return `${((performance.now() - startMs) / 1_000).toFixed(1).padStart(5)} s`
+}
+
+/** Looks until it sees what it looks for. Throws, with what it saw last, after so long. */
+export async function until<Seen>(
+  look: () => Promise<Seen>,
+  isThere: (seen: Seen) => boolean,
+  withinSeconds = 180,
+): Promise<Seen> {
+  const endMs = performance.now() + withinSeconds * 1_000
+  for (;;) {
+    const seen = await look()
+    if (isThere(seen)) return seen
+    if (performance.now() > endMs) throw new Error(`not within ${withinSeconds} s; last seen: ${JSON.stringify(seen)}`)
+    await sleep(500)
+  }
+}
+
+export function expect(isSo: boolean, otherwise: string): void {
+  if (!isSo) throw new Error(otherwise)
+}
