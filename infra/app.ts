@@ -10,13 +10,14 @@ const issuer = readContext('issuer')
 const alarmEmail = readContext('alarmEmail')
 const subnetGroup = readContext('rdsSubnetGroup')
 const securityGroups = readContext('rdsSecurityGroups')?.split(',')
+const sharedConcurrency = readContext('sharedConcurrency')
 const vpcId = readContext('vpc')
 const subnetIds = readContext('subnets')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   adminPrincipals: (readContext('admins') ?? '').split(',').filter((principal) => principal !== ''),
   issuers: issuer === undefined ? [] : [{ issuer, audience: readContext('audience') ?? 'setpoint' }],
   disposable: readContext('disposable') === 'true',
-  frugal: readContext('frugal') === 'true',
+  ...(sharedConcurrency !== undefined && { sharedConcurrency: Number(sharedConcurrency) }),
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: {
     ...(subnetGroup !== undefined && { subnetGroup }),

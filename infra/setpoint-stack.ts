@@ -20,8 +20,8 @@ export interface SetpointStackProps extends StackProps {
   readonly databases?: DatabasePlace
   /** Whether the objects go with the stack: for trying out. */
   readonly disposable: boolean
-  /** Without pages and alarms for each controller, which cost more at rest than all the rest. */
-  readonly frugal?: boolean
+  /** How many objects of the reconcilers that share a function run at once. Default: 10. */
+  readonly sharedConcurrency?: number
 }
 
 export interface DatabasePlace {
@@ -45,6 +45,7 @@ export class SetpointStack extends Stack {
       reconcilers: shippedReconcilers,
       adminPrincipals: props.adminPrincipals,
       issuers: props.issuers,
+      ...(props.sharedConcurrency !== undefined && { sharedConcurrency: props.sharedConcurrency }),
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     const dumps = new DumpArchive(this, 'Dumps')
@@ -57,14 +58,14 @@ export class SetpointStack extends Stack {
     const network = networkOf(this, props.databases)
     if (network === undefined) Annotations.of(this).addWarningV2('setpoint:no-network', unreachable)
     for (const { name, kind } of this.controlPlane.reconcilers) {
+      // A dump takes minutes; what connects to databases runs where they are, if that is said.
+      const isolated = kind === 'Job' || (connecting.includes(kind) && network !== undefined)
       const { function: worker } = new Controller(this, pascalCase(name), {
         controlPlane: this.controlPlane,
         reconciler: name,
-        entry: findShippedEntry(name),
         environment: environments[kind] ?? {},
-        alarms: props.frugal !== true,
-        dashboard: props.frugal !== true,
-        ...(connecting.includes(kind) && network),
+        ...(isolated && { isolated, entry: findShippedEntry(name) }),
+        ...(isolated && network),
       })
       if (kind === 'PostgresCluster') allowRds(worker)
       if (kind === 'BackupPolicy') dumps.allowRemoving(worker)

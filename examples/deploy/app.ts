@@ -7,5 +7,5 @@ const controlPlane = new ControlPlane(stack, 'ControlPlane', {
   reconcilers: 'reconcilers.ts',
   adminPrincipals: ['arn:aws:iam::123456789012:role/Admin'],
 })
-new Controller(stack, 'Greeter', { controlPlane, reconciler: 'greeting', entry: '../greeting/greeting.ts' })
+new Controller(stack, 'Greeter', { controlPlane, reconciler: 'greeting' })
 new CfnOutput(stack, 'KubectlSetup', { value: kubectlSetup(controlPlane) })

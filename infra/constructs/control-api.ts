@@ -5,6 +5,7 @@ import type { IInterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
 import * as iam from 'aws-cdk-lib/aws-iam'
 import * as logs from 'aws-cdk-lib/aws-logs'
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2'
+import * as xray from 'aws-cdk-lib/aws-xray'
 import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
 import type { ControlFunction } from './control-function.ts'
@@ -68,9 +69,11 @@ export class ControlApi extends Construct {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     })
+    // CloudWatch knows an API by its name only: two of one name would raise each other's alarms.
+    const name = Names.uniqueResourceName(this, { separator: '-', maxLength: 100 })
+    if (props.tracing) this.sample(name)
     this.restApi = new apigateway.RestApi(this, 'RestApi', {
-      // CloudWatch knows an API by its name only: two of one name would raise each other's alarms.
-      restApiName: Names.uniqueResourceName(this, { separator: '-', maxLength: 100 }),
+      restApiName: name,
       description: 'The API of a Setpoint control plane, for kubectl',
       ...placeOf(props),
       ...nameOf(props),
@@ -110,6 +113,17 @@ export class ControlApi extends Construct {
     this.restApi.root.addResource('{proxy+}').addMethod('ANY', integration, options)
   }
 
+  /** By its own rule X-Ray would trace a request each second: all, of a control plane that is not busy. */
+  private sample(name: string): void {
+    const everything = { host: '*', httpMethod: '*', urlPath: '*', resourceArn: '*' }
+    const rate = { fixedRate: tracedShare, reservoirSize: 0, priority: 1_000 }
+    const ruleName = Names.uniqueResourceName(this, { separator: '-', maxLength: 32 })
+    const of = { serviceName: `${name}/${stageName}`, serviceType: 'AWS::ApiGateway::Stage' }
+    new xray.CfnSamplingRule(this, 'Sampling', {
+      samplingRule: { ...everything, ...rate, ...of, ruleName, version: 1 },
+    })
+  }
+
   private addFirewall(webAclArn: string): void {
     new wafv2.CfnWebACLAssociation(this, 'Firewall', {
       resourceArn: this.restApi.deploymentStage.stageArn,
@@ -117,6 +131,11 @@ export class ControlApi extends Construct {
     })
   }
 }
+
+const stageName = 'v1'
+
+/** Of the requests. */
+const tracedShare = 0.05
 
 /** By rule of cdk-nag. */
 const argued = {
@@ -172,7 +191,7 @@ function nameOf({ domainName, certificate }: ControlApiOptions): apigateway.Rest
 
 function stageOf(props: ControlApiProps, accessLogs: logs.LogGroup): apigateway.StageOptions {
   return {
-    stageName: 'v1',
+    stageName,
     throttlingRateLimit: props.throttlingRateLimit ?? 200,
     throttlingBurstLimit: props.throttlingBurstLimit ?? 400,
     accessLogDestination: new apigateway.LogGroupLogDestination(accessLogs),

@@ -9,6 +9,7 @@ import type * as sns from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import { allReconcilers, describeReconcilers, type ReconcilerDescription } from '../bundling/reconciler-modules.ts'
 import { alarmTopic, createAlarms, planeWatches, type WatchedPlane } from '../dashboards/alarms.ts'
+import { controllerDashboard, type ShownControllers } from '../dashboards/controller-page.ts'
 import { dashboard } from '../dashboards/dashboard.ts'
 import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
@@ -26,7 +27,7 @@ import {
 import { Principals, type TokenIssuer } from './principals.ts'
 import { Relay } from './relay.ts'
 import { RemovalGuard } from './removal-guard.ts'
-import { WorkQueue } from './work-queue.ts'
+import { feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
   /**
@@ -59,10 +60,15 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly retryBudget?: { readonly perSecond: number; readonly burst: number } | 'none'
   /**
-   * Traces of X-Ray, from the request to the reconcile.
+   * Traces of X-Ray, of one in twenty requests.
    * @default true
    */
   readonly tracing?: boolean
+  /**
+   * How many objects of all reconcilers that are not `isolated` run at once, from 2.
+   * @default 10
+   */
+  readonly sharedConcurrency?: number
   /**
    * Who is told when something has to be looked at.
    * @default - a new topic, `alarmTopic`, to subscribe to
@@ -78,9 +84,10 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
 /** What a control plane needs to know of a `Controller`, which is a construct of its stack. */
 interface AdoptedController extends Construct {
   readonly name: string
+  /** Whether queue and function are its own. */
+  readonly isIsolated: boolean
   readonly queue: WorkQueue
   readonly function: ControlFunction
-  readonly alarms: readonly cloudwatch.Alarm[]
   readonly reconciler: ReconcilerDescription
 }
 
@@ -96,10 +103,13 @@ export class ControlPlane extends Construct {
   readonly eventBus: events.EventBus
   readonly alarmTopic: sns.ITopic
   readonly relay: Relay
-  /** Of the control plane's own loops. */
+  /** Of the control plane's own loops, and of all reconcilers that have no queue of their own. */
   readonly systemQueue: WorkQueue
+  readonly sharedConcurrency: number
   readonly functions: PlaneFunctions
   readonly dashboard: cloudwatch.CfnDashboard
+  /** One controller on a page, to be chosen there. */
+  readonly controllerDashboard: cloudwatch.CfnDashboard
   readonly alarms: readonly cloudwatch.Alarm[]
   /** What the functions write to CloudWatch. */
   readonly metrics: ControlMetrics
@@ -112,6 +122,7 @@ export class ControlPlane extends Construct {
 
   private readonly props: ControlPlaneProps
   private readonly principals: Principals
+  private readonly sharedVariables = new Map<string, string>()
   private readonly controllers = new Map<string, AdoptedController>()
   private readonly guard: RemovalGuard
 
@@ -129,12 +140,14 @@ export class ControlPlane extends Construct {
     this.table = objectTable(this, 'Table', props)
     this.eventBus = new events.EventBus(this, 'Bus')
     this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
+    this.sharedConcurrency = props.sharedConcurrency ?? 10
     this.functions = this.createFunctions()
     this.functions.relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
     // Of the control plane's own loops: their wake-ups are sent once more.
     this.functions.deadLetters.allow(['sqs:SendMessage'], [this.systemQueue.queue.queueArn])
     this.relay = new Relay(this, 'Relay', { table: this.table, worker: this.functions.relay })
-    this.systemQueue.feed(this.functions.system, { batchSize: 10, maxConcurrency: 5 })
+    this.systemQueue.feed(this.functions.system, feedingOf({ concurrency: this.sharedConcurrency }))
+    this.systemQueue.feedDead(this.functions.deadLetters)
     this.connect(this.systemQueue)
     this.startTicking()
     const { api: handler, authorizer } = this.functions
@@ -148,7 +161,10 @@ export class ControlPlane extends Construct {
 
     this.alarmTopic = props.alarmTopic ?? alarmTopic(this, 'Alarms')
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
-    this.dashboard = dashboard(this, 'Dashboard', stackName, () => overview(this.toShown()))
+    this.dashboard = dashboard(this, 'Dashboard', stackName, { rows: () => overview(this.toShown()) })
+    this.controllerDashboard = controllerDashboard(this, 'ControllerDashboard', `${stackName}-controllers`, () =>
+      this.toShownControllers(),
+    )
     this.node.addValidation({ validate: () => [...this.withoutController(), ...this.tooManyQueues()] })
   }
 
@@ -184,8 +200,17 @@ export class ControlPlane extends Construct {
       )
     if (this.controllers.has(name)) throw new Error(`there are two Controllers for the reconciler ${name}`)
     this.controllers.set(name, controller)
-    this.connect(queue)
+    if (controller.isIsolated) this.connect(queue)
     this.guard.guard(controller)
+  }
+
+  /** For `Controller`: tells the shared function a variable. */
+  addSharedVariable(name: string, value: string): void {
+    const known = this.sharedVariables.get(name)
+    if (known !== undefined && known !== value)
+      throw new Error(`the shared function cannot have two values of ${name}: isolate one of its reconcilers`)
+    this.sharedVariables.set(name, value)
+    this.functions.system.addEnvironment(name, value)
   }
 
   /** For `Controller`: a function that runs control loops. */
@@ -212,7 +237,7 @@ export class ControlPlane extends Construct {
       resync: create('Resync', planeFunctions.resync),
       deadLetters: create('DeadLetters', planeFunctions.deadLetters),
       removal: create('RemovalFunction', planeFunctions.removal),
-      system: create('SystemFunction', { ...planeFunctions.system, reconcilers: noReconcilers }),
+      system: create('SystemFunction', planeFunctions.system),
     }
   }
 
@@ -255,17 +280,18 @@ export class ControlPlane extends Construct {
   }
 
   private queueUrls(): Readonly<Record<string, string>> {
-    const own = [...this.controllers.values()].map(({ name, queue }) => [name, queue.queue.queueUrl])
-    return { ...Object.fromEntries(own), system: this.systemQueue.queue.queueUrl }
+    const all = [...this.controllers.values()]
+    // Of those that share a queue the name is enough: the variables of a function hold 4 KB.
+    const urls = all.map(({ name, isIsolated, queue }) => [name, isIsolated ? queue.queue.queueUrl : ''])
+    return { ...Object.fromEntries(urls), system: this.systemQueue.queue.queueUrl }
   }
 
-  /** Wake-ups are sent by the relay, the tick and the control plane's own loops; dead letters go to one function. */
+  /** Wake-ups are sent by the relay, the tick and the control plane's own loops. */
   private connect(queue: WorkQueue): void {
-    const { relay, resync, deadLetters } = this.functions
+    const { relay, resync } = this.functions
     const { queueArn } = queue.queue
     relay.allow(['sqs:SendMessage', 'sqs:ChangeMessageVisibility'], [queueArn])
     resync.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
-    queue.feedDead(deadLetters)
   }
 
   private startTicking(): void {
@@ -278,9 +304,9 @@ export class ControlPlane extends Construct {
   }
 
   private toShown(): ShownPlane {
-    const controllers = [...this.controllers.values()]
-    const shownQueues = controllers.map(({ name, queue }) => [name, queue])
-    const workers = controllers.map(({ name, function: worker }) => [name, worker])
+    const isolated = [...this.controllers.values()].filter(({ isIsolated }) => isIsolated)
+    const queues = isolated.map(({ name, queue }) => [name, queue.queue])
+    const workers = isolated.map(({ name, function: worker }) => [name, worker])
     return {
       metrics: this.metrics,
       restApi: this.api.restApi,
@@ -288,8 +314,19 @@ export class ControlPlane extends Construct {
       indexes: indexNames,
       relay: this.functions.relay,
       functions: { ...this.functions, ...Object.fromEntries(workers) },
-      queues: { system: this.systemQueue, ...Object.fromEntries(shownQueues) },
-      alarms: [...this.alarms, ...controllers.flatMap(({ alarms }) => alarms)],
+      queues: { system: this.systemQueue.queue, ...Object.fromEntries(queues) },
+      deadLetterQueue: this.systemQueue.deadLetterQueue,
+      alarms: this.alarms,
+    }
+  }
+
+  private toShownControllers(): ShownControllers {
+    const all = [...this.controllers.values()]
+    const workers = new Set([this.functions.system, ...all.map(({ function: worker }) => worker)])
+    return {
+      metrics: this.metrics,
+      names: all.map(({ name }) => name),
+      logGroups: [...workers].map(({ logGroup }) => logGroup),
     }
   }
 
@@ -298,8 +335,10 @@ export class ControlPlane extends Construct {
     return {
       restApi,
       table: this.table,
-      functions: { ...this.functions },
-      system: this.systemQueue,
+      metrics: this.metrics,
+      relay: this.functions.relay,
+      resync: this.functions.resync,
+      deadLetterQueue: this.systemQueue.deadLetterQueue,
       relayFailures: this.relay.failures,
     }
   }
@@ -313,19 +352,20 @@ export class ControlPlane extends Construct {
       )
   }
 
-  /** Lambda takes 4 KB of variables. */
   private tooManyQueues(): readonly string[] {
-    const count = this.controllers.size
-    return count <= controllersMax
+    const all = [...this.controllers.values()]
+    const bytes = all.map(({ name, isIsolated }) => name.length + 6 + (isIsolated ? urlBytesMax : 0))
+    const sum = bytes.reduce((total, some) => total + some, 0)
+    return sum <= queuesBytesMax
       ? []
-      : [`${count} Controllers are more than the ${controllersMax} that one control plane has room for`]
+      : [`the variables of a function have no room for ${all.length} Controllers: let more of them share a queue`]
   }
 }
 
-/** A queue's URL and its name may be 140 characters; the other variables take a few hundred. */
-const controllersMax = 24
-
-const noReconcilers = 'export const reconcilers = []\n'
+/** Of the 4 KB that the variables of a function hold, what the others leave. */
+const queuesBytesMax = 3_400
+/** With the name of the queue, which has 80 characters at most. */
+const urlBytesMax = 140
 
 /** Left out, the functions have their own default. */
 function retryBudgetVariable({ retryBudget: budget }: ControlPlaneProps): Readonly<Record<string, string>> {

@@ -1,64 +1,61 @@
-import { Duration, Stack } from 'aws-cdk-lib'
+import { Duration } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { Construct } from 'constructs'
 import { describeReconcilers, oneReconciler, type ReconcilerDescription } from '../bundling/reconciler-modules.ts'
-import { controllerWatches, createAlarms } from '../dashboards/alarms.ts'
-import { controllerPage, type ShownController } from '../dashboards/controller-page.ts'
-import { dashboard } from '../dashboards/dashboard.ts'
 import type { ControllerMetricName, ControlMetrics, MetricOptions, ReconcileResult } from '../dashboards/metrics.ts'
 import type { ControlFunction } from './control-function.ts'
 import type { ControlPlane } from './control-plane.ts'
-import { WorkQueue } from './work-queue.ts'
+import { feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControllerProps {
   readonly controlPlane: ControlPlane
   /** The name of a reconciler in the control plane's list. */
   readonly reconciler: string
   /**
-   * The module that exports this reconciler and, best, no other: then the function holds no other's code.
-   * @default - the control plane's list
+   * Whether the reconciler has a queue, a function and a role of its own. A queue costs $0.33 a month for being asked.
+   * The shared function runs each reconciler whose runs take a minute at most, as many objects at once as
+   * `sharedConcurrency` of the control plane says; it has the permissions of all of them.
+   * @default false
    */
-  readonly entry?: string
-  /** @default 512 MB, which gives it 0.3 of a CPU */
-  readonly memorySize?: number
+  readonly isolated?: boolean
   /**
    * Variables for the reconciler itself. Names beginning with `SETPOINT_` are taken.
    * @default - none
    */
   readonly environment?: Readonly<Record<string, string>>
   /**
-   * Where the function runs, for what it reaches only from there. It needs a way to DynamoDB, SQS and CloudWatch Logs:
-   * see docs/aws.md.
+   * Only with `isolated`: the module that exports this reconciler and, best, no other. Then the function holds no
+   * other's code.
+   * @default - the control plane's list
+   */
+  readonly entry?: string
+  /**
+   * Only with `isolated`.
+   * @default 512 MB, which gives it 0.3 of a CPU
+   */
+  readonly memorySize?: number
+  /**
+   * Only with `isolated`: where the function runs, for what it reaches only from there. It needs a way to DynamoDB and
+   * SQS: see docs/aws.md.
    * @default - no VPC
    */
   readonly vpc?: ec2.IVpc
   readonly vpcSubnets?: ec2.SubnetSelection
   readonly securityGroups?: ec2.ISecurityGroup[]
-  /**
-   * Alarms on its queue, its function and its objects: $0.60 a month.
-   * @default true
-   */
-  readonly alarms?: boolean
-  /**
-   * A page of its own among the dashboards: $3 a month from the fourth of the account on.
-   * @default true
-   */
-  readonly dashboard?: boolean
 }
 
 /**
- * One reconciler: its queue, its function with a role of its own, and what watches them. How long a run may take and
- * how many objects run at once is said in the reconciler itself. What the reconciler needs of AWS is granted to
- * `function`: `bucket.grantReadWrite(controller.function)`.
+ * One reconciler, in the function that all share or in one of its own. How long a run may take and how many objects run
+ * at once is said in the reconciler itself. What the reconciler needs of AWS is granted to `function`:
+ * `bucket.grantReadWrite(controller.function)`.
  */
 export class Controller extends Construct {
   /** The reconciler's, in queues, metrics and logs. */
   readonly name: string
+  readonly isIsolated: boolean
   readonly queue: WorkQueue
   readonly function: ControlFunction
-  readonly dashboard: cloudwatch.CfnDashboard | undefined
-  readonly alarms: readonly cloudwatch.Alarm[]
   /** What its module says of it. */
   readonly reconciler: ReconcilerDescription
 
@@ -70,25 +67,28 @@ export class Controller extends Construct {
     this.name = name
     this.metrics = controlPlane.metrics
     this.reconciler = describe(entry, controlPlane, name)
+    this.isIsolated = props.isolated === true
+    const worker = this.isIsolated ? this.createWorker(props, entry) : shareWorker(this.reconciler, props)
+    this.queue = worker.queue
+    this.function = worker.function
+    controlPlane.adopt(this)
+  }
+
+  private createWorker(props: ControllerProps, entry: string): Worker {
+    const { controlPlane } = props
     const timeout = Duration.millis(this.reconciler.timeoutMs).plus(overhead)
-    this.queue = new WorkQueue(this, 'Work', { timeout })
-    this.function = controlPlane.createWorker(this, 'Function', {
-      description: `Runs the reconciler ${name}`,
+    const { deadLetterQueue } = controlPlane.systemQueue
+    const queue = new WorkQueue(this, 'Work', { timeout, deadLetterQueue })
+    const worker = controlPlane.createWorker(this, 'Function', {
+      description: `Runs the reconciler ${this.name}`,
       reconcilers: oneReconciler(entry, this.reconciler),
       timeout,
       memorySize: props.memorySize ?? 512,
       environment: props.environment ?? {},
       ...placeOf(props),
     })
-    this.queue.feed(this.function, feedingOf(this.reconciler))
-    controlPlane.adopt(this)
-
-    const shown = this.toShown()
-    this.alarms = props.alarms === false ? [] : createAlarms(this, controlPlane.alarmTopic, controllerWatches(shown))
-    this.dashboard =
-      props.dashboard === false
-        ? undefined
-        : dashboard(this, 'Dashboard', `${Stack.of(this).stackName}-${name}`, () => controllerPage(shown))
+    queue.feed(worker, feedingOf(this.reconciler))
+    return { queue, function: worker }
   }
 
   /** Seconds from the moment a change was accepted to the moment it was observed. */
@@ -119,12 +119,30 @@ export class Controller extends Construct {
   private metric(name: ControllerMetricName, options?: MetricOptions): cloudwatch.Metric {
     return this.metrics.ofController(this.name, name, options)
   }
+}
 
-  private toShown(): ShownController {
-    const { name, metrics, reconciler, queue: work, function: worker } = this
-    const { queue, deadLetterQueue } = work
-    return { name, kind: reconciler.kind, metrics, queue, deadLetterQueue, function: worker, logGroup: worker.logGroup }
-  }
+type Worker = Pick<Controller, 'queue' | 'function'>
+
+/** Of a run in the shared function. */
+const sharedTimeoutMs = 60_000
+
+/** The queue and the function of the control plane itself, for a reconciler that keeps within what they do. */
+function shareWorker({ name, timeoutMs, concurrency }: ReconcilerDescription, props: ControllerProps): Worker {
+  const { controlPlane, environment = {} } = props
+  const only = (['entry', 'memorySize', 'vpc', 'vpcSubnets', 'securityGroups'] as const).filter(
+    (prop) => props[prop] !== undefined,
+  )
+  const reasons = [
+    ...only.map((prop) => `${prop} is given`),
+    ...(timeoutMs > sharedTimeoutMs ? [`a run of it may take ${timeoutMs} ms, and in there ${sharedTimeoutMs}`] : []),
+    ...(concurrency < controlPlane.sharedConcurrency
+      ? [`it lets ${concurrency} objects run at once, and in there ${controlPlane.sharedConcurrency} do`]
+      : []),
+  ]
+  if (reasons.length > 0)
+    throw new Error(`the reconciler ${name} cannot be in the shared function (isolated: true): ${reasons.join('; ')}`)
+  for (const [variable, value] of Object.entries(environment)) controlPlane.addSharedVariable(variable, value)
+  return { queue: controlPlane.systemQueue, function: controlPlane.functions.system }
 }
 
 /** What a function takes beyond its runs: to start, and to write down how they went. */
@@ -146,18 +164,6 @@ function describe(entry: string, { reconcilers, reconcilersEntry }: ControlPlane
 
 function joinNames(reconcilers: readonly ReconcilerDescription[]): string {
   return reconcilers.map(({ name }) => name).join(', ')
-}
-
-/**
- * As many objects at once as the reconciler asks for: invocations times messages in each. Two invocations are the least
- * that Lambda can be held to, so a concurrency of 1 means two here. Large batches cost least, so those come first.
- */
-function feedingOf({ concurrency }: ReconcilerDescription): {
-  readonly batchSize: number
-  readonly maxConcurrency: number
-} {
-  const batchSize = Math.max(1, Math.min(10, Math.floor(concurrency / 2)))
-  return { batchSize, maxConcurrency: Math.min(1_000, Math.max(2, Math.floor(concurrency / batchSize))) }
 }
 
 function placeOf({

@@ -12,7 +12,7 @@ export interface PlaneFunctions {
   readonly relay: ControlFunction
   readonly resync: ControlFunction
   readonly deadLetters: ControlFunction
-  /** Runs the control plane's own loops: namespaces, definitions, garbage, events, fan-outs. */
+  /** Runs the control plane's own loops (namespaces, definitions, garbage, events, fan-outs), and most reconcilers. */
   readonly system: ControlFunction
   /** Tells CloudFormation whether controllers may go. */
   readonly removal: ControlFunction
@@ -79,7 +79,7 @@ export const planeFunctions = {
   system: {
     ...modest,
     ...loopRunner,
-    description: "Runs the control plane's own loops",
+    description: "Runs the control plane's own loops, and the reconcilers that are not isolated",
     timeout: systemTimeout,
   },
 } as const satisfies Readonly<Record<keyof PlaneFunctions, Omit<FunctionProps, 'reconcilers' | 'environment'>>>

@@ -41,7 +41,8 @@ export class Relay extends Construct {
       // From the latest record on, changes made while the mapping is created would be missed.
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: 100,
-      parallelizationFactor: 4,
+      // One invocation for each shard, of which a new table has four: a new account may run ten functions at once.
+      parallelizationFactor: 1,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       retryAttempts: 10,

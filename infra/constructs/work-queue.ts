@@ -7,6 +7,11 @@ import type { ControlFunction } from './control-function.ts'
 export interface WorkQueueProps {
   /** How long one invocation of its worker may take. */
   readonly timeout: Duration
+  /**
+   * Where messages go that were handed out too often.
+   * @default - a queue of its own
+   */
+  readonly deadLetterQueue?: sqs.Queue
 }
 
 /**
@@ -17,13 +22,15 @@ export class WorkQueue extends Construct {
   readonly queue: sqs.Queue
   readonly deadLetterQueue: sqs.Queue
 
-  constructor(scope: Construct, id: string, { timeout }: WorkQueueProps) {
+  constructor(scope: Construct, id: string, { timeout, deadLetterQueue }: WorkQueueProps) {
     super(scope, id)
-    this.deadLetterQueue = new sqs.Queue(this, 'DeadLetters', {
-      ...highThroughput,
-      retentionPeriod: Duration.days(14),
-      visibilityTimeout: deadLetterVisibility,
-    })
+    this.deadLetterQueue =
+      deadLetterQueue ??
+      new sqs.Queue(this, 'DeadLetters', {
+        ...highThroughput,
+        retentionPeriod: Duration.days(14),
+        visibilityTimeout: deadLetterVisibility,
+      })
     this.queue = new sqs.Queue(this, 'Queue', {
       ...highThroughput,
       // A message that comes again meets no worker that is still alive: AWS advises six times, and the engine rests on
@@ -46,7 +53,7 @@ export class WorkQueue extends Construct {
   }
 }
 
-interface Feeding {
+export interface Feeding {
   readonly batchSize: number
   /** Invocations at once, from 2. */
   readonly maxConcurrency?: number
@@ -87,4 +94,13 @@ function feed(scope: Construct, id: string, { worker, queue, batchSize, maxConcu
     reportBatchItemFailures: true,
     ...(maxConcurrency !== undefined && { maxConcurrency }),
   })
+}
+
+/**
+ * As many objects at once as are asked for: invocations times messages in each. Two invocations are the least
+ * that Lambda can be held to, so a concurrency of 1 means two here. Large batches cost least, so those come first.
+ */
+export function feedingOf({ concurrency }: { readonly concurrency: number }): Feeding {
+  const batchSize = Math.max(1, Math.min(10, Math.floor(concurrency / 2)))
+  return { batchSize, maxConcurrency: Math.min(1_000, Math.max(2, Math.floor(concurrency / batchSize))) }
 }

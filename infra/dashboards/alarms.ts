@@ -6,9 +6,8 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda'
 import * as sns from 'aws-cdk-lib/aws-sns'
 import type * as sqs from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
-import { type ControlMetrics, oneMinute } from './metrics.ts'
-import type { ShownController } from './controller-page.ts'
-import type { ShownPlane, ShownQueue } from './overview.ts'
+import { oneMinute } from './metrics.ts'
+import type { ShownPlane } from './overview.ts'
 
 /** One thing that somebody has to look at. */
 export interface Watch {
@@ -69,14 +68,61 @@ function createAlarm(scope: Construct, topic: sns.ITopic, watch: Watch): cloudwa
   return alarm
 }
 
-export interface WatchedPlane extends Pick<ShownPlane, 'restApi' | 'table'> {
-  readonly functions: Readonly<Record<string, lambda.Function>> & Readonly<Record<'relay' | 'resync', lambda.Function>>
-  readonly system: ShownQueue
+export interface WatchedPlane extends Pick<ShownPlane, 'metrics' | 'restApi' | 'table' | 'relay' | 'deadLetterQueue'> {
+  readonly resync: lambda.Function
   readonly relayFailures: sqs.IQueue
 }
 
-/** What can go wrong with all of it. */
-export function planeWatches({ restApi, table, functions, system, relayFailures }: WatchedPlane): readonly Watch[] {
+/**
+ * What can go wrong. Each alarm is about all controllers together, and looks at one metric where that will do: an alarm
+ * costs by the metrics it looks at. Which controller it is, the dashboards and the commands in the texts say.
+ */
+export function planeWatches(plane: WatchedPlane): readonly Watch[] {
+  return [...ofObjects(plane), ...ofParts(plane)]
+}
+
+const look = 'The dashboards say of which controller, and "kubectl get <kind> -A -o wide" says why it waits'
+
+function ofObjects({ metrics, deadLetterQueue }: WatchedPlane): readonly Watch[] {
+  return [
+    {
+      id: 'Unconverged',
+      description: `An object has not been as it is wanted for 15 minutes or more. ${look}.`,
+      // It is told when an object is run: between two tries there are 1000 s at most.
+      metric: metrics.ofPlane('setpoint_oldest_unconverged_seconds', {
+        statistic: 'Maximum',
+        period: Duration.minutes(20),
+      }),
+      threshold: 900,
+      periods: 1,
+    },
+    {
+      id: 'Stopped',
+      description: `Runs stopped: nothing is tried again until somebody changes something. ${look}.`,
+      metric: metrics.ofPlane('controller_runtime_terminal_reconcile_errors_total', { period: Duration.minutes(5) }),
+      threshold: 1,
+      periods: 1,
+    },
+    {
+      id: 'Repairs',
+      description:
+        'A resync found changes that no wake-up had told of. They are put right; that they were lost is a bug or an outage.',
+      metric: metrics.ofPlane('setpoint_repairs_total', { period: Duration.minutes(5) }),
+      threshold: 1,
+      periods: 1,
+    },
+    {
+      id: 'GivenUp',
+      description:
+        'Wake-ups were handed out ten times and no turn came to its end: a function crashes, or runs out of time, memory or concurrency. Their objects are Stalled and are tried again every quarter of an hour.',
+      metric: deadLetterQueue.metric('NumberOfMessagesReceived', { statistic: 'Sum', period: Duration.minutes(5) }),
+      threshold: 1,
+      periods: 1,
+    },
+  ]
+}
+
+function ofParts({ restApi, table, relay, resync, relayFailures }: WatchedPlane): readonly Watch[] {
   return [
     {
       id: 'ApiFails',
@@ -88,7 +134,7 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
     {
       id: 'RelayLate',
       description: 'Changes are passed on more than a minute late. See errors and throttles of the relay function.',
-      metric: functions.relay.metric('IteratorAge', { statistic: 'Maximum', period: oneMinute }),
+      metric: relay.metric('IteratorAge', { statistic: 'Maximum', period: oneMinute }),
       threshold: 60_000,
       periods: 3,
     },
@@ -103,22 +149,21 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
     {
       id: 'NoTick',
       description: 'Nobody looks for due timers: the function resync has not run for five minutes.',
-      metric: functions.resync.metricInvocations({ period: Duration.minutes(5) }),
+      metric: resync.metricInvocations({ period: Duration.minutes(5) }),
       threshold: 0,
       periods: 1,
       below: true,
     },
     {
-      id: 'FunctionsFail',
-      description: 'Functions of the control plane end with errors. See "Invocations that failed" on the dashboard.',
-      metric: sumOf(withoutAuthorizer(functions), (one) => one.metricErrors({ period: Duration.minutes(5) })),
-      threshold: 5,
-      periods: 2,
-    },
-    {
       id: 'FunctionsThrottled',
-      description: 'Lambda has no concurrency left for the control plane: ask for a higher quota, or reserve some.',
-      metric: sumOf(functions, (one) => one.metricThrottles({ period: Duration.minutes(5) })),
+      description: 'Lambda has no concurrency left in this account and Region: ask for a higher quota.',
+      // Of all functions there: the quota is that of all of them.
+      metric: new cloudwatch.Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'Throttles',
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      }),
       threshold: 10,
       periods: 2,
     },
@@ -126,105 +171,15 @@ export function planeWatches({ restApi, table, functions, system, relayFailures 
       id: 'TableThrottled',
       description:
         'DynamoDB turns requests of the control plane away: one partition is hot, or a table quota is reached.',
-      // Counted by request, in which an index that has no room counts, too: those saturate first.
-      metric: sumOf({ get: 'GetItem', put: 'PutItem', query: 'Query', update: 'UpdateItem' }, (operation) =>
-        table.metric('ThrottledRequests', {
-          dimensionsMap: { TableName: table.tableName, Operation: operation },
-          statistic: 'Sum',
-          period: Duration.minutes(5),
-        }),
-      ),
+      // Counted by request, in which an index that has no room counts, too: those saturate first. Every change of an object
+      // is an update.
+      metric: table.metric('ThrottledRequests', {
+        dimensionsMap: { TableName: table.tableName, Operation: 'UpdateItem' },
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      }),
       threshold: 100,
       periods: 2,
     },
-    ...queueWatches('System', "the control plane's own loops", system),
   ]
-}
-
-/**
- * It refuses a token by an error, so that whoever is outside could raise the alarm. What else it fails with is a 503 of
- * the API.
- */
-function withoutAuthorizer({ authorizer: _, ...functions }: WatchedPlane['functions']): WatchedPlane['functions'] {
-  return functions
-}
-
-/** What can go wrong with one controller. */
-export function controllerWatches({
-  name,
-  kind,
-  metrics,
-  function: worker,
-  ...queues
-}: ShownController): readonly Watch[] {
-  const look = `kubectl get ${kind.toLowerCase()} -A -o wide`
-  const ofController = (metric: Parameters<ControlMetrics['ofController']>[1], statistic: string) =>
-    metrics.ofController(name, metric, { statistic, period: Duration.minutes(5) })
-  return [
-    {
-      id: 'Unconverged',
-      description: `An object of ${name} has not been as it is wanted for 15 minutes or more. "${look}" says why it waits.`,
-      // It is told when an object is run: between two tries there are 1000 s at most.
-      metric: metrics.ofController(name, 'setpoint_oldest_unconverged_seconds', {
-        statistic: 'Maximum',
-        period: Duration.minutes(20),
-      }),
-      threshold: 900,
-      periods: 1,
-    },
-    {
-      id: 'Stopped',
-      description: `Runs of ${name} stopped: nothing is tried again until somebody changes something. "${look}" says which, and why.`,
-      metric: ofController('controller_runtime_terminal_reconcile_errors_total', 'Sum'),
-      threshold: 1,
-      periods: 1,
-    },
-    {
-      id: 'Repairs',
-      description: `A resync of ${name} found changes that no wake-up had told of. They are put right; that they were lost is a bug or an outage.`,
-      metric: ofController('setpoint_repairs_total', 'Sum'),
-      threshold: 1,
-      periods: 1,
-    },
-    {
-      id: 'Fails',
-      description: `The function of ${name} crashes or runs out of time or memory. Its log says where.`,
-      metric: worker.metricErrors({ period: Duration.minutes(5) }),
-      threshold: 5,
-      periods: 2,
-    },
-    ...queueWatches('', name, queues),
-  ]
-}
-
-function queueWatches(prefix: string, whose: string, { queue, deadLetterQueue }: ShownQueue): readonly Watch[] {
-  return [
-    {
-      id: `${prefix}QueueLate`,
-      description: `The oldest wake-up of ${whose} has waited for 15 minutes or more.`,
-      metric: queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(5) }),
-      threshold: 900,
-      periods: 2,
-    },
-    {
-      id: `${prefix}DeadLetters`,
-      description: `Wake-ups of ${whose} were handed out ten times and no turn came to its end. Their objects are Stalled and are tried again every quarter of an hour.`,
-      metric: deadLetterQueue.metric('NumberOfMessagesReceived', { statistic: 'Sum', period: Duration.minutes(5) }),
-      threshold: 1,
-      periods: 1,
-    },
-  ]
-}
-
-/** The values added up, as one metric. */
-function sumOf<Item>(
-  items: Readonly<Record<string, Item>>,
-  metricOf: (item: Item) => cloudwatch.IMetric,
-): cloudwatch.MathExpression {
-  const usingMetrics = Object.fromEntries(Object.entries(items).map(([name, item]) => [name, metricOf(item)]))
-  return new cloudwatch.MathExpression({
-    expression: Object.keys(usingMetrics).join(' + '),
-    usingMetrics,
-    period: Duration.minutes(5),
-  })
 }

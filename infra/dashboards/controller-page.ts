@@ -1,43 +1,59 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
-import type * as lambda from 'aws-cdk-lib/aws-lambda'
 import type * as logs from 'aws-cdk-lib/aws-logs'
-import { graph, type Rows, textWidget } from './dashboard.ts'
-import { type ControlMetrics, type ControllerMetricName, oneMinute, reconcileResults } from './metrics.ts'
-import type { ShownQueue } from './overview.ts'
+import type { Construct } from 'constructs'
+import { dashboard, graph, type Rows, textWidget } from './dashboard.ts'
+import { type ControlMetrics, type ControllerMetricName, reconcileResults } from './metrics.ts'
 
-/** What the page of one controller is about. */
-export interface ShownController extends ShownQueue {
-  readonly name: string
-  /** The kind whose objects it reconciles. */
-  readonly kind: string
+/** What the page of the controllers is about. */
+export interface ShownControllers {
   readonly metrics: ControlMetrics
-  readonly function: lambda.Function
-  readonly logGroup: logs.ILogGroup
+  readonly names: readonly string[]
+  readonly logGroups: readonly logs.ILogGroup[]
+}
+
+/** Stands where the name of the controller is to be put that somebody chooses. */
+export const chosenController = 'chosen-controller'
+
+/** One page for all controllers, with a list above it to choose one from: each page costs. */
+export function controllerDashboard(
+  scope: Construct,
+  id: string,
+  name: string,
+  shown: () => ShownControllers,
+): cloudwatch.CfnDashboard {
+  return dashboard(scope, id, name, { rows: () => controllerPage(shown()), variables: () => [choice(shown())] })
+}
+
+/** CloudWatch puts the chosen name wherever the text stands, in searches, too. */
+function choice({ names }: ShownControllers): object {
+  return {
+    type: 'pattern',
+    pattern: chosenController,
+    inputType: 'select',
+    id: 'controller',
+    label: 'Controller',
+    defaultValue: names[0] ?? chosenController,
+    visible: true,
+    values: names.map((value) => ({ value, label: value })),
+  }
 }
 
 /** One controller on a page: is it in time, what does it wait for, what goes wrong, what does it cost. */
-export function controllerPage(shown: ShownController): Rows {
-  return [
-    [textWidget(3, howToRead(shown))],
-    inTime(shown),
-    waitRow(shown),
-    wrong(shown),
-    healRow(shown),
-    runRow(shown),
-    [lastFailures(shown)],
-  ]
+function controllerPage(shown: ShownControllers): Rows {
+  return [[textWidget(4, howToRead)], inTime(shown), wrong(shown), healRow(shown), runRow(shown), [lastFailures(shown)]]
 }
 
-const howToRead = ({ name, kind }: ShownController): string => `# ${name}
-Reconciles every **${kind}**. *Time to converge* is what users notice: from the moment a change was accepted to the moment it was observed in the world. A long *wait*
-with free workers means backoff or rate limits (\`kubectl get ${kind.toLowerCase()} -A -o wide\`); with all workers busy, raise its \`concurrency\`. *Terminal* errors are not tried
-again until something changes: somebody has to. \`kubectl describe ${kind.toLowerCase()} <name>\` tells of one object what happened to it.`
+const howToRead = `# One controller
+Choose it in the list above. *Time to converge* is what users notice: from the moment a change was accepted to the moment it was observed in the world.
+If it climbs while few runs fail, look at *Wait for a turn*: a long wait with free workers means backoff or rate limits (\`kubectl get <kind> -A -o wide\`); with all
+workers busy, raise its \`concurrency\`, or \`sharedConcurrency\`. *Terminal* errors are not tried again until something changes: somebody has to.
+\`kubectl describe <kind> <name>\` tells of one object what happened to it.`
 
-function line({ metrics, name }: ShownController, metric: ControllerMetricName, label: string, statistic = 'Sum') {
-  return metrics.ofController(name, metric, { label, statistic })
+function line({ metrics }: ShownControllers, metric: ControllerMetricName, label: string, statistic = 'Sum') {
+  return metrics.ofController(chosenController, metric, { label, statistic })
 }
 
-function inTime(shown: ShownController): Rows[number] {
+function inTime(shown: ShownControllers): Rows[number] {
   const converge = 'setpoint_time_to_converge_seconds'
   return [
     graph({
@@ -55,38 +71,12 @@ function inTime(shown: ShownController): Rows[number] {
       title: 'Reconciles by outcome',
       unit: 'a minute',
       stacked: true,
-      lines: reconcileResults.map((result) => shown.metrics.reconciles(shown.name, result)),
+      lines: reconcileResults.map((result) => shown.metrics.reconciles(chosenController, result)),
     }),
   ]
 }
 
-function waitRow(shown: ShownController): Rows[number] {
-  const { queue } = shown
-  return [
-    graph({
-      title: 'Wait for a turn',
-      unit: 'seconds',
-      lines: ['p50', 'p99'].map((statistic) => line(shown, 'workqueue_queue_duration_seconds', statistic, statistic)),
-    }),
-    graph({
-      title: 'Keys in the queue',
-      unit: 'keys',
-      stacked: true,
-      lines: [
-        queue.metricApproximateNumberOfMessagesVisible({ label: 'waiting', period: oneMinute }),
-        queue.metricApproximateNumberOfMessagesNotVisible({ label: 'running or held', period: oneMinute }),
-      ],
-    }),
-    graph({
-      title: 'Age of the oldest wake-up',
-      unit: 'seconds',
-      lines: [queue.metricApproximateAgeOfOldestMessage({ label: 'oldest', period: oneMinute })],
-      limit: { value: 900, label: 'alarm' },
-    }),
-  ]
-}
-
-function wrong(shown: ShownController): Rows[number] {
+function wrong(shown: ShownControllers): Rows[number] {
   return [
     graph({
       title: 'Runs that failed',
@@ -106,27 +96,19 @@ function wrong(shown: ShownController): Rows[number] {
       ],
     }),
     graph({
-      title: 'Invocations that failed, and dead letters',
-      unit: 'a minute',
-      lines: [
-        shown.function.metricErrors({ label: 'errors', period: oneMinute }),
-        shown.function.metricThrottles({ label: 'throttled', period: oneMinute }),
-        shown.deadLetterQueue.metric('NumberOfMessagesReceived', {
-          label: 'dead letters',
-          statistic: 'Sum',
-          period: oneMinute,
-        }),
-      ],
+      title: 'Wait for a turn',
+      unit: 'seconds',
+      lines: ['p50', 'p99'].map((statistic) => line(shown, 'workqueue_queue_duration_seconds', statistic, statistic)),
     }),
   ]
 }
 
-function healRow(shown: ShownController): Rows[number] {
+function healRow(shown: ShownControllers): Rows[number] {
   const search = (name: string, ...dimensions: readonly string[]): cloudwatch.MathExpression =>
     shown.metrics.search({
       name,
       dimensions: ['controller', ...dimensions],
-      where: { controller: shown.name },
+      where: { controller: chosenController },
       statistic: 'Sum',
     })
   return [
@@ -149,40 +131,26 @@ function healRow(shown: ShownController): Rows[number] {
   ]
 }
 
-function runRow(shown: ShownController): Rows[number] {
+function runRow(shown: ShownControllers): Rows[number] {
   const seconds = 'controller_runtime_reconcile_time_seconds'
   return [
     graph({
       title: 'How long runs take',
       unit: 'seconds',
+      width: 24,
       lines: ['p50', 'p99'].map((statistic) => line(shown, seconds, statistic, statistic)),
-    }),
-    graph({
-      title: 'Invocations at once',
-      unit: 'functions',
-      lines: [
-        shown.function.metric('ConcurrentExecutions', { label: 'at once', statistic: 'Maximum', period: oneMinute }),
-      ],
-    }),
-    graph({
-      title: 'Invocations and their time',
-      unit: 'a minute, and ms',
-      lines: [
-        shown.function.metricInvocations({ label: 'invocations', period: oneMinute }),
-        shown.function.metricDuration({ label: 'ms', statistic: 'Sum', period: oneMinute }),
-      ],
     }),
   ]
 }
 
-function lastFailures({ logGroup }: ShownController): cloudwatch.LogQueryWidget {
+function lastFailures({ logGroups }: ShownControllers): cloudwatch.LogQueryWidget {
   return new cloudwatch.LogQueryWidget({
-    title: 'What the log says about the last failures',
-    logGroupNames: [logGroup.logGroupName],
+    title: 'What the logs say about the last failures, of all controllers',
+    logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
     width: 24,
     height: 6,
     queryLines: [
-      'fields @timestamp, level, message, namespace, name, error',
+      'fields @timestamp, controller, level, message, namespace, name, error',
       'filter level in ["error", "warn"]',
       'sort @timestamp desc',
       'limit 50',

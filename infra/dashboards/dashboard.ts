@@ -6,10 +6,25 @@ import { oneMinute } from './metrics.ts'
 /** What a dashboard shows, row by row. */
 export type Rows = readonly (readonly cloudwatch.IWidget[])[]
 
+interface DashboardContent {
+  readonly rows: () => Rows
+  /** What may be chosen above it. */
+  readonly variables?: () => readonly object[]
+}
+
 /** A dashboard whose content is asked for when everything it may show is there. */
-export function dashboard(scope: Construct, id: string, name: string, rows: () => Rows): cloudwatch.CfnDashboard {
+export function dashboard(
+  scope: Construct,
+  id: string,
+  name: string,
+  { rows, variables = () => [] }: DashboardContent,
+): cloudwatch.CfnDashboard {
   const stack = Stack.of(scope)
-  const body = (): string => stack.toJsonString({ start: '-PT3H', widgets: widgetsOf(rows()) })
+  const body = (): string => {
+    const chosen = variables()
+    const content = { start: '-PT3H', ...(chosen.length > 0 && { variables: chosen }), widgets: widgetsOf(rows()) }
+    return stack.toJsonString(content)
+  }
   return new cloudwatch.CfnDashboard(scope, id, { dashboardName: name, dashboardBody: Lazy.string({ produce: body }) })
 }
 

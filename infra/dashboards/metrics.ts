@@ -10,6 +10,8 @@ export const oneMinute = Duration.minutes(1)
 export interface ControlMetrics {
   /** One series: what a controller has written. */
   ofController(controller: string, name: ControllerMetricName, options?: MetricOptions): cloudwatch.Metric
+  /** One series: what all controllers together have written. */
+  ofPlane(name: PlaneMetricName, options?: MetricOptions): cloudwatch.Metric
   /** One series: runs of a controller that ended so. */
   reconciles(controller: string, result: ReconcileResult, options?: MetricOptions): cloudwatch.Metric
   /** A line for each series of a metric, of all controllers or whatever `where` leaves over. */
@@ -43,6 +45,14 @@ export type ControllerMetricName =
   | 'workqueue_queue_duration_seconds'
   | 'workqueue_retries_total'
 
+/** Those of them that are also written without a dimension, for alarms. */
+export type PlaneMetricName = Extract<
+  ControllerMetricName,
+  | 'controller_runtime_terminal_reconcile_errors_total'
+  | 'setpoint_oldest_unconverged_seconds'
+  | 'setpoint_repairs_total'
+>
+
 export type ReconcileResult = (typeof reconcileResults)[number]
 
 export const reconcileResults = ['success', 'requeue_after', 'requeue', 'error'] as const
@@ -59,6 +69,7 @@ export function controlMetrics(namespace: string): ControlMetrics {
 
   return {
     ofController: (controller, name, options) => metric(name, { controller }, options),
+    ofPlane: (name, options) => metric(name, {}, options),
     reconciles: (controller, result, options) =>
       metric('controller_runtime_reconcile_total', { controller, result }, { label: result, ...options }),
     search: (search) => expression(formatSearch(search), search.label ?? ''),

@@ -15,37 +15,33 @@ export interface ShownPlane {
   readonly indexes: readonly string[]
   readonly relay: lambda.Function
   readonly functions: Readonly<Record<string, lambda.Function>>
-  readonly queues: Readonly<Record<string, ShownQueue>>
-  readonly alarms: readonly cloudwatch.IAlarm[]
-}
-
-export interface ShownQueue {
-  readonly queue: sqs.Queue
+  readonly queues: Readonly<Record<string, sqs.Queue>>
   readonly deadLetterQueue: sqs.Queue
+  readonly alarms: readonly cloudwatch.IAlarm[]
 }
 
 /** The whole control plane on one page, what is most urgent at the top. */
 export function overview(plane: ShownPlane): Rows {
   return [
-    [textWidget(4, howToRead)],
+    [textWidget(6, howToRead)],
     ...(plane.alarms.length > 0
       ? [[new cloudwatch.AlarmStatusWidget({ title: 'Alarms', alarms: [...plane.alarms], width: 24, height: 3 })]]
       : []),
     convergence(plane),
     queues(plane),
     failures(plane),
-    [textWidget(2, aboutHealing)],
+    [textWidget(3, aboutHealing)],
     healRow(plane),
     [textWidget(2, aboutApi)],
     api(plane),
-    [textWidget(2, aboutCost)],
+    [textWidget(3, aboutCost)],
     cost(plane),
   ]
 }
 
 const howToRead = `# Setpoint
 This page shows how fast changes take effect. **Start with "Oldest unconverged":** while that line is flat and low, the control
-plane is healthy. If the line climbs for one controller, look at *Reconciles that failed*, then at the dashboard of that controller
+plane is healthy. If the line climbs for one controller, look at *Reconciles that failed*, then at the page of the controllers, where you choose it,
 and at \`kubectl get <kind> -A -o wide\`, which says why each object waits. If it climbs for all controllers, look at *Keys that wait*, *Throttled calls* and *Delay of the relay*.
 No line here is about a single object: ask the API for those.`
 
@@ -99,14 +95,14 @@ function queues({ queues: shown, relay }: ShownPlane): Rows[number] {
       title: 'Keys that wait, by queue',
       unit: 'keys',
       stacked: true,
-      lines: each.map(([label, { queue }]) =>
+      lines: each.map(([label, queue]) =>
         queue.metricApproximateNumberOfMessagesVisible({ label, period: oneMinute, statistic: 'Maximum' }),
       ),
     }),
     graph({
       title: 'Age of the oldest wake-up, by queue',
       unit: 'seconds',
-      lines: each.map(([label, { queue }]) => queue.metricApproximateAgeOfOldestMessage({ label, period: oneMinute })),
+      lines: each.map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ label, period: oneMinute })),
       limit: { value: 900, label: 'alarm' },
     }),
     graph({
@@ -121,7 +117,7 @@ function queues({ queues: shown, relay }: ShownPlane): Rows[number] {
 }
 
 function failures(plane: ShownPlane): Rows[number] {
-  const { functions, queues: shown, metrics } = plane
+  const { functions, deadLetterQueue, metrics } = plane
   const each = Object.entries(functions)
   return [
     graph({
@@ -152,12 +148,16 @@ function failures(plane: ShownPlane): Rows[number] {
       ],
     }),
     graph({
-      title: 'Dead letters, by queue',
+      title: 'Dead letters',
       unit: 'messages',
       width: 6,
-      lines: Object.entries(shown).map(([label, { deadLetterQueue }]) =>
-        deadLetterQueue.metric('NumberOfMessagesReceived', { label, period: oneMinute, statistic: 'Sum' }),
-      ),
+      lines: [
+        deadLetterQueue.metric('NumberOfMessagesReceived', {
+          label: 'given up',
+          period: oneMinute,
+          statistic: 'Sum',
+        }),
+      ],
     }),
   ]
 }
@@ -257,7 +257,7 @@ function cost({ functions, queues: shown, table }: ShownPlane): Rows[number] {
       unit: 'a minute',
       width: 6,
       stacked: true,
-      lines: queuesOf.flatMap(([label, { queue }]) => [
+      lines: queuesOf.flatMap(([label, queue]) => [
         queue.metricNumberOfMessagesSent({ label: `${label}: sent`, period: oneMinute }),
         queue.metricNumberOfEmptyReceives({ label: `${label}: empty`, period: oneMinute }),
       ]),

@@ -9,6 +9,8 @@ export interface Use {
   readonly readsPerDay: number
   readonly resyncHours: number
   readonly controllers: number
+  /** How many of them have a queue and a function of their own. */
+  readonly isolated?: number
   /** Of an object's text, with what Kubernetes adds. */
   readonly objectBytes: number
   /** The controllers have a rate limit that nothing has to wait for. */
@@ -54,14 +56,21 @@ export const assumed = {
   /** An entry of an index with its keys, and what DynamoDB counts besides the bytes of an item. */
   indexEntryBytes: 250,
   itemBytes: 500,
-  /** As infra has them: for the whole with the system's queue, and for each controller. */
-  alarms: { whole: 9, perController: 6 },
-  dashboards: { whole: 1, perController: 1 },
+  /** As infra has them, for all controllers together. */
+  alarms: 10,
+  dashboards: 2,
+  /** Of the requests of the API. */
+  tracedShare: 0.05,
 } as const
 
 /** The bill of a month. */
 export function billOf(use: Use, measured: Measured): Bill {
-  const lines = linesOf(use, measured).map((line) => ({ ...line, usd: usdOf(line.billed, line.amount) }))
+  return totalOf(linesOf(use, measured))
+}
+
+/** What lines come to. */
+export function totalOf(all: readonly Line[]): Bill {
+  const lines = all.map((line) => ({ ...line, usd: usdOf(line.billed, line.amount) }))
   const amounts = Map.groupBy(lines, ({ billed }) => billed)
   const paid = [...amounts].map(([billed, some]) => {
     const amount = sum(some.map((line) => line.amount))
@@ -71,7 +80,7 @@ export function billOf(use: Use, measured: Measured): Bill {
 }
 
 function linesOf(use: Use, measured: Measured): readonly Line[] {
-  const { controllers, objects } = use
+  const { controllers, objects, isolated = 0 } = use
   const minutes = assumed.daysPerMonth * 24 * 60
   const changes = use.changesPerDay * assumed.daysPerMonth
   const reads = use.readsPerDay * assumed.daysPerMonth
@@ -103,12 +112,9 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
       lineOf(`SQS sends, holds and depths, ${what}`, 'queueRequest', cost.queueRequests * n),
     ),
     lineOf('SQS receives and deletes', 'queueRequest', 2 * (changes + batches)),
-    lineOf('SQS polls of idle queues', 'queueRequest', assumed.pollsPerMinute * minutes * (controllers + 1)),
-    lineOf(
-      'SQS polls for dead letters',
-      'queueRequest',
-      assumed.deadLetterPollsPerMinute * minutes * (controllers + 1),
-    ),
+    lineOf('SQS polls of idle queues', 'queueRequest', assumed.pollsPerMinute * minutes * (isolated + 1)),
+    lineOf('SQS polls for dead letters', 'queueRequest', assumed.deadLetterPollsPerMinute * minutes),
+    lineOf('SQS depths of queues of their own', 'queueRequest', minutes * isolated),
     lineOf('Lambda invocations', 'invocation', all),
     lineOf('Lambda api', 'gbSecond', (invocations.api * assumed.apiMs * apiGb) / 1e3),
     lineOf('Lambda relay', 'gbSecond', (invocations.relay * assumed.relayMs * otherGb) / 1e3),
@@ -121,19 +127,10 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
       (sum(times.map(([, cost, n]) => cost.logBytes * n)) + all * assumed.platformLogBytes) / 1e9,
     ),
     lineOf('CloudWatch metrics', 'metric', (series.whole + series.perController * controllers) * busy),
-    lineOf('CloudWatch alarms', 'alarm', assumed.alarms.whole + assumed.alarms.perController * controllers),
-    lineOf(
-      'CloudWatch dashboards',
-      'dashboard',
-      assumed.dashboards.whole + assumed.dashboards.perController * controllers,
-    ),
-    lineOf('X-Ray traces', 'trace', traced(all, minutes * 60)),
+    lineOf('CloudWatch alarms', 'alarm', assumed.alarms),
+    lineOf('CloudWatch dashboards', 'dashboard', assumed.dashboards),
+    lineOf('X-Ray traces', 'trace', assumed.tracedShare * invocations.api),
   ].filter(({ amount }) => amount > 0)
-}
-
-/** X-Ray's own rule: the first of each second, and one in twenty of the others. */
-function traced(invocations: number, seconds: number): number {
-  return Math.min(invocations, seconds) + 0.05 * Math.max(0, invocations - seconds)
 }
 
 function lineOf(what: string, billed: Billed, amount: number): Line {

@@ -68,14 +68,19 @@ describe('the bill', () => {
     expect(usd).toBeCloseTo(lines.reduce((sum, line) => sum + line.usd, 0))
   })
 
-  it('has all of few traces, and few of many', () => {
-    const traces = (changesPerDay: number): number => lineOf({ ...idle, changesPerDay }, 'X-Ray traces')?.amount ?? 0
-    expect(traces(1)).toBeCloseTo(43_800 + (4 * 730) / 24)
-    expect(traces(10_000_000)).toBeLessThan(0.1 * 4 * 10_000_000 * (730 / 24))
+  it('has one in twenty requests traced', () => {
+    expect(lineOf({ ...idle, changesPerDay: 24 }, 'X-Ray traces')?.amount).toBeCloseTo(0.05 * 730)
+  })
+
+  it('has polls of one queue for all controllers, and of one more for each that is isolated', () => {
+    const polls = (isolated: number): number =>
+      lineOf({ ...idle, controllers: 9, isolated }, 'SQS polls of idle queues')?.amount ?? 0
+    expect(polls(0)).toBeCloseTo(15 * 43_800)
+    expect(polls(2)).toBeCloseTo(3 * 15 * 43_800)
   })
 
   it('never grows by what is free', () => {
-    const { usd, usdWithFreeTier } = billOf({ ...idle, controllers: 2 }, measured)
+    const { usd, usdWithFreeTier } = billOf({ ...idle, controllers: 2, isolated: 2 }, measured)
     expect(usdWithFreeTier).toBeGreaterThan(0)
     expect(usdWithFreeTier).toBeLessThan(usd)
   })

@@ -1,11 +1,12 @@
 /**
  * `npm run cost -- --objects=1000 --changes-per-day=1000 --resync=10h --controllers=2`: the bill of a month on AWS.
  * Requests and capacity are measured by running the functions on emulators; prices and what is assumed are printed with
- * it.
+ * it. `--idle`: what the synthesized stack of the project costs while nothing happens, each of its resources priced.
  */
 import { tryDurationMs } from '../../shared/model/duration.ts'
 import { optionsOf, refuse } from '../support/command-line.ts'
 import { assumed, billOf, type Bill, type Use } from './bill.ts'
+import { idleTable, shippedIdleBill } from './idle.ts'
 import { measure, type Measured } from './measure.ts'
 import { prices, pricesFrom } from './prices.ts'
 
@@ -16,10 +17,12 @@ const { values } = optionsOf('npm run cost --', {
     'reads-per-day': { type: 'string', default: '10000' },
     resync: { type: 'string', default: '10h' },
     controllers: { type: 'string', default: '2' },
+    isolated: { type: 'string', default: '0' },
     'object-bytes': { type: 'string', default: '1500' },
     'rate-limited': { type: 'boolean', default: false },
     'failures-per-day': { type: 'string', default: '0' },
     'calls-per-day': { type: 'string', default: '0' },
+    idle: { type: 'boolean', default: false },
   },
 })
 
@@ -29,13 +32,14 @@ const use: Use = {
   readsPerDay: count('reads-per-day'),
   resyncHours: resyncMs() / 3_600_000,
   controllers: count('controllers'),
+  isolated: count('isolated'),
   objectBytes: count('object-bytes'),
   rateLimited: values['rate-limited'],
   failuresPerDay: count('failures-per-day'),
   callsPerDay: count('calls-per-day'),
 }
 
-function count(name: Exclude<keyof typeof values, 'resync' | 'rate-limited'>): number {
+function count(name: Exclude<keyof typeof values, 'resync' | 'rate-limited' | 'idle'>): number {
   const number = Number(values[name])
   if (values[name] === '' || !(number >= 0)) return refuse(`--${name}: "${values[name]}" is no number from 0 on`)
   return number
@@ -80,6 +84,10 @@ function round(number: number): number {
   return Math.round(number * 100) / 100
 }
 
+if (values.idle) {
+  console.log(idleTable(await shippedIdleBill()))
+  process.exit(0)
+}
 const measured = await measure(use.objectBytes)
 printMeasured(measured)
 printBill(billOf(use, measured))

@@ -31,15 +31,19 @@ export interface Cost {
   readonly logBytes: number
 }
 
+/** A tick in which nothing is to be done, of a control plane with so many controllers. */
+export interface IdleTick extends Cost {
+  /** Series that it writes to CloudWatch. */
+  readonly series: number
+}
+
 const objects = 20
 const minuteMs = 60_000
 
 /** Takes some ten seconds. `objectBytes`: of the objects' text. */
 export async function measure(objectBytes: number): Promise<Measured> {
   const [none, two] = await Promise.all([measureTick(0), measureTick(2)])
-  const ofController = scaled(minus(two, none), 0.5)
-  // Here all share a queue. Deployed, each controller has its own, and the tick asks how long it is.
-  const tickOfController = { ...ofController, queueRequests: ofController.queueRequests + 1 }
+  const tickOfController = scaled(minus(two, none), 0.5)
   return { tick: none, tickOfController, ...(await measureLife(objectBytes)) }
 }
 
@@ -49,19 +53,23 @@ interface Run {
   take(): Promise<Cost>
 }
 
-async function measureTick(controllers: number): Promise<Cost> {
+/** Takes some seconds. */
+export async function measureTick(controllers: number): Promise<IdleTick> {
   let aheadMs = 0
   const run = await start(
     Array.from({ length: controllers }, (_, i) => widgets(i, () => {})),
     () => aheadMs,
   )
   await using plane = run.plane
-  for (let minute = 0; minute < 2; minute++) {
+  let written = 0
+  for (let minute = 0; minute < 6; minute++) {
     await run.take()
+    written = plane.lines.length
     aheadMs += minuteMs
     await plane.tick()
   }
-  return await run.take()
+  const cost = await run.take()
+  return { ...cost, series: seriesWritten(plane.lines.slice(written)).length }
 }
 
 async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' | 'tickOfController'>> {
@@ -186,9 +194,13 @@ async function expectOk(plane: WholePath, line: string, body?: unknown): Promise
 
 /** Pairs of a metric and the values of its dimensions: what CloudWatch bills as a metric each. */
 function seriesIn(lines: readonly string[], controller: string): Measured['series'] {
-  const series = [...new Set(lines.flatMap((line) => seriesOf(JSON.parse(line) as EmbeddedMetrics)))]
+  const series = seriesWritten(lines)
   const perController = series.filter((one) => one.includes(controller)).length
   return { whole: series.length - perController, perController }
+}
+
+function seriesWritten(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines.flatMap((line) => seriesOf(JSON.parse(line) as EmbeddedMetrics)))]
 }
 
 function seriesOf(said: EmbeddedMetrics): readonly string[] {

@@ -30,6 +30,8 @@ export const prices = {
   metric: { usd: 0.3, per: 1, free: 10 },
   alarm: { usd: 0.1, per: 1, free: 10 },
   dashboard: { usd: 3, per: 1, free: 3 },
+  // KMS, of a customer.
+  key: { usd: 1, per: 1, free: 0 },
   trace: { usd: 5, per: 1e6, free: 1e5 },
 } as const satisfies Record<string, Price>
 

@@ -69,7 +69,9 @@ export async function aws(account: Account, args: readonly string[], person = ac
 
 export function runAws(account: Account, args: readonly string[], person = account.admin): Promise<Ended> {
   const [python, ...start] = awsCommand
-  return runProgram(python, [...start, ...args, '--output=json'], { env: environmentOf(account, person) })
+  // For queues it would go to an address of its own.
+  const place = ['--output=json', `--endpoint-url=${account.ministack.endpoint}`]
+  return runProgram(python, [...start, ...args, ...place], { env: environmentOf(account, person) })
 }
 
 /** For programs that call the emulator as this person. */

@@ -2,7 +2,9 @@
  * What the emulator has to be spared of a template. Each is a small change with its reason, and a probe that finds out
  * whether the emulator still needs it: one that is needed no longer fails `npm run deployed`.
  */
-import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { runProgram } from '../support/program.ts'
 import { aws, createPerson, runAws, type Account } from './account.ts'
 import { awsCommand } from './ministack.ts'
@@ -52,27 +54,25 @@ function replaced(template: Template, texts: Readonly<Record<string, string>>): 
   return JSON.parse(text) as Template
 }
 
-const withoutMetricMath: Adaptation = {
-  name: 'withoutMetricMath',
-  reason: 'CloudFormation of MiniStack makes no alarm on several metrics; a dashboard that shows one goes with it.',
-  adapt: (template) =>
-    without(
-      template,
-      ({ Type, Properties }) => Type === 'AWS::CloudWatch::Alarm' && Properties?.['Metrics'] !== undefined,
-    ),
+const withoutSampling: Adaptation = {
+  name: 'withoutSampling',
+  reason: 'MiniStack has no X-Ray, and so no rules for it.',
+  adapt: (template) => without(template, ({ Type }) => Type === samplingRule),
   isNeeded: async (account) => {
-    const Metrics = [
-      { Id: 'e', Expression: 'a + a', ReturnData: true },
-      {
-        Id: 'a',
-        ReturnData: false,
-        MetricStat: { Metric: { Namespace: 'n', MetricName: 'm' }, Period: 60, Stat: 'Sum' },
-      },
-    ]
-    const Properties = { Metrics, Threshold: 1, EvaluationPeriods: 1, ComparisonOperator: 'GreaterThanThreshold' }
-    return !(await isMade(account, 'ProbeAlarm', { Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties } }))
+    const everything = {
+      Host: '*',
+      HTTPMethod: '*',
+      URLPath: '*',
+      ResourceARN: '*',
+      ServiceName: '*',
+      ServiceType: '*',
+    }
+    const SamplingRule = { ...everything, RuleName: 'probe', FixedRate: 0, ReservoirSize: 0, Priority: 1, Version: 1 }
+    return !(await isMade(account, 'ProbeSampling', { Rule: { Type: samplingRule, Properties: { SamplingRule } } }))
   },
 }
+
+const samplingRule = 'AWS::XRay::SamplingRule'
 
 /** Whether a stack with these resources is made. It is gone afterwards. */
 async function isMade(account: Account, name: string, Resources: Template['Resources']): Promise<boolean> {
@@ -107,11 +107,19 @@ const bufferedApi: Adaptation = {
     const integration = ['--type=AWS_PROXY', '--integration-http-method=POST', `--uri=${uri}`]
     await aws(account, ['apigateway', 'put-integration', ...method, ...integration])
     await aws(account, ['apigateway', 'create-deployment', `--rest-api-id=${id}`, '--stage-name=v1'])
-    const { status } = await fetch(`${account.ministack.endpoint}/_aws/execute-api/${id}/v1/`)
+    const status = await statusOf(account, `/_aws/execute-api/${id}/v1/`)
     await aws(account, ['apigateway', 'delete-rest-api', `--rest-api-id=${id}`])
     // The function, if it is asked, refuses who has no token.
     return status !== 401
   },
+}
+
+async function statusOf({ ministack }: Account, path: string): Promise<number | undefined> {
+  const ca = readFileSync(ministack.authorityFile)
+  const asking = get(`${ministack.endpoint}${path}`, { ca })
+  const [{ statusCode }] = (await once(asking, 'response')) as [{ readonly statusCode?: number }]
+  asking.destroy()
+  return statusCode
 }
 
 const batchActions: Adaptation = {
@@ -181,7 +189,7 @@ const inLambda: Adaptation = {
   },
 }
 
-export const adaptations: readonly Adaptation[] = [withoutMetricMath, bufferedApi, batchActions, ownAuthority, inLambda]
+export const adaptations: readonly Adaptation[] = [withoutSampling, bufferedApi, batchActions, ownAuthority, inLambda]
 
 /** While the stack of the project is there. */
 export async function checkAdaptations(account: Account): Promise<void> {

@@ -162,9 +162,9 @@ async function drift({ kubectl, konnect }: World): Promise<void> {
 async function update(world: World): Promise<void> {
   const { account, directory } = world
   await step('updates the stack under load, and loses no change', async () => {
-    const frugal = join(directory, 'frugal')
-    await synthesize(frugal, { frugal: 'true' })
-    const deploying = deploy(account, adaptAssembly(frugal, join(directory, 'frugal-adapted')))
+    const wider = join(directory, 'wider')
+    await synthesize(wider, { sharedConcurrency: '20', vpc: 'vpc-1', subnets: 'subnet-1', rdsSecurityGroups: 'sg-1' })
+    const deploying = deploy(account, adaptAssembly(wider, join(directory, 'wider-adapted')))
     let edits = 0
     const load = async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) await setHost(world, `load-${edits++}.example`)

@@ -88,7 +88,6 @@ describe.skipIf(unavailable)(
 
     it('holds the code of its own reconciler only, when that has a module of its own', () => {
       expect(stage.sizes.shelf).toBeLessThan(stage.sizes.lamp)
-      expect(stage.sizes.system).toBeLessThan(stage.sizes.shelf)
     })
   },
 )

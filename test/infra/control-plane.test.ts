@@ -4,6 +4,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
+import { CfnEventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { planeFunctions } from '../../infra/constructs/plane-functions.ts'
@@ -101,6 +102,16 @@ describe('the API', () => {
       expect.stringMatching(/^Dev-ControlPlane-Api/),
       expect.stringMatching(/^Prod-ControlPlane-Api/),
     ])
+  })
+
+  it('has one in twenty of its requests traced', () => {
+    const [name] = Object.values(resourcesOf(synthesized, 'AWS::ApiGateway::RestApi')).map(
+      ({ Properties }) => Properties['Name'],
+    )
+    expectProperties(synthesized, 'AWS::XRay::SamplingRule', {
+      SamplingRule: Match.objectLike({ FixedRate: 0.05, ReservoirSize: 0, ServiceName: `${String(name)}/v1` }),
+    })
+    expect(resourcesOf(deployed({ tracing: false }).template(), 'AWS::XRay::SamplingRule')).toEqual({})
   })
 
   it('writes no metrics of single methods, which would cost', () => {
@@ -257,6 +268,23 @@ describe('the relay', () => {
       },
     })
   })
+
+  it('leaves the ten functions at once of a new account to others, too: one for each of the four shards', () => {
+    const plane = new ControlPlane(new Stack(unbundledApp(), 'Test'), 'ControlPlane', {
+      reconcilers: fixtures,
+      adminPrincipals: [],
+    })
+    const mappings = plane.node
+      .findAll()
+      .flatMap((one) => (one instanceof CfnEventSourceMapping ? [one] : []))
+      .filter(({ startingPosition, scalingConfig }) => startingPosition !== undefined || scalingConfig !== undefined)
+    const atOnce = mappings.map(({ parallelizationFactor, scalingConfig }) => {
+      const { maximumConcurrency = 4 * (parallelizationFactor ?? 1) } = (scalingConfig ??
+        {}) as CfnEventSourceMapping.ScalingConfigProperty
+      return maximumConcurrency
+    })
+    expect(atOnce.toSorted()).toEqual([2, 4])
+  })
 })
 
 describe('the retry budget', () => {
@@ -293,13 +321,13 @@ describe('the tick', () => {
 describe('every function', () => {
   const functions = Object.values(resourcesOf(synthesized, 'AWS::Lambda::Function'))
 
-  it('is Node 24 on arm64, traced, and stopped when it goes round in circles', () => {
+  it('is Node 24 on arm64, traced where the gateway chose to, and stopped when it goes round in circles', () => {
     expect(functions).toHaveLength(9)
     for (const { Properties } of functions)
       expect(Properties).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
-        TracingConfig: { Mode: 'Active' },
+        TracingConfig: { Mode: 'PassThrough' },
         RecursiveLoop: 'Terminate',
       })
   })

@@ -1,7 +1,8 @@
-import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { Match, Template } from 'aws-cdk-lib/assertions'
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2'
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
+import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { Controller } from '../../infra/constructs/controller.ts'
 import { deployed, expectProperties, fixtures, resourcesOf, unbundledApp } from './synthesized.ts'
 
@@ -121,6 +122,56 @@ describe('the function of a controller', () => {
   })
 })
 
+describe('a Controller that is not isolated', () => {
+  const shared = (props: object = {}, plane: object = {}) => {
+    const other = new Stack(unbundledApp(), 'Test')
+    const one = new ControlPlane(other, 'ControlPlane', {
+      reconcilers: 'test/infra/fixtures/shelves.ts',
+      adminPrincipals: [],
+      ...plane,
+    })
+    const controller = new Controller(other, 'Shelves', { controlPlane: one, reconciler: 'shelf', ...props })
+    return { controller, one, made: Template.fromStack(other) }
+  }
+
+  it('has the queue and the function of the control plane, and adds no resource', () => {
+    const { controller, one, made } = shared({ environment: { SHELF_SIZE: '7' } })
+    expect(controller.function).toBe(one.functions.system)
+    expect(controller.queue).toBe(one.systemQueue)
+    expect(Object.keys(made.findResources('AWS::SQS::Queue', { Properties: { FifoQueue: true } }))).toHaveLength(2)
+    expectProperties(made, 'AWS::Lambda::Function', {
+      Description: Match.stringLikeRegexp('not isolated'),
+      Environment: { Variables: Match.objectLike({ SHELF_SIZE: '7' }) },
+    })
+    expect(JSON.stringify(made)).toContain('{\\"shelf\\":\\"\\",\\"system\\":\\"')
+  })
+
+  it('runs as many objects at once as all of them may', () => {
+    const scaling = (plane: object) =>
+      Object.values(shared({}, plane).made.findResources('AWS::Lambda::EventSourceMapping')).map(({ Properties }) => {
+        const { BatchSize, ScalingConfig } = Properties as Record<string, unknown>
+        return { BatchSize, ScalingConfig }
+      })
+    expect(scaling({})).toContainEqual({ BatchSize: 5, ScalingConfig: { MaximumConcurrency: 2 } })
+    const more = { BatchSize: 10, ScalingConfig: { MaximumConcurrency: 4 } }
+    expect(scaling({ sharedConcurrency: 40 })).toContainEqual(more)
+  })
+
+  it('is refused what the shared function cannot give', () => {
+    expect(() => shared({}, { sharedConcurrency: 50 })).toThrow('it lets 40 objects run at once, and in there 50 do')
+    expect(() => shared({ memorySize: 1_024 })).toThrow('memorySize is given')
+    const slow = { reconcilers: 'test/infra/fixtures/slow.ts' }
+    expect(() => shared({}, slow)).toThrow('a run of it may take 120000 ms, and in there 60000')
+  })
+
+  it('shares its variables, of which none has two values', () => {
+    const { one } = shared()
+    one.addSharedVariable('SIZE', '1')
+    one.addSharedVariable('SIZE', '1')
+    expect(() => one.addSharedVariable('SIZE', '2')).toThrow('two values of SIZE')
+  })
+})
+
 describe('a Controller', () => {
   it('is for a reconciler of the list', () => {
     expect(() => new Controller(stack, 'Other', { controlPlane, reconciler: 'sofa' })).toThrow(
@@ -137,13 +188,13 @@ describe('a Controller', () => {
   })
 
   it('is the only one for its reconciler', () => {
-    expect(() => new Controller(stack, 'Again', { controlPlane, reconciler: 'lamp' })).toThrow('two Controllers')
+    expect(() => new Controller(stack, 'Again', { controlPlane, reconciler: 'shelf' })).toThrow('two Controllers')
   })
 
   it('stands in the stack of its control plane', () => {
     const { stack: first, controlPlane: plane } = deployed()
     const elsewhere = new Stack(first.node.root, 'Elsewhere')
-    expect(() => new Controller(elsewhere, 'Lamps', { controlPlane: plane, reconciler: 'lamp' })).toThrow(
+    expect(() => new Controller(elsewhere, 'Shelves', { controlPlane: plane, reconciler: 'shelf' })).toThrow(
       'must be in the stack',
     )
   })

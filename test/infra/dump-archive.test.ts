@@ -40,7 +40,8 @@ describe('the bucket for dumps', () => {
   it('is stored into by Jobs and cleared by policies, which know its name; nobody reads it', () => {
     const template = Template.fromStack(synthesized())
     expect(allowed(template)).toEqual({
-      Backuppolicy: ['s3:DeleteObject', 's3:ListBucket'],
+      // That of policies shares the function of the control plane.
+      Control: ['s3:DeleteObject', 's3:ListBucket'],
       Job: ['s3:AbortMultipartUpload', 's3:PutObject'],
     })
     const functions = JSON.stringify(resourcesOf(template, 'AWS::Lambda::Function'))

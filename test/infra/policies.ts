@@ -53,7 +53,6 @@ function namesOf(deployed: Deployed, worker: Construct): ReadonlyMap<string, str
   const arn = (construct: Construct): string => `${idOf(deployed, construct)}.Arn`
   const table = idOf(deployed, controlPlane.table)
   const queues = queueNames.map((name) => [arn(queueOf(deployed, name)), name] as const)
-  const dead = queueNames.map((name) => [arn(deadLettersOf(deployed, name)), `${name} dead letters`] as const)
   return new Map([
     [`${table}.Arn`, ''],
     [`${table}.StreamArn`, 'stream'],
@@ -61,12 +60,8 @@ function namesOf(deployed: Deployed, worker: Construct): ReadonlyMap<string, str
     [arn(controlPlane.relay.failures), 'relay failures'],
     [arn(logsOf(worker)), 'own log'],
     ...queues,
-    ...dead,
+    [arn(controlPlane.systemQueue.deadLetterQueue), 'dead letters'],
   ])
-}
-
-function deadLettersOf({ controlPlane, controllers }: Deployed, name: (typeof queueNames)[number]): Construct {
-  return (name === 'system' ? controlPlane.systemQueue : controllers[name].queue).deadLetterQueue
 }
 
 function logsOf({ node }: Construct): Construct {

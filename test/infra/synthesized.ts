@@ -5,6 +5,7 @@ import { Template } from 'aws-cdk-lib/assertions'
 import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { Controller, type ControllerProps } from '../../infra/constructs/controller.ts'
+import { chosenController } from '../../infra/dashboards/controller-page.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Widget } from './preview/svg.ts'
 
@@ -39,8 +40,8 @@ export function deployed(
     ...props,
   })
   const controllers = {
-    shelf: new Controller(stack, 'Shelves', { controlPlane, reconciler: 'shelf', ...ofShelves }),
-    lamp: new Controller(stack, 'Lamps', { controlPlane, reconciler: 'lamp', alarms: props.alarms !== false }),
+    shelf: new Controller(stack, 'Shelves', { controlPlane, reconciler: 'shelf', isolated: true, ...ofShelves }),
+    lamp: new Controller(stack, 'Lamps', { controlPlane, reconciler: 'lamp', isolated: true }),
   }
   return { stack, controlPlane, controllers, template: () => Template.fromStack(stack) }
 }
@@ -62,12 +63,13 @@ export function expectResource(template: Template, type: string, resource: objec
   template.hasResource(type, resource)
 }
 
-/** What a dashboard shows, as CloudWatch gets it, with every reference as its logical id. */
+/** What a dashboard shows, as CloudWatch gets it, with every reference as its logical id, and shelves chosen. */
 export function widgetsOf({ stack, template }: Deployed, dashboard: CfnDashboard | undefined): readonly Widget[] {
   if (dashboard === undefined) throw new Error('there is no such dashboard')
   const id = stack.getLogicalId(dashboard)
   const { DashboardBody: body } = resourcesOf(template(), 'AWS::CloudWatch::Dashboard')[id]?.Properties ?? {}
-  return (JSON.parse(textOf(body)) as { readonly widgets: readonly Widget[] }).widgets
+  return (JSON.parse(textOf(body).replaceAll(chosenController, 'shelf')) as { readonly widgets: readonly Widget[] })
+    .widgets
 }
 
 function textOf(value: unknown): string {

@@ -117,7 +117,7 @@ it('takes its ConfigMap along when it is deleted', async () => {
 `
 }
 
-function deployFile({ kind, file }: Names): string {
+function deployFile({ kind }: Names): string {
   return `import { App, CfnOutput, Stack } from 'aws-cdk-lib'
 import { Controller, ControlPlane, kubectlSetup } from 'setpoint/cdk'
 
@@ -128,11 +128,7 @@ const controlPlane = new ControlPlane(stack, 'ControlPlane', {
   // Who may use the API: ARNs of IAM roles and users in your account.
   adminPrincipals: ['arn:aws:iam::123456789012:role/Admin'],
 })
-new Controller(stack, '${kind}Controller', {
-  controlPlane,
-  reconciler: '${kind.toLowerCase()}',
-  entry: '${file}/reconciler.ts',
-})
+new Controller(stack, '${kind}Controller', { controlPlane, reconciler: '${kind.toLowerCase()}' })
 new CfnOutput(stack, 'KubectlSetup', { value: kubectlSetup(controlPlane) })
 `
 }

@@ -5,10 +5,13 @@ import { clusterReconciler } from './cluster.ts'
 import { databaseReconciler } from './database.ts'
 import { rdsSettingsFrom } from './rds/settings.ts'
 
+/** Requests and statements are all that a run takes here: it starts no servers, so it fits a function of many. */
+const shared = { timeoutMs: 60_000, concurrency: 10 }
+
 /** PostgresCluster and PostgresDatabase, with servers of RDS, placed as the environment says (rds/settings.ts). */
 export const awsPostgresReconcilers: readonly Controller[] = [
-  clusterReconciler(awsProvider({ connect, settings: () => rdsSettingsFrom(process.env) })),
-  databaseReconciler,
+  { ...clusterReconciler(awsProvider({ connect, settings: () => rdsSettingsFrom(process.env) })), ...shared },
+  { ...databaseReconciler, ...shared },
 ]
 
 let cloudControl: Promise<CloudControl> | undefined

@@ -5,21 +5,23 @@ import { metrics, type Metric, type MetricType } from '../../model/metrics.ts'
  * that was written in it, so only what a dashboard or an alarm looks at is one. All labels and values are in the log
  * line anyway, where Logs Insights finds them.
  */
-type Sent = { readonly dimensions: readonly string[] } | 'logged' | 'left out'
+type Sent = { readonly dimensions: readonly string[]; readonly alsoWhole?: true } | 'logged' | 'left out'
 
 const byController = { dimensions: ['controller'] }
+/** Also without a dimension: an alarm over all controllers, one at a time, would cost ten times as much. */
+const byControllerAndWhole = { ...byController, alsoWhole: true } as const
 
 const sent: Readonly<Record<keyof typeof metrics, Sent>> = {
   reconcileTotal: { dimensions: ['controller', 'result'] },
   reconcileErrors: byController,
-  terminalErrors: byController,
+  terminalErrors: byControllerAndWhole,
   timeouts: byController,
   reconcileSeconds: byController,
   retries: byController,
   queueSeconds: byController,
   timeToConverge: byController,
-  oldestUnconverged: byController,
-  repairs: byController,
+  oldestUnconverged: byControllerAndWhole,
+  repairs: byControllerAndWhole,
   driftFound: byController,
   outsideCalls: { dimensions: ['controller', 'verb', 'result'] },
   repeatedErrors: byController,
@@ -67,7 +69,10 @@ export function emfMetrics(): readonly EmfMetric[] {
   return Object.values<Metric>(metrics).flatMap((metric) => {
     const how = emfDestinationOf(metric)
     const { name, type } = metric
-    return typeof how === 'string' ? [] : [{ name, type, unit: unitOf(metric), dimensions: how.dimensions }]
+    if (typeof how === 'string') return []
+    const one = { name, type, unit: unitOf(metric) }
+    const whole = how.alsoWhole === true ? [{ ...one, dimensions: [] }] : []
+    return [{ ...one, dimensions: how.dimensions }, ...whole]
   })
 }
 

@@ -145,16 +145,18 @@ function members(news: readonly News[], { namespace, nowMs }: Written): object {
   }
 }
 
-/** One for each set of dimensions. */
+/** One for each choice of dimensions. */
 function directives(news: readonly News[], namespace: string): readonly object[] {
   const sent = news.flatMap(({ metric }) => {
     const how = emfDestinationOf(metric)
-    return typeof how === 'string' ? [] : [{ metric, dimensions: how.dimensions }]
+    if (typeof how === 'string') return []
+    const sets = how.alsoWhole === true ? [how.dimensions, []] : [how.dimensions]
+    return [{ metric, sets }]
   })
-  const together = Map.groupBy(sent, ({ dimensions }) => dimensions.join())
+  const together = Map.groupBy(sent, ({ sets }) => JSON.stringify(sets))
   return [...together.values()].map((some) => ({
     Namespace: namespace,
-    Dimensions: some.slice(0, 1).map(({ dimensions }) => dimensions),
+    Dimensions: some[0]?.sets,
     Metrics: some.map(({ metric }) => ({ Name: metric.name, Unit: unitOf(metric) })),
   }))
 }

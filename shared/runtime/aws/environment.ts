@@ -10,9 +10,13 @@ export function tableNameOf(environment: Environment): string {
   return requireVariable(environment, 'SETPOINT_TABLE')
 }
 
-/** The URL of each loop's queue; `system` stands for every loop that has none of its own. */
+/**
+ * The URL of each loop's queue; `system` stands for every loop of the engine. A controller without a URL shares that
+ * one.
+ */
 export function queueUrlsOf(environment: Environment): ReadonlyMap<string, string> {
-  return new Map(Object.entries(json(environment, 'SETPOINT_QUEUES') as Record<string, string>))
+  const urls = json(environment, 'SETPOINT_QUEUES') as Readonly<Record<string, string>>
+  return new Map(Object.entries(urls).map(([name, url]) => [name, url === '' ? (urls['system'] ?? '') : url]))
 }
 
 /** The event bus that transitions go to, if there is one. */

@@ -28,7 +28,7 @@ const span = { fromMs, toMs: Date.now(), buckets: 30 }
 mkdirSync('docs/images', { recursive: true })
 for (const [name, dashboard] of [
   ['overview', all.controlPlane.dashboard],
-  ['controller', all.controllers.shelf.dashboard],
+  ['controller', all.controlPlane.controllerDashboard],
 ] as const)
   writeFileSync(`docs/images/${name}.svg`, drawn(widgetsOf(all, dashboard), points, span))
 

@@ -189,7 +189,9 @@ describe('the list of metrics', () => {
     telemetry.flush()
     const written = lines.flatMap(({ _aws: { CloudWatchMetrics: directives } = { CloudWatchMetrics: [] } }) =>
       directives.flatMap(({ Namespace, Dimensions, Metrics }) =>
-        Metrics.map(({ Name, Unit }) => `${Namespace} ${Name} ${Unit} ${Dimensions.join(' ')}`),
+        Metrics.flatMap(({ Name, Unit }) =>
+          Dimensions.map((dimensions) => `${Namespace} ${Name} ${Unit} ${dimensions.join()}`),
+        ),
       ),
     )
     const listed = emfMetrics().map(
