@@ -126,6 +126,9 @@ type Worker = Pick<Controller, 'queue' | 'function'>
 /** Of a run in the shared function. */
 const sharedTimeoutMs = 60_000
 
+/** Of a reconciler that says nothing: it takes what the shared function has. */
+const usualConcurrency = 10
+
 /** The queue and the function of the control plane itself, for a reconciler that keeps within what they do. */
 function shareWorker({ name, timeoutMs, concurrency }: ReconcilerDescription, props: ControllerProps): Worker {
   const { controlPlane, environment = {} } = props
@@ -135,7 +138,7 @@ function shareWorker({ name, timeoutMs, concurrency }: ReconcilerDescription, pr
   const reasons = [
     ...only.map((prop) => `${prop} is given`),
     ...(timeoutMs > sharedTimeoutMs ? [`a run of it may take ${timeoutMs} ms, and in there ${sharedTimeoutMs}`] : []),
-    ...(concurrency < controlPlane.sharedConcurrency
+    ...(concurrency < controlPlane.sharedConcurrency && concurrency !== usualConcurrency
       ? [`it lets ${concurrency} objects run at once, and in there ${controlPlane.sharedConcurrency} do`]
       : []),
   ]

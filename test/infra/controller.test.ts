@@ -164,6 +164,11 @@ describe('a Controller that is not isolated', () => {
     expect(() => shared({}, slow)).toThrow('a run of it may take 120000 ms, and in there 60000')
   })
 
+  it('takes the concurrency of the shared function if it says nothing of its own', () => {
+    const usual = { reconcilers: 'test/infra/fixtures/usual.ts', sharedConcurrency: 50 }
+    expect(shared({}, usual).controller.isIsolated).toBe(false)
+  })
+
   it('shares its variables, of which none has two values', () => {
     const { one } = shared()
     one.addSharedVariable('SIZE', '1')
