@@ -16,7 +16,9 @@ export interface SetpointStackProps extends StackProps {
   readonly issuers: readonly TokenIssuer[]
   /** Who gets the alarms by mail. */
   readonly alarmEmail?: string
-  /** Where the servers of PostgresClusters are, and what reaches them. Default: the account's default VPC, and nothing. */
+  /**
+   * Where the servers of PostgresClusters are, and what reaches them. Default: the account's default VPC, and nothing.
+   */
   readonly databases?: DatabasePlace
   /** Whether the objects go with the stack: for trying out. */
   readonly disposable: boolean

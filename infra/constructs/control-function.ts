@@ -46,8 +46,8 @@ export class ControlFunction extends lambda.Function {
       architecture: lambda.Architecture.ARM_64,
       role: roleOf(scope, `${id}Role`, logGroup),
       logGroup,
-      // What the gateway has chosen to trace. By itself Lambda would trace an invocation each second and a twentieth of the
-      // others, whatever the rules of X-Ray say.
+      // What the gateway has chosen to trace. By itself Lambda would trace an invocation each second and a twentieth of
+      // the others, whatever the rules of X-Ray say.
       tracing: tracing ? lambda.Tracing.PASS_THROUGH : lambda.Tracing.DISABLED,
       // A wake-up that goes round through queues is cut off after 16 turns, whatever the engine has overlooked.
       recursiveLoop: lambda.RecursiveLoop.TERMINATE,

@@ -171,8 +171,8 @@ function ofParts({ restApi, table, relay, resync, relayFailures }: WatchedPlane)
       id: 'TableThrottled',
       description:
         'DynamoDB turns requests of the control plane away: one partition is hot, or a table quota is reached.',
-      // Counted by request, in which an index that has no room counts, too: those saturate first. Every change of an object
-      // is an update.
+      // Counted by request, in which an index that has no room counts, too: those saturate first. Every change of an
+      // object is an update.
       metric: table.metric('ThrottledRequests', {
         dimensionsMap: { TableName: table.tableName, Operation: 'UpdateItem' },
         statistic: 'Sum',

@@ -75,7 +75,7 @@ export function runAws(account: Account, args: readonly string[], person = accou
 }
 
 /** For programs that call the emulator as this person. */
-export function environmentOf({ ministack }: Account, person: Person): Readonly<Record<string, string | undefined>> {
+function environmentOf({ ministack }: Account, person: Person): Readonly<Record<string, string | undefined>> {
   return {
     ...person,
     AWS_ENDPOINT_URL: ministack.endpoint,

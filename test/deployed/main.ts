@@ -1,8 +1,8 @@
 /**
  * `npm run deployed`: deploys the stack of the project, and one of the packed packages, into MiniStack from PyPI, and
  * uses both with kubectl to their ends. Prints each step. Exits 1 if one fails, or if the emulator no longer needs one
- * of the adaptations that it is spared by. `--only shipped` or `--only own` does one of the two; `--keep FILE` keeps what
- * the emulator said.
+ * of the adaptations that it is spared by. `--only shipped` or `--only own` does one of the two; `--keep FILE` keeps
+ * what the emulator said.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,10 +22,12 @@ const { values } = optionsOf('npm run deployed --', {
 
 async function whyNot(): Promise<string | undefined> {
   if ((await findKubectls()).length === 0) return noKubectl
-  return fetchMinistack().then(
-    () => undefined,
-    (error: unknown) => `no MiniStack: ${String(error)}`,
-  )
+  try {
+    await fetchMinistack()
+  } catch (error) {
+    return `no MiniStack: ${String(error)}`
+  }
+  return undefined
 }
 
 async function run(directory: string): Promise<void> {
@@ -50,12 +52,13 @@ if (reason !== undefined) {
 }
 using directory = temporaryDirectory('deployed')
 console.log(`MiniStack ${ministackVersion}, with policies enforced, over TLS`)
-const failure = await run(directory.path).then(
-  () => undefined,
-  (error: unknown) => error,
-)
-if (failure !== undefined) console.error(failure instanceof Error ? failure.message : failure)
-console.log(
-  `deployed: ${failure === undefined ? 'passed' : 'FAILED'} in ${Math.round((performance.now() - startMs) / 1_000)} s`,
-)
-process.exit(failure === undefined ? 0 : 1)
+let failed = false
+try {
+  await run(directory.path)
+} catch (error) {
+  failed = true
+  console.error(error instanceof Error ? error.message : error)
+}
+const seconds = Math.round((performance.now() - startMs) / 1_000)
+console.log(`deployed: ${failed ? 'FAILED' : 'passed'} in ${seconds} s`)
+process.exit(failed ? 1 : 0)

@@ -283,7 +283,7 @@ describe('the relay', () => {
         {}) as CfnEventSourceMapping.ScalingConfigProperty
       return maximumConcurrency
     })
-    expect(atOnce.toSorted()).toEqual([2, 4])
+    expect(atOnce.toSorted((a, b) => a - b)).toEqual([2, 4])
   })
 })
 

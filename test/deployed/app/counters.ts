@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineKind, defineReconciler, done, type Controller } from 'setpoint'
 
-export const Counter = defineKind({
+const Counter = defineKind({
   group: 'example.dev',
   version: 'v1',
   kind: 'Counter',
