@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
+import { awaitNpmExit } from '../../shared/runtime/local/npm-exit.ts'
 import { dataDirectory } from './data-directory.ts'
 import { findEntry } from './entry.ts'
 import { formatLogLine } from './readable-log.ts'
@@ -34,6 +35,7 @@ export async function runDev(args: readonly string[]): Promise<void> {
     if (readable !== undefined) process.stderr.write(`${readable}\n`)
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => plane.kill(signal))
+  void awaitNpmExit().then(() => plane.kill())
   const [code] = (await once(plane, 'close')) as [number | null]
   compiler?.kill()
   process.exit(code ?? 0)

@@ -123,7 +123,7 @@ describe('setpoint init', () => {
       name: 'mine',
       license: 'MIT',
       type: 'module',
-      scripts: { lint: 'x', dev: 'setpoint dev', test: 'tsc && vitest run' },
+      scripts: { lint: 'x', dev: 'exec setpoint dev', test: 'tsc && vitest run' },
       dependencies: appDependencies.dependencies,
     })
     const made = completeManifest({ scripts: { test: 'echo "Error: no test specified" && exit 1' } }, 'My App')
@@ -219,6 +219,22 @@ describe('setpoint dev', { timeout: 400_000 }, () => {
     const { code, signal } = await program.stop()
     expect(code === 0 || signal === 'SIGTERM').toBe(true)
   })
+})
+
+it('setpoint dev ends when the npm that runs it is killed', { ...longOnly, timeout: 240_000 }, async () => {
+  const app = makeApp('by-npm')
+  await setpoint(app, 'init')
+  rmSync(join(app, 'tsconfig.json'))
+  writeFileSync(
+    join(app, 'package.json'),
+    JSON.stringify({ type: 'module', scripts: { dev: `exec node ${main} dev --port 0` } }),
+  )
+  const npm = await startProgram('npm', ['run', 'dev'], { cwd: app })
+  await npm.says(/ready at/)
+  expect(await setpoint(app, 'health')).toMatchObject({ code: 0 })
+  await npm.stop('SIGKILL')
+  const health = async (): Promise<string> => (await setpoint(app, 'health')).stderr
+  await expect.poll(health, { timeout: 60_000 }).toContain('nobody answers')
 })
 
 const [kubectl] = await findKubectls()

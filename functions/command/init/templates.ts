@@ -41,9 +41,10 @@ export const appDependencies = {
   },
 } as const
 
+/** In the place of the shell, so that a program ends with its npm. */
 const scripts = {
-  dev: 'setpoint dev',
-  start: 'setpoint start',
+  dev: 'exec setpoint dev',
+  start: 'exec setpoint start',
   test: 'tsc && vitest run',
   deploy: 'cdk deploy',
 }

@@ -1,9 +1,10 @@
 import type { Schedule } from './schedule.ts'
 
 /**
- * What a CronJob has to do now. The rules are those of Kubernetes' controller (cronjob_controllerv2.go, `syncCronJob`):
- * of the runs that were missed only the last is started late, and only within the starting deadline. Forbid waits for
- * the active run, and then starts the last time that came meanwhile. A deleted Job is not made again.
+ * These facts decide what a CronJob has to do now. The rules are those of Kubernetes' controller
+ * (cronjob_controllerv2.go, `syncCronJob`): the last of the missed runs is started late, and only within the starting
+ * deadline. The policy Forbid waits for the active run, and then starts the last time that came meanwhile. A deleted
+ * Job is not made again.
  */
 export interface CronFacts {
   readonly schedule: Schedule

@@ -8,6 +8,7 @@ import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import { parseRetryBudget, retryBudgetForm } from '../retry-setting.ts'
 import { checkDataDirectory } from './check.ts'
+import { awaitNpmExit } from './npm-exit.ts'
 import { areTimeoutsOff, withoutTimeouts } from './run-timeouts.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
@@ -205,21 +206,5 @@ function quotePath(path: string): string {
 function awaitSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => resolve())
-  })
-}
-
-/**
- * npm that is killed tells nobody. It runs us in the place of its shell (`exec` in package.json), so that our parent is
- * npm itself. Nobody who stopped `npm start` wants us to live on.
- */
-function awaitNpmExit(): Promise<void> {
-  const parent = process.ppid
-  return new Promise((resolve) => {
-    if (process.env['npm_lifecycle_event'] === undefined) return
-    const look = setInterval(() => {
-      if (process.ppid === parent) return
-      clearInterval(look)
-      resolve()
-    }, 500)
   })
 }
