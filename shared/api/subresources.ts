@@ -23,4 +23,5 @@ export function subresourcesOf(kind: ServedKind): readonly Subresource[] {
 }
 
 const tokenRequestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const
-const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const
+/** What `/scale` gives and takes, whatever the kind. */
+export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const

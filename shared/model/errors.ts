@@ -69,6 +69,16 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   return error instanceof OperatingError && codes.includes(error.code)
 }
 
+/** What is asked for; undefined where there is none. */
+export async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (hasCode(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
 /** What is stored of an object cannot be read: it is told from others by what is left of it. */
 export class DamagedObjectError extends OperatingError {
   readonly remains: { readonly uid: string; readonly resourceVersion: string }

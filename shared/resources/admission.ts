@@ -99,11 +99,19 @@ function concealUnlessPublic(error: FieldError): FieldError {
 /** Throws INVALID with one cause per error. */
 export function refuse(kind: ServedKind, name: string, found: readonly FieldError[]): void {
   if (found.length === 0) return
-  const errors = kind.isConfidential === true ? found.map(concealUnlessPublic) : found
+  throw invalidBecause(kind, name, kind.isConfidential === true ? found.map(concealUnlessPublic) : found)
+}
+
+/** INVALID with one cause per error. */
+export function invalidBecause(
+  kind: Pick<ServedKind, 'group' | 'kind'>,
+  name: string,
+  errors: readonly FieldError[],
+): OperatingError {
   const list = errors.map((error) => `${error.field}: ${error.message}`)
   const subject = kind.group === '' ? `${kind.kind} "${name}"` : `${kind.kind}.${kind.group} "${name}"`
   const text = list.length === 1 ? list[0] : `[${list.join(', ')}]`
-  throw new OperatingError('INVALID', `${subject} is invalid: ${text}`, {
+  return new OperatingError('INVALID', `${subject} is invalid: ${text}`, {
     details: { name, group: kind.group, kind: kind.kind, causes: errors },
   })
 }

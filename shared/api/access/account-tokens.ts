@@ -1,6 +1,6 @@
 import { serviceAccountUser } from '../../model/access/access-book.ts'
 import { serviceAccountGroups } from '../../model/access/authorize.ts'
-import { hasCode } from '../../model/errors.ts'
+import { absentIfNotFound } from '../../model/errors.ts'
 import { isDeleting } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Authenticator, User } from '../../ports/authenticator.ts'
@@ -66,11 +66,6 @@ interface Bound {
 
 /** One of the same name that was made later is another. */
 async function isThere(resources: Resources, kind: ServedKind, { at, uid }: Bound): Promise<boolean> {
-  try {
-    const { object } = await resources.get(kind, at)
-    return object.metadata.uid === uid && !isDeleting(object)
-  } catch (error) {
-    if (hasCode(error, 'NOT_FOUND')) return false
-    throw error
-  }
+  const found = await absentIfNotFound(resources.get(kind, at))
+  return found !== undefined && found.object.metadata.uid === uid && !isDeleting(found.object)
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { isReview } from '../reviews/review-kinds.ts'
-import { schemaRef } from './kind-schemas.ts'
+import { scaleKind, subresourcesOf } from '../subresources.ts'
+import { scaleRef, schemaRef } from './kind-schemas.ts'
 import { metaRef } from './meta-schemas.ts'
 
 /**
@@ -21,23 +22,36 @@ export function kindPaths(kind: ServedKind): JsonObject {
       ...itemOperations(kind, ''),
       delete: deleteOne(kind),
     },
-    ...(kind.hasStatus
-      ? { [`${collection}/{name}/status`]: { parameters: [nameParameter, ...path], ...itemOperations(kind, 'Status') } }
-      : {}),
+    ...subresourcePaths(kind, `${collection}/{name}`, [nameParameter, ...path]),
   }
 }
 
-type Part = '' | 'Status' | 'ForAllNamespaces'
+function subresourcePaths(kind: ServedKind, item: string, parameters: readonly JsonObject[]): JsonObject {
+  const shared = { parameters: [...parameters] }
+  const paths: JsonObject = {}
+  for (const { name } of subresourcesOf(kind)) {
+    if (name === 'status') paths[`${item}/status`] = { ...shared, ...itemOperations(kind, 'Status') }
+    if (name === 'scale') paths[`${item}/scale`] = { ...shared, ...itemOperations(kind, 'Scale') }
+    if (name === 'finalize') paths[`${item}/finalize`] = { ...shared, put: itemOperations(kind, 'Finalize')['put'] }
+  }
+  return paths
+}
+
+type Part = '' | 'Status' | 'Scale' | 'Finalize' | 'ForAllNamespaces'
 
 function itemOperations(kind: ServedKind, part: Part): JsonObject {
+  const isScale = part === 'Scale'
+  const schema = isScale ? scaleRef : schemaRef(kind, 'kind')
+  const about = isScale ? { is: scaleKind } : {}
   return {
-    get: operation(kind, 'get', { id: `read${part}`, does: 'read the specified', gives: schemaRef(kind, 'kind') }),
+    get: operation(kind, 'get', { id: `read${part}`, does: 'read the specified', gives: schema, ...about }),
     put: operation(kind, 'put', {
       id: `replace${part}`,
       does: 'replace the specified',
       parameters: writeParameters,
-      takes: body(schemaRef(kind, 'kind')),
-      gives: schemaRef(kind, 'kind'),
+      takes: body(schema),
+      gives: schema,
+      ...about,
     }),
     patch: operation(kind, 'patch', {
       id: `patch${part}`,
@@ -46,8 +60,9 @@ function itemOperations(kind: ServedKind, part: Part): JsonObject {
         ...writeParameters,
         query('force', 'boolean', 'Take over fields that others manage. For apply patches only.'),
       ],
-      takes: body(metaRef('Patch'), patchTypes),
-      gives: schemaRef(kind, 'kind'),
+      takes: body(metaRef('Patch'), isScale ? scalePatchTypes : patchTypes),
+      gives: schema,
+      ...about,
     }),
   }
 }
@@ -99,12 +114,14 @@ interface Operation {
   readonly parameters?: readonly JsonObject[]
   readonly takes?: JsonObject
   readonly gives: JsonObject
+  /** The kind of what it is about, if it is another. */
+  readonly is?: Pick<ServedKind, 'group' | 'version' | 'kind'>
 }
 
 function operation(
   kind: ServedKind,
   action: string,
-  { id, does, parameters = [], takes, gives }: Operation,
+  { id, does, parameters = [], takes, gives, is = kind }: Operation,
 ): JsonObject {
   const { group, version, namespaced } = kind
   const words = [
@@ -124,7 +141,7 @@ function operation(
       '401': { description: 'Unauthorized' },
     },
     'x-kubernetes-action': action,
-    'x-kubernetes-group-version-kind': { group, version, kind: kind.kind },
+    'x-kubernetes-group-version-kind': { group: is.group, version: is.version, kind: is.kind },
   }
 }
 
@@ -133,6 +150,8 @@ function capitalize(word: string): string {
 }
 
 const patchTypes = ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json']
+
+const scalePatchTypes = ['application/json-patch+json', 'application/merge-patch+json']
 
 function body(schema: JsonObject, types: readonly string[] = ['application/json']): JsonObject {
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])), required: true }

@@ -5,8 +5,17 @@ import { metaRef } from './meta-schemas.ts'
 
 /** The schemas of one kind: its objects and their list, by the names the document gives them. */
 export function kindSchemas(kind: ServedKind): JsonObject {
-  return { [schemaName(kind, kind.kind)]: objectSchema(kind), [schemaName(kind, kind.listKind)]: listSchema(kind) }
+  return {
+    [schemaName(kind, kind.kind)]: objectSchema(kind),
+    [schemaName(kind, kind.listKind)]: listSchema(kind),
+    ...(kind.scale === undefined ? {} : { [scaleName]: scaleSchema }),
+  }
 }
+
+const scaleName = 'io.k8s.api.autoscaling.v1.Scale'
+
+/** A reference to the schema of what `/scale` gives and takes. */
+export const scaleRef: JsonObject = { $ref: `#/components/schemas/${scaleName}` }
 
 /** A reference to the schema of a kind's objects, or of its lists. */
 export function schemaRef(kind: ServedKind, name: 'kind' | 'listKind'): JsonObject {
@@ -35,12 +44,32 @@ function objectSchema(kind: ServedKind): JsonObject {
   }
 }
 
+const count: JsonObject = { type: 'integer', format: 'int32' }
 const typeProperties: JsonObject = {
   apiVersion: {
     type: 'string',
     description: 'APIVersion defines the versioned schema of this representation of an object, as group/version.',
   },
   kind: { type: 'string', description: 'Kind is the type of the object, in CamelCase. Cannot be updated.' },
+}
+
+const scaleSchema: JsonObject = {
+  description: 'How many replicas there are, and are to be.',
+  type: 'object',
+  properties: {
+    ...typeProperties,
+    metadata: { description: "Standard object's metadata.", default: {}, allOf: [metaRef('ObjectMeta')] },
+    spec: { type: 'object', properties: { replicas: { ...count, description: 'So many there are to be.' } } },
+    status: {
+      type: 'object',
+      required: ['replicas'],
+      properties: {
+        replicas: { ...count, description: 'So many there are.' },
+        selector: { type: 'string', description: 'By which labels they are found.' },
+      },
+    },
+  },
+  'x-kubernetes-group-version-kind': [{ group: 'autoscaling', version: 'v1', kind: 'Scale' }],
 }
 
 /** What the engine shows beside the status that the kind declares; see model/present.ts. */

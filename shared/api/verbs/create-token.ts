@@ -3,10 +3,10 @@ import { textsOf } from '../../model/access/rules.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
 import { timestamp } from '../../model/time.ts'
-import { OperatingError } from '../../model/errors.ts'
+import type { OperatingError } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { TokenClaims } from '../../ports/token-signer.ts'
-import { refuse } from '../../resources/admission.ts'
+import { invalidBecause, refuse } from '../../resources/admission.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
 import { conflict } from '../../resources/refusals.ts'
 import { apiAudience } from '../access/account-tokens.ts'
@@ -94,7 +94,5 @@ async function boundBy(
 }
 
 function refusalOfName(path: string): OperatingError {
-  const cause = fieldRequired(`${path}.name`)
-  const message = `TokenRequest.authentication.k8s.io "" is invalid: ${cause.field}: ${cause.message}`
-  return new OperatingError('INVALID', message, { details: { kind: 'TokenRequest', causes: [cause] } })
+  return invalidBecause(tokenRequest, '', [fieldRequired(`${path}.name`)])
 }

@@ -1,10 +1,11 @@
-import { OperatingError } from '../../model/errors.ts'
+import { hasCode, OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import { invalid } from '../../model/schema/field-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ScalePaths } from '../../model/served-kind.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
+import { invalidBecause } from '../../resources/admission.ts'
 import { jsonPatch } from '../../resources/json-patch.ts'
 import { mergePatch } from '../../resources/merge-patch.ts'
 import type { WriteOptions } from '../../resources/resources.ts'
@@ -77,7 +78,7 @@ async function write(call: Call, services: ApiServices, { paths, options, change
     const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, options)
     return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
   }
-  return onNewest(attempt, (error) => !isNamed && error instanceof OperatingError && error.code === 'VERSION_CONFLICT')
+  return onNewest(attempt, (error) => !isNamed && hasCode(error, 'VERSION_CONFLICT'))
 }
 
 /** Throws INVALID for a number of replicas that there cannot be. */
@@ -89,10 +90,9 @@ function wantedOf(
   const { replicas = 0 } = isObject(scale['spec']) ? scale['spec'] : {}
   if (typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31)
     return { metadata, replicas }
-  const error = invalid('spec.replicas', replicas, 'must be a whole number, greater than or equal to 0')
-  throw new OperatingError('INVALID', `Scale.autoscaling "${name}" is invalid: ${error.field}: ${error.message}`, {
-    details: { name, group: 'autoscaling', kind: 'Scale', causes: [error] },
-  })
+  throw invalidBecause({ group: 'autoscaling', kind: 'Scale' }, name, [
+    invalid('spec.replicas', replicas, 'must be a whole number, greater than or equal to 0'),
+  ])
 }
 
 function scaleOf(object: ApiObject, paths: ScalePaths): JsonObject {

@@ -1,4 +1,4 @@
-import { hasCode } from '../../model/errors.ts'
+import { absentIfNotFound } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Resources } from '../../resources/resources.ts'
@@ -39,11 +39,6 @@ export async function deleteOne(
   kind: ServedKind,
   { metadata: { name, namespace = '' } }: ApiObject,
 ): Promise<ApiObject | undefined> {
-  try {
-    const { gone, stored } = await resources.delete(kind, { name, namespace })
-    return gone ? undefined : stored.object
-  } catch (error) {
-    if (hasCode(error, 'NOT_FOUND')) return undefined
-    throw error
-  }
+  const deleted = await absentIfNotFound(resources.delete(kind, { name, namespace }))
+  return deleted === undefined || deleted.gone ? undefined : deleted.stored.object
 }

@@ -1,4 +1,4 @@
-import { hasCode, OperatingError } from '../../model/errors.ts'
+import { absentIfNotFound, hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { copyJson, isObject, type JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
@@ -215,13 +215,4 @@ function refuseForeign(whose: string, body: JsonObject): void {
 function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   return namespaced ? { ...body, metadata: { ...metadata, namespace } } : body
-}
-
-async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (hasCode(error, 'NOT_FOUND')) return undefined
-    throw error
-  }
 }

@@ -85,14 +85,18 @@ function createRoles(): Pick<AccessBook, 'note' | 'forget' | 'rulesOf'> {
   const gathered = new Map<string, readonly PolicyRule[]>()
 
   const forget = (object: ApiObject): void => {
-    if (object.kind === 'ClusterRole') gathered.clear()
-    if (object.kind === 'ClusterRole') clusterRoles.delete(object.metadata.name)
+    if (object.kind === 'ClusterRole') {
+      gathered.clear()
+      clusterRoles.delete(object.metadata.name)
+    }
     rules.delete(placeOf(object))
   }
 
   const note = (object: ApiObject): void => {
-    if (object.kind === 'ClusterRole') gathered.clear()
-    if (object.kind === 'ClusterRole') clusterRoles.set(object.metadata.name, object)
+    if (object.kind === 'ClusterRole') {
+      gathered.clear()
+      clusterRoles.set(object.metadata.name, object)
+    }
     rules.set(placeOf(object), rulesOf(object))
   }
 

@@ -1,4 +1,4 @@
-import type { AccessBook, Asker, Binding } from './access-book.ts'
+import { serviceAccountUser, type AccessBook, type Asker, type Binding } from './access-book.ts'
 import { ruleAllows, weightOf, workMax } from './rule-allows.ts'
 import type { Attributes, PolicyRule, Subject } from './rules.ts'
 
@@ -109,7 +109,7 @@ function bindingText({ kind, name, namespace, roleRef, subjects }: Binding, aske
 function isOf(subject: Subject, { name, groups }: Asker, bindingNamespace: string): boolean {
   if (subject.kind === 'User') return subject.name === name
   if (subject.kind === 'Group') return groups.includes(subject.name)
-  return name === `system:serviceaccount:${subject.namespace || bindingNamespace}:${subject.name}`
+  return name === serviceAccountUser(subject.namespace || bindingNamespace, subject.name)
 }
 
 function subjectPlace({ kind, name, namespace }: Subject, bindingNamespace: string): string {

@@ -15,6 +15,34 @@ async function documentOf(path: string): Promise<Reply> {
   return harness.send(`GET ${index.body.paths[path].serverRelativeURL}`)
 }
 
+describe('a subresource', () => {
+  it('is told with what it gives and takes: /scale in its own kind, /finalize of namespaces', async () => {
+    const own = await createWidgetHarness()
+    const versions = '/spec/versions/0/subresources'
+    const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
+    await own.send('PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com', {
+      type: 'application/json-patch+json',
+      body: [{ op: 'add', path: `${versions}/scale`, value: scale }],
+    })
+    const { body } = await own.send('GET /openapi/v3/apis/example.com/v1')
+    const { get, put, patch } = body.paths[`${item}/scale`]
+    expect([get, put, patch].map((operation) => operation['x-kubernetes-group-version-kind'])).toEqual(
+      Array.from({ length: 3 }, () => ({ group: 'autoscaling', version: 'v1', kind: 'Scale' })),
+    )
+    const $ref = '#/components/schemas/io.k8s.api.autoscaling.v1.Scale'
+    expect(get.responses['200'].content['application/json'].schema).toEqual({ $ref })
+    expect(body.components.schemas['io.k8s.api.autoscaling.v1.Scale'].properties.spec.properties).toHaveProperty(
+      'replicas',
+    )
+    expect(body.paths).not.toHaveProperty([`${item}/finalize`])
+    const v2 = await own.send('GET /openapi/v2')
+    expect(v2.body.definitions).toHaveProperty(['io.k8s.api.autoscaling.v1.Scale'])
+    const core = await own.send('GET /openapi/v3/api/v1')
+    expect(Object.keys(core.body.paths['/api/v1/namespaces/{name}/finalize'])).toEqual(['parameters', 'put'])
+    own.close()
+  })
+})
+
 describe('the index of schema documents', () => {
   it('names every group version with the hash of its document', async () => {
     const { body } = await harness.send('GET /openapi/v3')
