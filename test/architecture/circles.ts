@@ -4,7 +4,7 @@ import { importsOf, type SourceFile } from './source.ts'
 
 /** The files that import themselves by way of others, each circle as its files in order of path. */
 export function circlesIn(files: readonly SourceFile[]): readonly (readonly string[])[] {
-  const graph = new Map(files.map((file) => [file.path, targetsOf(file)]))
+  const graph = importGraphOf(files)
   const reachable = new Map([...graph.keys()].map((path) => [path, reach(path, graph)]))
   const circles = new Map<string, readonly string[]>()
   for (const [path, reached] of reachable) {
@@ -13,6 +13,11 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
     circles.set(circle.join(), circle)
   }
   return [...circles.values()]
+}
+
+/** The files that each file imports, as far as they are named by their place. */
+export function importGraphOf(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
+  return new Map(files.map((file) => [file.path, targetsOf(file)]))
 }
 
 function targetsOf(file: SourceFile): readonly string[] {

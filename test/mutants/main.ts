@@ -21,6 +21,7 @@ const { values } = optionsOf('npm run mutants --', {
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     minutes: { type: 'string', default: '10' },
+    near: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 })
@@ -40,7 +41,7 @@ else process.exitCode = judgeAll(drawn) >= leastKilled ? 0 : 1
 
 /** The part that was killed. */
 function judgeAll(mutants: readonly Mutant[]): number {
-  using judge = new Judge(wholeNumber('--minutes', values.minutes, 1) * 60_000)
+  using judge = new Judge({ timeoutMs: wholeNumber('--minutes', values.minutes, 1) * 60_000, near: values.near })
   let killed = 0
   for (const mutant of mutants) {
     const judgement = judge.judge(mutant)

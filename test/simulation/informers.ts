@@ -38,7 +38,9 @@ export function startInformers({ world, plane, kinds, count }: InformersOptions)
 }
 
 function wrongWith(kind: KindName, informer: Informer, { items }: SeenTable): readonly string[] {
-  const there = [...items.values()].flatMap(({ object }) => (object.kind === kind ? [heldOf(object)] : []))
+  const there = [...items.values()].flatMap(({ object }) =>
+    object.kind === kind && object.metadata.namespace === 'default' ? [heldOf(object)] : [],
+  )
   return staleness([informer], there).map((text) => `watch: of ${kind}, ${text}`)
 }
 

@@ -12,6 +12,7 @@ export interface PlantedBug {
 }
 
 const relay = 'shared/engine/wake/relay.ts'
+const routes = 'shared/engine/wake/routes.ts'
 const commit = 'shared/engine/turn/commit.ts'
 const turn = 'shared/engine/state/turn.ts'
 const admission = 'shared/engine/state/admission.ts'
@@ -243,13 +244,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     bug: 'a change of a child does not wake its owner',
-    file: 'shared/engine/wake/routes.ts',
+    file: routes,
     find: 'if (!isWatched(owns, change)) return []',
     replace: "if (change.type !== 'added') return []",
   },
   {
     bug: 'those who refer are not looked up',
-    file: 'shared/engine/wake/routes.ts',
+    file: routes,
     find: 'const referrers = await index.referrers(keyOf(change.stored.object))',
     replace: 'const referrers: readonly ObjectKey[] = []',
   },
@@ -420,5 +421,71 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: nextState,
     find: '    once: memory.once,',
     replace: '    once: memory.notes === undefined ? undefined : memory.once,',
+  },
+  {
+    bug: 'a predicate of the own kind is not asked',
+    file: routes,
+    find: ' && !passes(when, change)) return []',
+    replace: " && type === 'removed') return []",
+  },
+  {
+    bug: 'a predicate of a watch is not asked',
+    file: routes,
+    find: 'isOf(change.stored.object, kind) && passes(when, change)',
+    replace: 'isOf(change.stored.object, kind) && when !== undefined',
+  },
+  {
+    bug: 'a predicate is asked about what speaks to the engine',
+    file: routes,
+    find: "if (!touches(touched, 'control', 'delete') && !passes",
+    replace: 'if (!passes',
+  },
+  {
+    bug: 'whom a changed object maps to is not woken',
+    file: routes,
+    find: '...(maps.length > 0 ? [route(mapTargets(controller))] : []),',
+    replace: '',
+  },
+  {
+    bug: 'the end of a run forgets its notes',
+    file: nextState,
+    find: 'notes: facts.notes ?? memory.notes,',
+    replace: 'notes: memory.notes,',
+  },
+  {
+    bug: 'notes are said to be kept before they are',
+    file: 'shared/engine/turn/notes.ts',
+    find: 'await this.#memory.remember(',
+    replace: 'if (this.#time === undefined) await this.#memory.remember(',
+  },
+  {
+    bug: 'a deadline wakes nobody',
+    file: nextWait,
+    find: 'return isFree && atMs < (wait?.atMs ?? Infinity) ? {',
+    replace: 'return isFree && atMs < 0 ? {',
+  },
+  {
+    bug: 'what is expected is forgotten with the end of the run',
+    file: nextState,
+    find: '    expectations: facts.expectations,',
+    replace: '    expectations: memory.expectations,',
+  },
+  {
+    bug: 'a namespace goes before what is in it',
+    file: 'shared/engine/loops/namespaces.ts',
+    find: 'if (left.length === 0) return done()',
+    replace: 'if (left.length >= 0) return done()',
+  },
+  {
+    bug: 'what is put into a namespace that is going is taken',
+    file: 'shared/resources/create-resources.ts',
+    find: 'if (isDeleting(stored.object)) throw',
+    replace: 'if (stored.object === undefined) throw',
+  },
+  {
+    bug: 'a definition goes before the objects of its kind',
+    file: 'shared/engine/loops/lifecycles.ts',
+    find: '(await deleteAll(resources, kind)).count === 0 ?',
+    replace: 'kind.plural !== undefined ?',
   },
 ]

@@ -1,6 +1,7 @@
 import type { Controller } from '../../shared/index.ts'
 import type { Rate } from '../../shared/model/reservations.ts'
 import { crateController } from './kinds/crate.ts'
+import { errandController } from './kinds/errand.ts'
 import { gadgetController } from './kinds/gadget.ts'
 import type { Pace } from './kinds/pace.ts'
 import { kitController } from './kinds/kit.ts'
@@ -40,6 +41,7 @@ export function controllersFor(
     ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link'), pauseMs })] : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher })] : []),
+    ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
   ]

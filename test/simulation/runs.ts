@@ -1,4 +1,4 @@
-import type { ObjectMeta, Outcome } from '../../shared/index.ts'
+import type { Json, ObjectMeta, Outcome } from '../../shared/index.ts'
 import { pausedAnnotation } from '../../shared/model/control-annotations.ts'
 import type { Life } from './life.ts'
 import type { World } from './world.ts'
@@ -27,6 +27,17 @@ export interface OnceEffect {
   readonly isTold: boolean
 }
 
+/** A run is told what an earlier one has noted, or its own note is durable. */
+export interface NoteStep {
+  readonly step: 'told' | 'kept'
+  readonly uid: string
+  readonly name: string
+  /** What is noted now. */
+  readonly value: number
+  /** What was noted before. */
+  readonly told?: Json | undefined
+}
+
 /** Told of every run as it begins, and of how it ends, if it does. */
 export interface RunWatcher {
   run<Result extends Outcome>(
@@ -36,6 +47,7 @@ export interface RunWatcher {
     work: () => Promise<Result>,
   ): Promise<Result>
   once(effect: OnceEffect): void
+  notes(step: NoteStep): void
 }
 
 interface Watched {
@@ -49,6 +61,7 @@ export interface RunListener {
   runBegins?(run: Run): void
   runEnds?(run: Run, how: Outcome['kind'] | 'failed'): void
   once?(effect: OnceEffect): void
+  notes?(step: NoteStep): void
 }
 
 export function createRunWatcher(world: World, listener: Required<RunListener>): RunWatcher {
@@ -56,6 +69,10 @@ export function createRunWatcher(world: World, listener: Required<RunListener>):
     once: (effect) => {
       world.note(`once ${effect.name} ${effect.value}`)
       listener.once(effect)
+    },
+    notes: (step) => {
+      world.note(`${step.step} ${step.name} ${step.value} ${String(step.told)}`)
+      listener.notes(step)
     },
     run: async (phase, { kind, metadata, spec, status = {} }, by, work) => {
       const { name, uid, generation } = metadata

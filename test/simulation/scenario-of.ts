@@ -2,6 +2,7 @@ import { createSeededRandom, type SeededRandom } from '../../shared/testing/seed
 import { misfitName } from './placed.ts'
 import { isFenceTried } from './checkers/checker.ts'
 import { kindsIn } from './reconcilers.ts'
+import { toolDefinition } from './kinds/tool.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -32,6 +33,9 @@ export function scenarioOf(seed: number): Scenario {
       ...giftsOf(stream('gifts'), plain),
       ...stepsOf('Parcel', stream('parcels'), plain),
       ...stepsOf('Kit', stream('kits'), plain),
+      ...errandsOf(stream('errands'), plain),
+      ...outpostsOf(stream('outposts'), plain),
+      ...toolsOf(stream('tools'), plain),
     ],
   }
 }
@@ -162,6 +166,72 @@ function stepsOf(kind: 'Parcel' | 'Kit', random: SeededRandom, { herd }: Scenari
 }
 
 const packers = { Parcel: 6, Kit: 5 } as const
+
+/** One seed in eight: Errands, and the ConfigMaps that they wait for, or that nobody makes. */
+function errandsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 8 || herd > 0) return []
+  return Array.from({ length: 3 + below(random, 8) }, (_, i) => i).flatMap((i) => {
+    const kind = oneOf(random, ['Errand', 'Errand', 'ConfigMap'] as const)
+    const which = below(random, 2)
+    const step: Step = {
+      user: errandUser,
+      act: oneOf(random, kind === 'Errand' ? errandActs : (['apply', 'apply', 'remark', 'remark', 'delete'] as const)),
+      afterMs: Math.floor(random.next() ** 2 * 120_000),
+      kind,
+      name: kind === 'Errand' ? `e4-${which}` : `answers${which}`,
+      value: 100 + i,
+      mood: 'plain',
+      to: '',
+      size: 0,
+    }
+    // What changes while nothing may run has to run when it may.
+    const isPaused = kind === 'Errand' && step.act === 'apply' && random.next() < 1 / 4
+    return isPaused ? [{ ...step, act: 'pause' as const }, step, { ...step, act: 'resume' as const }] : [step]
+  })
+}
+
+const errandActs = ['apply', 'apply', 'apply', 'edit', 'delete', 'poke', 'remark'] as const
+const errandUser = 4
+
+/** One seed in ten: a namespace comes and goes with what is in it, while somebody else still puts things there. */
+function outpostsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 10 || herd > 0) return []
+  const namespace = 'outpost'
+  const container = { kind: 'Namespace', name: namespace } as const
+  return comingAndGoing(random, container, (value) => {
+    const kind = oneOf(random, ['Gadget', 'Gadget', 'ConfigMap'] as const)
+    return { kind, name: `o-${kind.toLowerCase()}-${value % 4}`, namespace }
+  })
+}
+
+/** One seed in ten: a definition comes and goes with the objects of its kind. */
+function toolsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 10 || herd > 0) return []
+  const container = { kind: 'Definition', name: toolDefinition.name } as const
+  return comingAndGoing(random, container, (value) => ({ kind: 'Tool', name: `t-${value % 4}` }))
+}
+
+type Thing = Pick<Step, 'kind' | 'name' | 'namespace'>
+
+function comingAndGoing(random: SeededRandom, container: Thing, content: (value: number) => Thing): readonly Step[] {
+  const base = { mood: 'plain', to: '', size: 0 } as const
+  const keeper = container.kind === 'Namespace' ? 30 : 32
+  const afterMs = (): number => Math.floor(random.next() ** 2 * 60_000)
+  let value = 0
+  const put = (user: number): Step => {
+    value++
+    const act = oneOf(random, ['apply', 'apply', 'apply', 'edit', 'delete'] as const)
+    return { ...base, user, act, afterMs: afterMs(), value, ...content(user === keeper ? 2 * value : 2 * value + 1) }
+  }
+  const some = (user: number): readonly Step[] => Array.from({ length: 1 + below(random, 4) }, () => put(user))
+  const rounds = Array.from({ length: 1 + below(random, 3) }, () => [
+    { ...base, ...container, user: keeper, act: 'apply' as const, afterMs: afterMs(), value: 0 },
+    ...some(keeper),
+    { ...base, ...container, user: keeper, act: 'delete' as const, afterMs: afterMs(), value: 0 },
+  ])
+  // Another one's things have other names: who writes what is acknowledged last is known.
+  return [...rounds.flat(), ...(random.next() < 0.5 ? [...some(keeper + 1), ...some(keeper + 1)] : [])]
+}
 
 /** The slower, the more a run too many stands out of what clocks and late starts excuse. */
 const allRates = [0.05, 0.2, 0.2, 1, 5]

@@ -67,8 +67,8 @@ export interface Slowed {
 }
 
 /** The kinds that have a controller. */
-export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit'] as const
-export type KindName = (typeof runKinds)[number] | 'ConfigMap'
+export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit', 'Errand'] as const
+export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition'
 
 /** Something that a user does, or somebody by hand. */
 export interface Step {
@@ -95,10 +95,14 @@ export interface Step {
     | 'tamper'
     /** Makes a Gadget the owner of a ConfigMap, which had another one before, or was not there. */
     | 'give'
+    /** Writes an annotation that means nothing to anybody. */
+    | 'remark'
     /** Sends a write without a credential. */
     | 'intrude'
   readonly kind: KindName
   readonly name: string
+  /** Left out: `default`. */
+  readonly namespace?: string
   readonly value: number
   readonly mood: Mood
   /** Of a Link: the ConfigMap. Of what is given: the Gadget. Of a Crate: how many gadgets. */

@@ -44,6 +44,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     },
     runEnds: (run, how) => checkers.runEnds(run, how),
     once: (effect) => checkers.once(effect),
+    notes: (step) => checkers.notes(step),
   })
   const outside = createOutside({
     world,

@@ -10,7 +10,7 @@ import { createOutside, type OutsideClient } from './outside.ts'
 import { controllersFor } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
 import { runKinds, type Scenario, type Step } from './scenario.ts'
-import { contentOf, manifestOf, pathOf } from './users.ts'
+import { contentOf, manifestOf, pathOf, remarkOf } from './users.ts'
 import { createWorld } from './world.ts'
 
 /**
@@ -71,6 +71,7 @@ async function play(
     if (step.act === 'resume') await request(`PATCH ${path}`, paused(null))
     if (step.act === 'spoil') await request(`PATCH ${child}`, { data: { value: 'spoilt' } })
     if (step.act === 'strip') await request(`DELETE ${child}`)
+    if (step.act === 'remark') await request(`PATCH ${path}`, remarkOf(step))
     if (step.act === 'edit') await edit(path, step)
   }
 
@@ -134,9 +135,11 @@ const passing: ReadonlySet<string> = new Set([
   'at',
 ])
 
+const unheard = { runBegins: () => {}, runEnds: () => {}, once: () => {}, notes: () => {} }
+
 async function endOnAws(scenario: Scenario): Promise<ReadonlyMap<string, string>> {
   const world = createWorld(scenario.seed)
-  const watcher = createRunWatcher(world, { runBegins: () => {}, runEnds: () => {}, once: () => {} })
+  const watcher = createRunWatcher(world, unheard)
   const outside = createOutside({ world, climate: clearOutside, clear: clearOutside, onEffect: () => {} })
   const plane = startAwsPlane({
     world,
@@ -168,7 +171,7 @@ async function endLocally(scenario: Scenario): Promise<ReadonlyMap<string, strin
     put: async (name, value) => void entities.set(name, value),
     remove: async (name) => void entities.delete(name),
   }
-  const watcher = createRunWatcher(createWorld(1), { runBegins: () => {}, runEnds: () => {}, once: () => {} })
+  const watcher = createRunWatcher(createWorld(1), unheard)
   const life = { name: 'local', version: 1 } as Life
   await using env = await createTestEnv({
     reconcilers: controllersFor(scenario, { life, watcher, outside, isCalm }),

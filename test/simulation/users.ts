@@ -2,7 +2,8 @@ import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import { keyText } from '../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import type { Outside } from './outside.ts'
-import type { Plane } from './plane.ts'
+import { toolDefinition } from './kinds/tool.ts'
+import type { Plane, SeenTable } from './plane.ts'
 import { runKinds, type KindName, type Scenario, type Step } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -14,6 +15,9 @@ export interface Expectation {
    * What its spec (or data) may be, as JSON: the last acknowledged, and those whose write had an unknown fate since.
    */
   readonly specs: Set<string>
+  readonly namespace?: string | undefined
+  /** The uid of its namespace or definition when its last write was acknowledged: what goes with that is not missed. */
+  home?: string | undefined
   mayExist: boolean
   mustExist: boolean
   /** What was written with an unknown fate: where nothing is, it may still be made. */
@@ -36,6 +40,7 @@ export interface UsersOptions {
 export interface AcceptedWrite {
   readonly kind: KindName
   readonly name: string
+  readonly namespace?: string | undefined
   readonly uid: string
   readonly generation: number
 }
@@ -60,11 +65,13 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   /** Whom they belong to nobody can tell any more. */
   const unsure = new Set<string>()
 
-  const expectationOf = ({ kind, name }: Step): Expectation => {
+  const expectationOf = (step: Step): Expectation => {
+    const { kind, name, namespace } = step
     const known = expectations.get(`${kind}/${name}`)
     const expectation = known ?? {
       kind,
       name,
+      namespace,
       specs: new Set(),
       unsettled: new Set(),
       mayExist: false,
@@ -87,7 +94,9 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
         for (const one of expectation.unsettled) expectation.specs.add(one)
       expectation.mayExist = true
       // What is applied to an object that is going goes with it.
-      expectation.mustExist = metadata.deletionTimestamp === undefined
+      expectation.home = livingHomeOf(plane.table, step)
+      const isHeld = expectation.home !== undefined || isContainer(step.kind)
+      expectation.mustExist = metadata.deletionTimestamp === undefined && isHeld
       onAccepted({ ...step, uid: metadata.uid, generation: metadata.generation ?? 1 })
     } else if (isUnknown(reply)) {
       expectation.specs.add(content)
@@ -130,6 +139,7 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
       if (reply?.status === 422) report(`types: an annotation of ${step.kind} ${step.name} is refused`)
       return reply
     },
+    remark: (step) => plane.request(`PATCH ${pathOf(step)}`, remarkOf(step)),
     pause: (step) => setPaused(step, 'true'),
     resume: (step) => untilTaken(() => setPaused(step, null)),
     mend: (step) => untilTaken(() => acts.apply(step)),
@@ -179,8 +189,8 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   }
 
   /** As `kubectl delete` does: an object of the same name comes only after this one has gone. */
-  async function untilGone({ kind, name }: Step, uid: string | undefined): Promise<void> {
-    const present = (): string | undefined => plane.table.items.get(textOf(kind, name))?.object.metadata.uid
+  async function untilGone({ kind, name, namespace }: Step, uid: string | undefined): Promise<void> {
+    const present = (): string | undefined => plane.table.items.get(textOf(kind, name, namespace))?.object.metadata.uid
     // A write whose answer was lost may make another one.
     while (uid !== undefined && present() === uid) await world.sleep(2_000)
   }
@@ -253,8 +263,36 @@ function isUnknown(reply: HttpResponse | undefined): boolean {
 
 export const simGroup = 'simulation.setpoint.dev'
 
-export function textOf(kind: KindName, name: string): string {
-  return keyText({ group: kind === 'ConfigMap' ? '' : simGroup, kind, namespace: 'default', name })
+export function textOf(kind: KindName, name: string, namespace = 'default'): string {
+  if (kind === 'Namespace') return keyText({ group: '', kind, namespace: '', name })
+  if (kind === 'Definition') return definitionText(name)
+  return keyText({ group: kind === 'ConfigMap' ? '' : simGroup, kind, namespace, name })
+}
+
+function definitionText(name: string): string {
+  return keyText({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '', name })
+}
+
+/** What an object goes with: the definition of a Tool, the namespace of what is in one. */
+export function homeOf({ kind, metadata: { namespace } }: Pick<ApiObject, 'kind' | 'metadata'>): string | undefined {
+  if (kind === 'Tool') return definitionText(toolDefinition.name)
+  return namespace === undefined ? undefined : textOf('Namespace', namespace)
+}
+
+/** What holds others, and is in nothing itself. */
+export function isContainer(kind: KindName): boolean {
+  return kind === 'Namespace' || kind === 'Definition'
+}
+
+/** The uid of that, unless it is going. */
+export function livingHomeOf(
+  { items }: SeenTable,
+  { kind, namespace = 'default' }: Pick<Expectation, 'kind' | 'namespace'>,
+): string | undefined {
+  if (isContainer(kind)) return undefined
+  const home = kind === 'Tool' ? definitionText(toolDefinition.name) : textOf('Namespace', namespace)
+  const { uid, deletionTimestamp } = items.get(home)?.object.metadata ?? {}
+  return deletionTimestamp === undefined ? uid : undefined
 }
 
 /** What a user wants of an object: its spec, or the data of a ConfigMap. */
@@ -264,6 +302,10 @@ export function contentOf({ kind, value, mood, to, size }: Step): JsonObject {
       return { data: { value: String(value) } }
     case 'Gadget':
       return { spec: { value, mood } }
+    case 'Namespace':
+      return {}
+    case 'Definition':
+      return { spec: toolDefinition.spec }
     case 'Link':
       return { spec: { to } }
     case 'Crate':
@@ -271,21 +313,36 @@ export function contentOf({ kind, value, mood, to, size }: Step): JsonObject {
     case 'Witness':
     case 'Parcel':
     case 'Kit':
+    case 'Errand':
+    case 'Tool':
       return { spec: { value } }
   }
 }
 
+export function remarkOf({ value }: Step): JsonObject {
+  return { metadata: { annotations: { remark: String(value) } } }
+}
+
 export function manifestOf(step: Step): JsonObject {
-  const { kind, name } = step
-  const apiVersion = kind === 'ConfigMap' ? 'v1' : `${simGroup}/v1`
-  return { apiVersion, kind, metadata: { name, namespace: 'default' }, ...contentOf(step) }
+  const { name, namespace = 'default' } = step
+  const { apiVersion, kind, isClusterWide } = servedAs(step.kind)
+  return { apiVersion, kind, metadata: isClusterWide ? { name } : { name, namespace }, ...contentOf(step) }
 }
 
-export function pathOf({ kind, name }: Pick<Step, 'kind' | 'name'>): string {
-  const root = kind === 'ConfigMap' ? '/api/v1' : `/apis/${simGroup}/v1`
-  return `${root}/namespaces/default/${kind.toLowerCase()}s/${name}`
+export function pathOf({ kind, name, namespace = 'default' }: Pick<Step, 'kind' | 'name' | 'namespace'>): string {
+  const served = servedAs(kind)
+  const root = served.apiVersion === 'v1' ? '/api/v1' : `/apis/${served.apiVersion}`
+  const place = served.isClusterWide ? root : `${root}/namespaces/${namespace}`
+  return `${place}/${served.kind.toLowerCase()}s/${name}`
 }
 
-function childPath({ name }: Step): string {
-  return pathOf({ kind: 'ConfigMap', name })
+function servedAs(kind: KindName): { readonly apiVersion: string; readonly kind: string; isClusterWide: boolean } {
+  if (kind === 'Definition')
+    return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', isClusterWide: true }
+  const apiVersion = kind === 'ConfigMap' || kind === 'Namespace' ? 'v1' : `${simGroup}/v1`
+  return { apiVersion, kind, isClusterWide: kind === 'Namespace' }
+}
+
+function childPath(step: Step): string {
+  return pathOf({ ...step, kind: 'ConfigMap' })
 }

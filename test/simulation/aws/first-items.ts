@@ -5,6 +5,7 @@ import { createResources } from '../../../shared/resources/create-resources.ts'
 import { createSimTable } from './sim-table.ts'
 import { clearSky } from '../climate.ts'
 import { Crate } from '../kinds/crate.ts'
+import { Errand } from '../kinds/errand.ts'
 import { Gadget } from '../kinds/gadget.ts'
 import { Kit } from '../kinds/kit.ts'
 import { Link } from '../kinds/link.ts'
@@ -27,6 +28,7 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(steps.some(({ kind }) => kind === 'Crate') ? [Crate] : []),
     ...(steps.some(({ kind }) => kind === 'Witness') ? [Witness] : []),
     ...(steps.some(({ kind }) => kind === 'Parcel') ? [Parcel] : []),
+    ...(steps.some(({ kind }) => kind === 'Errand') ? [Errand] : []),
     ...(steps.some(({ kind }) => kind === 'Kit') ? [Kit] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')

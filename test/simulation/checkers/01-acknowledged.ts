@@ -1,5 +1,5 @@
 import type { Checker, Scene } from './checker.ts'
-import { textOf, type Expectation } from '../users.ts'
+import { isContainer, livingHomeOf, textOf, type Expectation } from '../users.ts'
 
 /** Promise 1: what was acknowledged is there in the end, as it was acknowledged. */
 export function createAcknowledged({ table, users }: Scene): Checker {
@@ -11,11 +11,14 @@ export function createAcknowledged({ table, users }: Scene): Checker {
       }),
   }
 
-  function wrongWith({ kind, name, specs, mayExist, mustExist }: Expectation): string | undefined {
-    const stored = table.items.get(textOf(kind, name))
-    if (stored === undefined) return mustExist ? 'is not there' : undefined
+  function wrongWith(expectation: Expectation): string | undefined {
+    const { kind, name, namespace, specs, mayExist, mustExist, home } = expectation
+    const stored = table.items.get(textOf(kind, name, namespace))
+    // What was in a namespace that is gone has gone with it, and what had its definition.
+    const isAtHome = livingHomeOf(table, expectation) === home
+    if (stored === undefined) return mustExist && isAtHome ? 'is not there' : undefined
     // Promise 8 looks at what should be gone.
-    if (!mayExist) return undefined
+    if (!mayExist || isContainer(kind)) return undefined
     const { spec, data } = stored.object
     const is = JSON.stringify(kind === 'ConfigMap' ? { data } : { spec })
     return specs.has(is) ? undefined : `is ${is}, not one of ${[...specs].join(', ')}`

@@ -1,4 +1,5 @@
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import { answersOf } from '../kinds/errand.ts'
 import { textOf } from '../users.ts'
 import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
@@ -9,8 +10,9 @@ import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene
  */
 export function createLevel(scene: Scene): Checker {
   const { table, outside } = scene
-  const dataOf = (name: string): string | undefined =>
-    (table.items.get(textOf('ConfigMap', name))?.object['data'] as { readonly value?: string } | undefined)?.value
+  const dataOf = (name: string, namespace?: string): string | undefined =>
+    (table.items.get(textOf('ConfigMap', name, namespace))?.object['data'] as { readonly value?: string } | undefined)
+      ?.value
 
   const gadget = (stored: StoredObject): string | undefined => {
     const { metadata } = stored.object
@@ -18,7 +20,8 @@ export function createLevel(scene: Scene): Checker {
     if (isPoison(stored) || mood === 'fail') return undefined
     if (outside.entities.get(metadata.uid) !== value && !isExcused(scene))
       return `outside is ${outside.entities.get(metadata.uid)}`
-    return dataOf(metadata.name) === String(value) ? undefined : `its child says ${dataOf(metadata.name)}`
+    const says = dataOf(metadata.name, metadata.namespace)
+    return says === String(value) ? undefined : `its child says ${says}`
   }
   const link = (stored: StoredObject): string | undefined => {
     const says = dataOf(String(specOf(stored)['to'])) ?? 'nothing'
@@ -50,6 +53,11 @@ export function createLevel(scene: Scene): Checker {
     const made = part?.metadata.ownerReferences === undefined && value % 3 === 0 ? undefined : part?.spec?.['value']
     return made === (value % 3 === 0 ? undefined : value) ? undefined : `its gadget says ${String(made)}`
   }
+  const errand = ({ object }: StoredObject): string | undefined => {
+    const says = dataOf(answersOf(object.metadata.name)) ?? 'nothing'
+    const seen = object.status?.['seen']
+    return seen === says || isExcused(scene) ? undefined : `has seen ${String(seen)}, there is ${says}`
+  }
   const looks: Readonly<Record<string, (stored: StoredObject) => string | undefined>> = {
     Gadget: gadget,
     Link: link,
@@ -57,6 +65,7 @@ export function createLevel(scene: Scene): Checker {
     Witness: witness,
     Parcel: witness,
     Kit: kit,
+    Errand: errand,
   }
 
   return {

@@ -3,6 +3,7 @@ import { dueAtMs } from '../../../shared/model/engine-state.ts'
 import { touches, type StoredObject } from '../../../shared/model/stored-object.ts'
 import type { TableWrite } from '../plane.ts'
 import type { KindName } from '../scenario.ts'
+import { errandOf } from '../kinds/errand.ts'
 import { textOf } from '../users.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
@@ -28,7 +29,7 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
   /** When ConfigMaps were written. */
   let writesMs: readonly number[] = []
 
-  /** A Link that is new is woken, too, by what was written ahead of it and is told behind it. */
+  /** A Link or an Errand that is new is woken, too, by what was written ahead of it and is told behind it. */
   const toldSince = (): number => {
     writesMs = writesMs.filter((atMs) => world.nowMs() - atMs <= scenario.climate.streamLagMsMax + relayMs)
     return writesMs.length
@@ -48,16 +49,17 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
   const count = ({ before, after, touched, type }: TableWrite): void => {
     const { object } = after
     const { name } = object.metadata
-    if (touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete') || type === 'removed')
-      cause(object.kind, name, runsOf(before))
+    if (isOwnCause(object.kind, touched) || type === 'removed') cause(object.kind, name, runsOf(before))
     if (hasNewTimer(before, after)) cause(object.kind, name)
-    if (type === 'added' && object.kind === 'Link') cause('Link', name, toldSince())
+    if (type === 'added' && ['Link', 'Errand'].includes(object.kind)) cause(object.kind, name, toldSince())
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
     const owner = controllerOf(object)
     if (owner !== undefined)
       cause(owner.kind, owner.name, runsOf(table.items.get(textOf(owner.kind as KindName, owner.name))))
     if (object.kind !== 'ConfigMap') return
     writesMs = [...writesMs, world.nowMs()]
+    const isNews = type !== 'modified' || touches(touched, 'spec', 'delete')
+    if (isNews && table.items.has(textOf('Errand', errandOf(name)))) cause('Errand', errandOf(name))
     for (const { object: link } of table.items.values()) if (link.kind === 'Link') cause('Link', link.metadata.name)
   }
 
@@ -73,6 +75,12 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
       if (so > (causes.get(key) ?? 0)) report(`promise 4, coalescing: run ${so} of ${key} had no cause`)
     },
   }
+}
+
+/** An Errand has a predicate: what says nothing new about its spec is no cause. */
+function isOwnCause(kind: string, touched: TableWrite['touched']): boolean {
+  if (kind === 'Errand') return touches(touched, 'spec', 'control', 'delete')
+  return touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'delete')
 }
 
 /** Where a call takes longer than the shortest wait, a wait may be over before it is written. */

@@ -24,9 +24,9 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
   const isSeenOff = ({ kind, name }: AcceptedWrite): boolean =>
     kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && step.act === 'delete')
 
-  async function expectRun({ kind, name, uid, generation }: AcceptedWrite): Promise<void> {
+  async function expectRun({ kind, name, namespace, uid, generation }: AcceptedWrite): Promise<void> {
     await world.sleep(promptMs(scenario) + debounceMs(kind))
-    const { object: live, engine } = table.items.get(textOf(kind, name)) ?? {}
+    const { object: live, engine } = table.items.get(textOf(kind, name, namespace)) ?? {}
     const isGoing = live?.metadata.uid !== uid || isDeleting(live)
     const isPoison = ['crash', 'hang', 'spin'].includes(String(live?.spec?.['mood']))
     // That it runs when its turn has come, promise 6 looks at.
@@ -56,7 +56,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     },
     runBegins: ({ uid, generation }) => void begun.set(uid, Math.max(begun.get(uid) ?? 0, generation)),
     accepted: (change) => {
-      const isRun = !['ConfigMap', 'Crate', 'Kit'].includes(change.kind)
+      const isRun = !['ConfigMap', 'Crate', 'Kit', 'Tool', 'Namespace', 'Definition'].includes(change.kind)
       const wasPoisoned = hasPoison && steps.some(({ name, mood }) => name === change.name && poison.includes(mood))
       if (isTold && isRun && !isAway(change.kind) && !wasPoisoned && !isSeenOff(change)) void expectRun(change)
     },

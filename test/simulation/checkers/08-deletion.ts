@@ -54,7 +54,7 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
         return owner !== undefined && !uids.has(owner.uid)
       })
       const undeleted = [...users.expectations.values()].filter(
-        ({ kind, name, mayExist }) => !mayExist && table.items.has(textOf(kind, name)),
+        ({ kind, name, namespace, mayExist }) => !mayExist && table.items.has(textOf(kind, name, namespace)),
       )
       const going = [...table.items.values()].filter(({ object }) => object.metadata.deletionTimestamp !== undefined)
       return [

@@ -26,9 +26,9 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
       for (const child of childrenOf(object)) if (!isDeleting(child) && !isStripped(child)) letGo.add(uidOf(child))
   }
 
-  /** Somebody may delete it by hand. */
-  const isStripped = ({ kind }: ApiObject): boolean =>
-    kind === 'ConfigMap' && scenario.steps.some(({ act }) => act === 'strip')
+  /** Somebody may delete it by hand, or with its namespace. */
+  const isStripped = ({ kind, metadata: { namespace } }: ApiObject): boolean =>
+    namespace !== 'default' || (kind === 'ConfigMap' && scenario.steps.some(({ act }) => act === 'strip'))
 
   const goes = (object: ApiObject): void => {
     const { kind, metadata } = object

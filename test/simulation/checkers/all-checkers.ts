@@ -8,6 +8,7 @@ import { createChangeLatency } from './05-change-latency.ts'
 import { createOwnWrites } from './06-own-writes.ts'
 import { createWaits } from './06-waits.ts'
 import { createQuietStatus } from './07-quiet-status.ts'
+import { createContainers } from './08-containers.ts'
 import { createDeletion } from './08-deletion.ts'
 import { createEffects } from './08-effects.ts'
 import { createOwners } from './08-owners.ts'
@@ -15,6 +16,8 @@ import { createPropagation } from './08-propagation.ts'
 import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
+import { createExpectations } from './expectations.ts'
+import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
 import { createPause } from './pause.ts'
@@ -42,6 +45,7 @@ export function createCheckers(scene: Scene): Checkers {
     createOwnWrites(scene),
     quiet,
     createDeletion(scene),
+    createContainers(scene),
     createPropagation(scene),
     createOwners(scene),
     createEffects(scene),
@@ -53,6 +57,8 @@ export function createCheckers(scene: Scene): Checkers {
     createPause(scene),
     createTypes(scene),
     createOnceOnly(scene),
+    createNotes(scene),
+    createExpectations(scene),
   ]
   return {
     write: (write) => {
@@ -72,6 +78,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     once: (effect) => {
       for (const one of all) one.once?.(effect)
+    },
+    notes: (step) => {
+      for (const one of all) one.notes?.(step)
     },
     unmet: () => all.flatMap((one) => one.unmet?.() ?? []),
     restBegins: () => quiet.restBegins(),

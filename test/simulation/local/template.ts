@@ -60,7 +60,7 @@ const aMinuteMs = 60_000
 /** Nothing is run there: there are no objects. */
 const noWorld = {
   outside: { observe: fail, put: fail, remove: fail },
-  watcher: { run: fail, once: () => {} },
+  watcher: { run: fail, once: () => {}, notes: () => {} },
 }
 
 async function fail(): Promise<never> {
