@@ -132,6 +132,8 @@ const passing: ReadonlySet<string> = new Set([
   'lastTransitionTime',
   'time',
   'nextRunAt',
+  // Until when an Errand waits.
+  'Answered',
   'at',
 ])
 
