@@ -28,7 +28,7 @@ export const Errand = defineKind({
 type ErrandObject = ObjectOf<typeof Errand>
 
 /** Whether a ConfigMap that says this is what an Errand of that value waits for. */
-export function isAnswer(said: string | undefined, value: number): boolean {
+function isAnswer(said: string | undefined, value: number): boolean {
   return said !== undefined && Math.abs(Number(said) % 2) === Math.abs(value % 2)
 }
 
