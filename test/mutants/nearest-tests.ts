@@ -5,7 +5,8 @@ const tooFar = /^test\/(aws|wire|kubectl|e2e|chaos|command|demo|acceptance-table
 
 /**
  * The test files that reach a file by their imports, the nearest first: the fewer imports lie between, the more likely
- * is a test about that file. Of equally near ones the first is the one whose folders have the most names in common.
+ * is a test about that file. Of equally near ones the first is the one whose folders have the most names in common,
+ * and then a unit test.
  */
 export function nearestTests(path: string, graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const importers = importersIn(graph)
@@ -17,7 +18,7 @@ export function nearestTests(path: string, graph: ReadonlyMap<string, readonly s
   return [...distances]
     .filter(([reached]) => reached.endsWith('.test.ts') && !tooFar.test(reached))
     .map(([reached, distance]) => ({ reached, distance, alike: namesOf(reached).filter((n) => names.has(n)).length }))
-    .toSorted((a, b) => a.distance - b.distance || b.alike - a.alike || (a.reached < b.reached ? -1 : 1))
+    .toSorted((a, b) => a.distance - b.distance || b.alike - a.alike || (a.reached > b.reached ? -1 : 1))
     .map(({ reached }) => reached)
 }
 

@@ -21,6 +21,7 @@ import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
 import { createPause } from './pause.ts'
+import { createPredicates } from './predicates.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createTypes } from './types.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -57,6 +58,7 @@ export function createCheckers(scene: Scene): Checkers {
     createPause(scene),
     createTypes(scene),
     createOnceOnly(scene),
+    createPredicates(scene),
     createNotes(scene),
     createExpectations(scene),
   ]
