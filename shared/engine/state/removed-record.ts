@@ -38,8 +38,12 @@ export function recordKind(of: KindName & { readonly namespaced: boolean }): Ser
 /** Held until all removed objects are seen off. */
 export const recordFinalizer = 'setpoint.dev/removed'
 
-/** Says that there is one more, which a run that had begun did not know of: what that run lets go of is still held. */
-const moreFinalizer = 'setpoint.dev/removed-meanwhile'
+/**
+ * Says of one object that it came later: what a run lets go of that had begun without it is still held. A run that
+ * begins with the mark takes it away at its end, so that of two runs at once neither lets go of what the other one has
+ * seen alone.
+ */
+const markPrefix = `${recordFinalizer}-`
 
 /**
  * A feed that tells of a removal twice may make its record twice, or bring an object back that was seen off, and the
@@ -52,11 +56,12 @@ export function withRemoved(record: StoredObject | undefined, removed: ApiObject
   if (record === undefined) return { object: newRecord(removed, nowMs), engine: { wakeAtMs: nowMs + lookAfterMs } }
   const { metadata, removed: known } = record.object as RemovedRecord
   if (known.some((object) => object.metadata.uid === removed.metadata.uid)) return record
-  const finalizers = [...new Set([...(metadata.finalizers ?? []), moreFinalizer])]
+  const finalizers = [...(metadata.finalizers ?? []), `${markPrefix}${removed.metadata.uid}`]
+  const generation = metadata.generation + 1
   const { wakeAtMs = nowMs + lookAfterMs } = record.engine
   return {
     engine: { ...record.engine, wakeAtMs },
-    object: { ...record.object, metadata: { ...metadata, finalizers }, removed: [...known, removed] },
+    object: { ...record.object, metadata: { ...metadata, finalizers, generation }, removed: [...known, removed] },
   }
 }
 
@@ -74,11 +79,31 @@ export function withoutRemoved(
   return { ...record, object: { ...record.object, removed: left } }
 }
 
-/** The record as a run begins with it: all it holds is now known. The record itself if it is so already. */
-export function withAllKnown(record: StoredObject): StoredObject {
+/** The record as a run begins with it: held by the finalizer that a run lets go of. The record itself if it is so. */
+export function withHold(record: StoredObject): StoredObject {
+  const { finalizers = [] } = record.object.metadata
+  return finalizers.includes(recordFinalizer) ? record : withFinalizers(record, [recordFinalizer, ...finalizers])
+}
+
+/** Whether it holds objects that came after the first. */
+export function isMarked({ metadata }: ApiObject): boolean {
+  return metadata.finalizers?.some((name) => name.startsWith(markPrefix)) === true
+}
+
+/** The record without the marks that a run began with, all of whose objects it has seen off. Itself if it has none. */
+export function withoutMarks(
+  record: StoredObject,
+  { metadata: { uid, finalizers: begun = [] } }: ApiObject,
+): StoredObject {
   const { metadata } = record.object
-  if (!metadata.finalizers?.includes(moreFinalizer)) return record
-  return { ...record, object: { ...record.object, metadata: { ...metadata, finalizers: [recordFinalizer] } } }
+  const { finalizers = [] } = metadata
+  const left = finalizers.filter((name) => !name.startsWith(markPrefix) || !begun.includes(name))
+  if (metadata.uid !== uid || left.length === finalizers.length) return record
+  return withHold(withFinalizers(record, left))
+}
+
+function withFinalizers(record: StoredObject, finalizers: string[]): StoredObject {
+  return { ...record, object: { ...record.object, metadata: { ...record.object.metadata, finalizers } } }
 }
 
 function newRecord(removed: ApiObject, nowMs: number): RemovedRecord {

@@ -14,12 +14,6 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
   /** Somebody put it there behind the clean-up, after the end of his turn: nobody can fence that. */
   const isPutBehind = (uid: string): boolean =>
     isFenceTried(scenario) && (putMs.get(uid) ?? 0) >= (cleanedMs.get(uid) ?? Infinity)
-  const witnesses = new Set<string>()
-  /**
-   * Of the record of removed objects two runs at once let go of what only one of them has seen: nothing fences that
-   * yet.
-   */
-  const isLetGo = (uid: string): boolean => isFenceTried(scenario) && witnesses.has(uid) && !cleanedMs.has(uid)
   const isTrimmed = scenario.climate.streamRetriesMax < 100
 
   /** Its controller is away, or will be before it is told: what is removed then it has not seen. */
@@ -41,13 +35,12 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
       cleanedMs.set(run.uid, Math.max(atMs, cleanedMs.get(run.uid) ?? 0))
     },
     write: ({ type, after: { object } }) => {
-      if (object.kind === 'Witness') witnesses.add(object.metadata.uid)
       if ((isTrimmed || isUnheard()) && type === 'removed' && object.kind === 'Witness') untold.add(object.metadata.uid)
     },
     unmet: () => {
       const uids = new Set([...table.items.values()].map(({ object }) => object.metadata.uid))
       const leaks = [...outside.entities.keys()].filter(
-        (uid) => !uids.has(uid) && !untold.has(uid) && !isPutBehind(uid) && !isLetGo(uid),
+        (uid) => !uids.has(uid) && !untold.has(uid) && !isPutBehind(uid),
       )
       const orphans = [...table.items].filter(([, { object }]) => {
         const owner = object.metadata.ownerReferences?.[0]

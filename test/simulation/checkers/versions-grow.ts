@@ -1,4 +1,6 @@
 import { equal } from '../../../shared/model/json.ts'
+import type { RemovedRecord } from '../../../shared/engine/state/removed-record.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { named, type Checker, type Scene } from './checker.ts'
 
 /** Versions only grow: resourceVersion with every write, generation with the desired state and with nothing else. */
@@ -12,6 +14,8 @@ export function createVersionsGrow({ report }: Scene): Checker {
         report(`versions grow: ${named(after)} goes from version ${was.resourceVersion} to ${is.resourceVersion}`)
       const isNew =
         !equal(before.object.spec, after.object.spec) ||
+        // One more object is what a record of removed objects has to do.
+        removedIn(after) > removedIn(before) ||
         (was.deletionTimestamp === undefined && is.deletionTimestamp !== undefined)
       const hasGeneration = was.generation !== undefined
       if (
@@ -26,4 +30,8 @@ export function createVersionsGrow({ report }: Scene): Checker {
         report(`versions grow: ${named(after)} observed a generation that there is not`)
     },
   }
+}
+
+function removedIn({ object }: StoredObject): number {
+  return (object as Partial<RemovedRecord>).removed?.length ?? 0
 }

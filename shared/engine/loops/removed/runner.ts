@@ -15,10 +15,12 @@ import { specInvalid } from '../../state/refused-state.ts'
 import type { Turn, TurnRunner } from '../../state/turn.ts'
 import { writeNewest } from '../../turn/write-newest.ts'
 import {
+  isMarked,
   recordFinalizer,
   recordKey,
   recordKind,
-  withAllKnown,
+  withHold,
+  withoutMarks,
   withoutRemoved,
   type RemovedRecord,
 } from '../../state/removed-record.ts'
@@ -49,7 +51,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     if (record === undefined) return runPresent(turn, signal)
     const isAlone = (await store.get(turn.key)) === undefined
     if (!isAlone && !isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
-    const opened = withAllKnown(record)
+    const opened = withHold(record)
     if (opened !== record) await store.replace(opened, ['meta'])
     if (isAlone) return runRecord({ ...turn, key }, signal)
     const part = firstPartOf(turn)
@@ -70,6 +72,10 @@ function createRemovedController(controller: Controller, { store, events }: Engi
       apply: (kind, given, options) =>
         options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
     })
+  const change = async (record: ApiObject, next: (live: StoredObject) => StoredObject): Promise<void> => {
+    const nextOf = (live: StoredObject | undefined): StoredObject | undefined => live && next(live)
+    await writeNewest(store, keyOf(record), nextOf, () => ['meta'])
+  }
   /** Who was seen off is not run again, whatever becomes of the others: all of them may take longer than one run. */
   const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
     const { removed } = record as RemovedRecord
@@ -80,10 +86,9 @@ function createRemovedController(controller: Controller, { store, events }: Engi
       const outcome = await controller.reconcile(asRead(controller.kind, object), lastContext(ctx, object))
       if (outcome.kind !== 'done') return outcome
       if (object === removed.at(-1)) break
-      const dropRemoved = (live: StoredObject | undefined): StoredObject | undefined =>
-        live && withoutRemoved(live, record, object)
-      await writeNewest(store, keyOf(record), dropRemoved, () => ['meta'])
+      await change(record, (live) => withoutRemoved(live, record, object))
     }
+    if (isMarked(record)) await change(record, (live) => withoutMarks(live, record))
     return done()
   }
   return {
@@ -137,7 +142,7 @@ function firstPartOf(turn: Turn): {
  */
 function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
   const { wait } = record.engine
-  if (wait === undefined || withAllKnown(record) !== record) return true
+  if (wait === undefined || wait.generation !== record.object.metadata.generation) return true
   const isTimer = wakeUps.every(({ origin }) => origin === 'timer')
   return isTimer ? (dueAtMs(record.engine) ?? Infinity) <= nowMs : wait.kind === 'Stopped'
 }
