@@ -15,7 +15,7 @@ function goneObject(uid: string): ApiObject {
   return { apiVersion: 'a/v1', kind: 'K', metadata, spec: {} } as unknown as ApiObject
 }
 
-/** Each step is a name and the object: it is removed; a run begins; that run ends and has seen all that it began with. */
+/** A step has a name: an object is removed, a run begins, or that run ends and has seen all that it began with. */
 type RecordStep = readonly ['removed' | 'begins' | 'ends', string]
 
 /** What a record still holds, or `undefined` if it went. */

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { actingUser } from '../../../shared/api/access/impersonation.ts'
+import type { AccessBook } from '../../../shared/model/access/access-book.ts'
+import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
+
+const everything = { name: 'admin', groups: ['system:masters'] }
+const book = async () => ({ roles: new Map(), bindings: [] }) as unknown as AccessBook
+
+function request(fields: Readonly<Record<string, string | readonly string[]>>): HttpRequest {
+  const all = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value) => [`impersonate-${name}`, value]),
+  )
+  return { fieldsUnder: () => all } as unknown as HttpRequest
+}
+
+const authenticated = 'system:authenticated'
+
+describe('in the name of', () => {
+  it.each([
+    ['a user', { user: 'jane' }, { name: 'jane', groups: [authenticated] }],
+    ['a user of groups', { user: 'jane', group: ['a', 'b'] }, { name: 'jane', groups: ['a', 'b', authenticated] }],
+    ['a user of all', { user: 'jane', group: [authenticated] }, { name: 'jane', groups: [authenticated] }],
+    ['nobody', { user: 'system:anonymous' }, { name: 'system:anonymous', groups: ['system:unauthenticated'] }],
+    ['nobody in a group', { user: 'system:anonymous', group: 'g' }, { name: 'system:anonymous', groups: ['g'] }],
+    [
+      'somebody unknown',
+      { user: 'jane', group: 'system:unauthenticated' },
+      { name: 'jane', groups: ['system:unauthenticated'] },
+    ],
+    [
+      'an account',
+      { user: 'system:serviceaccount:n:a' },
+      {
+        name: 'system:serviceaccount:n:a',
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:n', authenticated],
+      },
+    ],
+    [
+      'an account in a group',
+      { user: 'system:serviceaccount:n:a', group: 'g' },
+      { name: 'system:serviceaccount:n:a', groups: ['g', authenticated] },
+    ],
+    ['a uid', { user: 'jane', uid: 'u' }, { name: 'jane', uid: 'u', groups: [authenticated] }],
+    ['no uid', { user: 'jane', uid: '' }, { name: 'jane', groups: [authenticated] }],
+    [
+      'more',
+      { user: 'jane', 'extra-a%2fb': ['1', '2'], 'extra-%': '3' },
+      { name: 'jane', groups: [authenticated], extra: { 'a/b': ['1', '2'], '%': ['3'] } },
+    ],
+  ])('%s', async (_whom, fields, user) => {
+    expect(await actingUser(request(fields), everything, book)).toEqual(user)
+  })
+
+  it('oneself, without a word', async () => {
+    expect(await actingUser(request({}), everything, book)).toBe(everything)
+  })
+
+  it.each([
+    ['two users', { user: ['a', 'b'] }],
+    ['two uids', { user: 'a', uid: ['1', '2'] }],
+    ['a group alone', { group: 'g' }],
+    ['a header that is not known', { user: 'a', groups: 'g' }],
+    ['more without a name', { user: 'a', 'extra-': 'g' }],
+  ])('%s is refused', async (_whom, fields) => {
+    await expect(actingUser(request(fields), everything, book)).rejects.toThrow()
+  })
+})
