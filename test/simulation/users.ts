@@ -192,7 +192,17 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   async function untilGone({ kind, name, namespace }: Step, uid: string | undefined): Promise<void> {
     const present = (): string | undefined => plane.table.items.get(textOf(kind, name, namespace))?.object.metadata.uid
     // A write whose answer was lost may make another one.
-    while (uid !== undefined && present() === uid) await world.sleep(2_000)
+    while (uid !== undefined && present() === uid) {
+      await world.sleep(2_000)
+      if (isContainer(kind)) await putInto(kind, name)
+    }
+  }
+
+  /** Who does not know that it is being deleted puts something there. */
+  async function putInto(container: KindName, namespace: string): Promise<void> {
+    const step = { user: 0, act: 'apply', afterMs: 0, name: 'late', value: 1, mood: 'plain', to: '', size: 0 } as const
+    const late: Step = { ...step, ...(container === 'Namespace' ? { kind: 'ConfigMap', namespace } : { kind: 'Tool' }) }
+    await plane.request(`PATCH ${pathOf(late)}?fieldManager=user&force=true`, manifestOf(late))
   }
 
   async function live(steps: readonly Step[]): Promise<void> {

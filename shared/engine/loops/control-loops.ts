@@ -5,7 +5,7 @@ import type { WorkQueue } from '../../ports/work-queue.ts'
 import { eventKind } from '../../resources/built-in-kinds.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
-import { createEventExpiry, definitionController } from './lifecycles.ts'
+import { createEventExpiry, definitionController, type LifecycleOptions } from './lifecycles.ts'
 import { namespaceController } from './namespaces.ts'
 import { createFanOut, fanOutName } from '../wake/fan-out.ts'
 import { guardController } from '../wake/guard-controller.ts'
@@ -38,7 +38,7 @@ export interface ControlLoop {
   readonly run: TurnRunner
 }
 
-export interface ControlLoopsOptions extends EngineOptions {
+export interface ControlLoopsOptions extends EngineOptions, Pick<LifecycleOptions, 'definitionGraceMs'> {
   readonly controllers: readonly Controller[]
 }
 

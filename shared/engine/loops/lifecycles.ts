@@ -1,3 +1,4 @@
+import { parseTimestamp } from '../../model/time.ts'
 import { isCondition } from '../../model/conditions.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -18,13 +19,25 @@ import type { TurnRunner } from '../state/turn.ts'
 export interface LifecycleOptions {
   readonly resources: Resources
   readonly catalog: KindCatalog
+  /** By then every process knows that a definition is being deleted, and takes no more objects. Default 0: at once. */
+  readonly definitionGraceMs?: number
 }
 
-/** A CustomResourceDefinition goes once no object of its kind is left. One whose names are taken waits for them. */
-export function definitionController({ resources }: Pick<LifecycleOptions, 'resources'>): Controller {
-  const cleanup = async (definition: ApiObject): Promise<Outcome> => {
+/**
+ * A CustomResourceDefinition goes once no object of its kind is left, and none can come any more. One whose names are
+ * taken waits for them.
+ */
+export function definitionController({
+  resources,
+  definitionGraceMs = 0,
+}: Pick<LifecycleOptions, 'resources' | 'definitionGraceMs'>): Controller {
+  const cleanup: Controller['reconcile'] = async (definition, ctx) => {
     const kind = storedKindOf(definition as unknown as CustomResourceDefinition)
-    return kind === undefined || (await deleteAll(resources, kind)).count === 0 ? done() : again('1s')
+    if (kind === undefined) return done()
+    const graceMs = (parseTimestamp(definition.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
+    // What is found behind the grace is all there is.
+    if ((await deleteAll(resources, kind)).count > 0) return again('1s')
+    return graceMs > 0 ? again(`${Math.ceil(graceMs)}ms`) : done()
   }
   const reconcile = async (definition: ApiObject): Promise<Outcome> => {
     if (isCondition(definition, 'NamesAccepted')) return done()

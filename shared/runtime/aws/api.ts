@@ -9,7 +9,7 @@ import { OperatingError } from '../../model/errors.ts'
 import type { Authenticator, User } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { FunctionOptions } from './open.ts'
-import { createAwsServices, type AwsServices } from './services.ts'
+import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './services.ts'
 import { openAwsTable } from './table.ts'
 import { lazy } from './lazy.ts'
 import { setpointVersion } from '../setpoint-version.ts'
@@ -24,7 +24,7 @@ export type Answer = StreamedResponse
 export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
   const answer = lazy(() => {
     const ports = openAwsTable(boundary, patienceMs)
-    return createAnswer(createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: 10_000, ...seeing }))
+    return createAnswer(createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, ...seeing }))
   })
   return (event, timeMs) => answer()(event, timeMs)
 }

@@ -39,6 +39,12 @@ export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBo
 /** A process of the API knows a role or a binding that another one wrote so long after. */
 const accessMaxAgeMs = 10_000
 
+/** How old the kinds may be that the API knows. */
+export const apiKindsMaxAgeMs = 10_000
+
+/** Longer than that by what clocks may differ, and by what a write may be late. */
+const definitionGraceMs = apiKindsMaxAgeMs + 10_000
+
 export interface AwsServicesOptions {
   readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>
   readonly logger: Logger
@@ -81,6 +87,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     events,
     controllers,
     retire,
+    definitionGraceMs,
     readAccess: access.read,
     ...(retryBudget && { retryBudget }),
   }

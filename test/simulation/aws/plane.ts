@@ -15,7 +15,7 @@ import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runti
 import { completeIntroduction } from '../../../shared/engine/wake/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
-import { createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
+import { apiKindsMaxAgeMs, createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { through, type Life, type Network } from '../life.ts'
 import { placedIn } from '../placed.ts'
@@ -342,7 +342,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
           (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options.scenario),
       )
       .map((controller) => (options.scenario.climate.deploying ? controller : installed(controller))),
-    kindsMaxAgeMs: 300_000,
+    kindsMaxAgeMs: life.name.startsWith('api') ? apiKindsMaxAgeMs : 300_000,
     logger: silent,
     telemetry: unheard,
   })

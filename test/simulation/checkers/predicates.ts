@@ -12,7 +12,11 @@ export function createPredicates({ world, scenario, report }: Scene): Checker {
   const isTold = isRoomy(scenario) && scenario.resyncMinutes === 0 && scenario.absent === undefined
   /** When an Errand was last given a cause to run. */
   const causeMs = new Map<string, number>()
+  /** When it was last due by a timer. */
+  const timerMs = new Map<string, number>()
   const note = (name: string): void => void causeMs.set(name, world.nowMs())
+  const sinceMs = (times: ReadonlyMap<string, number>, name: string): number =>
+    world.nowMs() - (times.get(name) ?? -Infinity)
 
   const look = ({ type, before, after, touched }: TableWrite): void => {
     const { name } = after.object.metadata
@@ -22,7 +26,7 @@ export function createPredicates({ world, scenario, report }: Scene): Checker {
     if (isNews || touches(touched, 'control')) note(name)
     const dueMs = dueAtMs(after.engine)
     if (dueMs !== undefined && dueMs !== (before && dueAtMs(before.engine)))
-      world.after(dueMs - world.nowMs(), () => note(name))
+      world.after(dueMs - world.nowMs(), () => timerMs.set(name, world.nowMs()))
   }
 
   return {
@@ -30,9 +34,12 @@ export function createPredicates({ world, scenario, report }: Scene): Checker {
       if (isTold) look(write)
     },
     runBegins: ({ kind, name }) => {
-      const sinceMs = world.nowMs() - (causeMs.get(name) ?? -Infinity)
-      if (isTold && kind === 'Errand' && sinceMs > promptMs(scenario) + tickMs)
-        report(`predicates: Errand ${name} runs ${sinceMs / 1_000} s after the last change that it looks at`)
+      if (!isTold || kind !== 'Errand') return
+      const isCaused = sinceMs(causeMs, name) <= promptMs(scenario)
+      if (!isCaused && sinceMs(timerMs, name) > promptMs(scenario) + tickMs)
+        report(
+          `predicates: Errand ${name} runs ${sinceMs(causeMs, name) / 1_000} s after what it looks at changed last`,
+        )
     },
   }
 }

@@ -39,6 +39,6 @@ describe('a cell', () => {
 
   it('of an age is unknown where there is no time', () => {
     const of = (creationTimestamp: unknown) => age.cell({ metadata: { creationTimestamp } } as ApiObject, nowMs)
-    expect([of('2026-01-01T00:00:00Z'), of(undefined), of('soon')]).toEqual(['90s', '<unknown>', '<unknown>'])
+    expect([of('2026-01-01T00:00:00Z'), of(null), of('soon')]).toEqual(['90s', '<unknown>', '<unknown>'])
   })
 })

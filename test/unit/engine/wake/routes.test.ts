@@ -48,7 +48,7 @@ function ofWidget(touched: readonly Part[], type: Change['type'] = 'modified', e
 
 /** A ConfigMap that belongs to the Widget `owner`. */
 function ofConfigMap(touched: readonly Part[], type: Change['type'] = 'modified', owner: object = {}): Change {
-  const reference = {
+  const ownedBy = {
     apiVersion: 'example.com/v1',
     kind: 'Widget',
     name: 'owner',
@@ -56,7 +56,7 @@ function ofConfigMap(touched: readonly Part[], type: Change['type'] = 'modified'
     controller: true,
     ...owner,
   }
-  const { object, engine } = withMetadata(storedWidget('c'), { ownerReferences: [reference] })
+  const { object, engine } = withMetadata(storedWidget('c'), { ownerReferences: [ownedBy] })
   return { type, touched, stored: { object: { ...object, apiVersion: 'v1', kind: 'ConfigMap' }, engine } }
 }
 
