@@ -8,7 +8,7 @@ import { Widget } from '../../../acceptance/support/widgets.ts'
 const deletedMs = Date.parse('2026-01-01T00:00:00Z')
 const definition = {
   ...Widget.definition,
-  metadata: { ...Widget.definition?.metadata, deletionTimestamp: new Date(deletedMs).toISOString() },
+  metadata: { ...Widget.definition?.metadata, generation: 1, deletionTimestamp: new Date(deletedMs).toISOString() },
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 } as unknown as ApiObject
 
