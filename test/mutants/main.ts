@@ -1,55 +1,70 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { root, sourceFiles } from '../architecture/source.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { findMutants, type Mutant } from './find-mutants.ts'
+import { leastKilledOf, seedOfDay } from './gate.ts'
 import { Judge } from './judge.ts'
+import { describeMutant, reportOf, type Judged } from './report.ts'
 import { knownSurvivors } from './survivors.ts'
 
 /**
- * `npm run mutants`: makes small changes of the program, one at a time, and runs the tests that reach them. A change
- * that no test notices is a hole in the tests. Exit code 1 if fewer than 95 of 100 were killed.
+ * `npm run mutants`: makes small changes of the program, one at a time, and runs the tests that reach them, the nearest
+ * first. A change that no test notices is a hole in the tests. Exit code 1 if fewer than 95 of 100 were killed; of a
+ * sample, if so few were killed that this is hardly by chance.
  *
  *     npm run mutants                             all of them: days of processor time
+ *     npm run mutants -- --sample 20              20 of them, others each day
  *     npm run mutants -- --sample 20 --seed 7     20 of them, drawn by a seed
  *     npm run mutants -- --only engine/state      those of files whose path holds this text
+ *     npm run mutants -- --sample 20 --near       a quick look: the eight nearest test files only
+ *     npm run mutants -- --report test/mutants/REPORT.md   writes down what was found
  */
 const { values } = optionsOf('npm run mutants --', {
   options: {
     sample: { type: 'string', default: '' },
-    seed: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(seedOfDay(Date.now())) },
     only: { type: 'string', default: '' },
     minutes: { type: 'string', default: '10' },
     near: { type: 'boolean', default: false },
+    report: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
   },
 })
 
 /** Where promises are kept. */
 const folders = ['model', 'resources', 'engine', 'reconciler', 'api', 'adapters/local'].map((name) => `shared/${name}`)
-const leastKilled = 0.95
-
 const all = sourceFiles(folders)
   .filter(({ path }) => path.includes(values.only))
   .flatMap(({ path, text }) => findMutants(path, text))
   .filter((mutant) => !isKnown(mutant))
 const drawn = values.sample === '' ? all : draw(all, wholeNumber('--sample', values.sample, 1))
+const about = {
+  command: ['npm run mutants --', ...process.argv.slice(2)].join(' '),
+  commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
+  day: new Date().toISOString().slice(0, 10),
+  all: all.length,
+  known: knownSurvivors,
+}
 console.log(`${drawn.length} of ${all.length} mutants, seed ${values.seed}`)
-if (values.list) for (const mutant of drawn) console.log(describe(mutant))
-else process.exitCode = judgeAll(drawn) >= leastKilled ? 0 : 1
+if (values.list) for (const mutant of drawn) console.log(describeMutant(mutant))
+else judgeAll()
 
-/** The part that was killed. */
-function judgeAll(mutants: readonly Mutant[]): number {
+function judgeAll(): void {
   using judge = new Judge({ timeoutMs: wholeNumber('--minutes', values.minutes, 1) * 60_000, near: values.near })
-  let killed = 0
-  for (const mutant of mutants) {
+  const judged: Judged[] = []
+  for (const mutant of drawn) {
     const judgement = judge.judge(mutant)
-    if (judgement !== 'survived') killed++
-    console.log(`${judgement.padEnd(9)}  ${describe(mutant)}`)
+    judged.push({ mutant, judgement })
+    console.log(`${judgement.padEnd(9)}  ${describeMutant(mutant)}`)
+    if (values.report !== '') writeFileSync(values.report, reportOf({ ...about, judged }))
   }
-  console.log(`${killed} of ${mutants.length} killed`)
-  return mutants.length === 0 ? 1 : killed / mutants.length
+  const killed = judged.filter(({ judgement }) => judgement !== 'survived').length
+  const least = leastKilledOf(judged.length, values.sample !== '')
+  console.log(`${killed} of ${judged.length} killed; at least ${least} have to be`)
+  process.exitCode = killed >= least ? 0 : 1
 }
 
 function draw(from: readonly Mutant[], count: number): readonly Mutant[] {
@@ -59,10 +74,6 @@ function draw(from: readonly Mutant[], count: number): readonly Mutant[] {
     .toSorted((a, b) => a.at - b.at)
     .slice(0, count)
     .map(({ mutant }) => mutant)
-}
-
-function describe({ path, line, original, replacement }: Mutant): string {
-  return `${path}:${line}  ${original.replaceAll(/\s+/g, ' ').slice(0, 60)}  →  ${replacement}`
 }
 
 function isKnown({ path, line, replacement }: Mutant): boolean {

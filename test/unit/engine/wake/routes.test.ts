@@ -37,7 +37,7 @@ type Wakers = Pick<ReconcilerOptions<ApiObject>, 'when' | 'owns' | 'watches' | '
 async function targetsOf(wakers: Wakers, change: Change, dropped: readonly ObjectKey[] = []) {
   const controller = defineReconciler(widgets, { ...wakers, reconcile: async () => done() })
   const found = await Promise.all(
-    routesOf(controller, index as unknown as ObjectIndex).map((route) => route.targets(change, dropped)),
+    routesOf(controller, index as unknown as ObjectIndex).map(async (route) => route.targets(change, dropped)),
   )
   return found.flat().map(({ key, lane, dueAtMs }) => [key.name, dueAtMs ?? lane])
 }
