@@ -32,7 +32,7 @@ describe('a set of fields by a later schema', () => {
     ['is owned whole from the top', mapOf({ a: mapOf({}, { atomic: true }) }), [['f:a']]],
     ['keeps what the schema does not name', mapOf({ other: scalar }), deep],
     ['takes the type of other keys', mapOf({}, { others: mapOf({}, { atomic: true }) }), [['f:a']]],
-    ['keeps what is a list by now', { list: { kind: 'list', atomic: true, keys: [], items: scalar } }, deep],
+    ['keeps what is a list by now', listOf(scalar, { atomic: true }), deep],
   ])('%s', (_what, type, paths) => {
     const settled = pathsOf(settle(setOfPaths(deep), type))
     expect(new Set(settled.map((path) => path.join()))).toEqual(new Set(paths.map((path) => path.join())))
