@@ -202,6 +202,25 @@ const cases: readonly Case[] = [
     after: killed,
     make: ({ at }) => flip(at('setpoint.db-wal'), 18),
   },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'is emptied after a kill',
+    after: killed,
+    make: ({ at }) => truncateSync(at('setpoint.db-wal')),
+  },
+  {
+    file: 'setpoint.db-wal',
+    damage: "is another control plane's after a kill",
+    after: killed,
+    make: async ({ at }) => writeFileSync(at('setpoint.db-wal'), readFileSync((await killed()).at('setpoint.db-wal'))),
+  },
+  { file: 'setpoint.mark', damage: 'is emptied', after: stopped, make: ({ at }) => truncateSync(at('setpoint.mark')) },
+  {
+    file: 'setpoint.mark',
+    damage: "is another control plane's",
+    after: stopped,
+    make: async ({ at }) => writeFileSync(at('setpoint.mark'), readFileSync((await stopped()).at('setpoint.mark'))),
+  },
   { file: 'setpoint.mark', damage: 'is gone', after: stopped, make: ({ at }) => rmSync(at('setpoint.mark')) },
   {
     file: 'setpoint.mark',
@@ -216,6 +235,22 @@ const cases: readonly Case[] = [
     damage: 'has a flipped byte',
     after: stopped,
     make: ({ at }) => flip(at('setpoint.mark'), 20),
+  },
+]
+
+/** What SQLite itself cannot read: nothing but a backup helps. */
+const unreadable: readonly Case[] = [
+  {
+    file: 'setpoint.db',
+    damage: 'has a flipped byte in its head',
+    after: stopped,
+    make: ({ at }) => flip(at('setpoint.db'), 3),
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'is cut to its first page',
+    after: stopped,
+    make: ({ at }) => truncateSync(at('setpoint.db'), pageBytes),
   },
 ]
 
@@ -249,7 +284,7 @@ function refusal(used: Used): string | undefined {
 describe('a start', () => {
   it('has a row in the table for each damage that is tried', () => {
     expect([...told.keys()].toSorted()).toEqual(
-      expect.arrayContaining(cases.map(({ file, damage }) => `${file} ${damage}`)),
+      expect.arrayContaining([...cases, ...unreadable].map(({ file, damage }) => `${file} ${damage}`)),
     )
   })
 
@@ -273,6 +308,16 @@ describe('a start', () => {
     )
     accepted.close()
     expect(refusal(used)).toBeUndefined()
+  })
+
+  it.each(unreadable)('where $file $damage', async ({ file, damage, after, make }) => {
+    const used = await after()
+    await make(used)
+    const before = used.contents()
+    const [, says = ''] = /^`(.*)`$/.exec(told.get(`${file} ${damage}`) ?? '') ?? []
+    for (const consent of [undefined, 'accept-loss'] as const)
+      expect(() => open(used, { ...(consent && { consent }) })).toThrow(`/setpoint.db: ${says}: put back a copy of it`)
+    expect(changedSince(used, before)).toEqual([])
   })
 
   it.each([
