@@ -167,10 +167,13 @@ function stepsOf(kind: 'Parcel' | 'Kit', random: SeededRandom, { herd }: Scenari
 
 const packers = { Parcel: 6, Kit: 5 } as const
 
+const errandActs = ['apply', 'apply', 'apply', 'edit', 'delete', 'poke', 'remark'] as const
+const errandUser = 4
+
 /** One seed in eight: Errands, and the ConfigMaps that they wait for, or that nobody makes. */
 function errandsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
   if (random.next() >= 1 / 8 || herd > 0) return []
-  return Array.from({ length: 3 + below(random, 8) }, (_, i) => i).flatMap((i) => {
+  const steps = Array.from({ length: 3 + below(random, 8) }, (_, i) => i).flatMap((i) => {
     const kind = oneOf(random, ['Errand', 'Errand', 'ConfigMap'] as const)
     const which = below(random, 2)
     const step: Step = {
@@ -188,10 +191,15 @@ function errandsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
     const isPaused = kind === 'Errand' && step.act === 'apply' && random.next() < 1 / 4
     return isPaused ? [{ ...step, act: 'pause' as const }, step, { ...step, act: 'resume' as const }] : [step]
   })
+  return [...steps, ...remarks]
 }
 
-const errandActs = ['apply', 'apply', 'apply', 'edit', 'delete', 'poke', 'remark'] as const
-const errandUser = 4
+/** When all is at rest, what no predicate lets pass. */
+const remarks = ['answers0', 'answers1', 'e4-0', 'e4-1'].map((name, i): Step => {
+  const kind = name.startsWith('e4') ? 'Errand' : 'ConfigMap'
+  const afterMs = i % 2 === 0 ? 200_000 : 5_000
+  return { user: errandUser, act: 'remark', afterMs, kind, name, value: 200 + i, mood: 'plain', to: '', size: 0 }
+})
 
 /** One seed in ten: a namespace comes and goes with what is in it, while somebody else still puts things there. */
 function outpostsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
