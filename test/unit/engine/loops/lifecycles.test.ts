@@ -12,7 +12,7 @@ const definition = {
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 } as unknown as ApiObject
 
-/** What becomes of the definition when it is looked at so many seconds after its deletion, with so many objects left. */
+/** What becomes of the definition so many seconds after its deletion, with so many objects left. */
 async function lookAt(seconds: number, left: number, definitionGraceMs?: number): Promise<string> {
   const items = Array.from({ length: left }, (_, i) => ({ object: { metadata: { name: `w${i}` } } }))
   const resources = {
