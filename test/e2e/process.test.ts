@@ -102,7 +102,7 @@ describe('the process behind npm start', () => {
     const endMs = await endOfCertificate(first)
     await first.stop()
     const inAYear = `const { now } = Date, later = setTimeout, day = 86_400_000
-      globalThis.setTimeout = (run, ms, ...given) => later(run, ms === day ? 10 : ms, ...given)
+      globalThis.setTimeout = (run, ms, ...given) => later(run, ms === 3_600_000 ? 10 : ms, ...given)
       Date.now = () => now() + (process.uptime() < 2 ? 0 : 340 * day)`
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(inAYear)}` }
     await using plane = await startControlPlane({ dataDirectory, env })
