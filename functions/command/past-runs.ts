@@ -1,3 +1,5 @@
+import { formatTable } from '../../shared/runtime/local/text-table.ts'
+
 /** A run as the API tells it (shared/api/verbs/runs.ts), as far as people read it. */
 export interface ToldRun {
   readonly startTime: string
@@ -31,15 +33,7 @@ const header = ['STARTED', 'TOOK', 'RESULT', 'READS', 'WRITES', 'BECAUSE', 'MESS
 /** A line for each run; those in a row that changed nothing are one. */
 export function formatRuns(runs: readonly ToldRun[]): string {
   if (runs.length === 0) return 'no run is kept of this object\n'
-  const rows = [header, ...runs.map(rowOf)]
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-  return `${lines.join('\n')}\n`
+  return formatTable([header, ...runs.map(rowOf)])
 }
 
 function rowOf(run: ToldRun): readonly string[] {

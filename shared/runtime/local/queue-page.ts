@@ -1,6 +1,7 @@
 import type { LocalWorkQueue } from '../../adapters/local/queue/local-work-queue.ts'
 import type { Page } from '../../api/call.ts'
 import { humanDuration } from '../../model/human-duration.ts'
+import { formatTable } from './text-table.ts'
 
 /** So many keys of one queue are told; a page is for people. */
 const keysMax = 200
@@ -11,7 +12,7 @@ export function queuePage(queues: ReadonlyMap<string, LocalWorkQueue>): Page {
     type: 'text/plain; charset=utf-8',
     text: () => {
       const rows = [...queues].flatMap(([name, queue]) => rowsOf(name, queue))
-      return rows.length === 0 ? 'no object is in a queue\n' : asTable([header, ...rows])
+      return rows.length === 0 ? 'no object is in a queue\n' : formatTable([header, ...rows])
     },
   }
 }
@@ -26,16 +27,4 @@ function rowsOf(name: string, queue: LocalWorkQueue): readonly (readonly string[
     return [name, object, state, isAhead ? `in ${humanDuration(ms)}` : humanDuration(ms), lane, reason]
   })
   return keys.length > keysMax ? [...rows, [name, '…', '', '', '', `more than ${keysMax}`]] : rows
-}
-
-/** The last column is as long as it is. */
-function asTable(rows: readonly (readonly string[])[]): string {
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-  return `${lines.join('\n')}\n`
 }
