@@ -99,9 +99,7 @@ export function createApi(services: ApiServices): HttpHandler {
     if (alive.includes(request.path)) return plainText(200, 'ok')
     if (trail === undefined) return told(request, () => answer(request))
     const { note, end } = trail.begin(request)
-    const response = await told(request, () => answer(request, note))
-    end(response.status)
-    return response
+    return end(await told(request, () => answer(request, note)))
   })
 }
 

@@ -24,6 +24,8 @@ export interface ApiServices {
   readonly readAccess: ReadAccess
   /** Told of every request; without it nobody is. */
   readonly audit?: Audit
+  /** Names a record that nobody else has named. */
+  readonly newAuditId?: () => string
   /** Of ServiceAccounts; without it they have none. */
   readonly tokens?: TokenSigner
   /** Who a token is of, for TokenReview, where tokens are known here. */

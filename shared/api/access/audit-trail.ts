@@ -4,9 +4,10 @@ import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { microTimestamp } from '../../model/time.ts'
 import type { User } from '../../ports/authenticator.ts'
-import type { HttpRequest } from '../../ports/http-handler.ts'
+import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { PermitWrite } from '../../resources/resources.ts'
 import type { ApiServices } from '../call.ts'
+import { withHeader } from '../reply.ts'
 
 /** What becomes known of a request while it is answered. */
 export interface AuditNote {
@@ -26,28 +27,42 @@ export interface AuditNote {
  * Tells of each request who sent it, in whose name, what for, whether it was allowed and why, and which fields of the
  * object it changed: their names, and never what they hold.
  */
-export function createAuditTrail({ audit, clock }: Pick<ApiServices, 'audit' | 'clock'>): AuditTrail | undefined {
+export function createAuditTrail({
+  audit,
+  clock,
+  newAuditId,
+}: Pick<ApiServices, 'audit' | 'clock' | 'newAuditId'>): AuditTrail | undefined {
   if (audit === undefined) return
   return {
     begin: (request) => {
       const note: AuditNote = {}
       const startMs = clock.nowMs()
-      const end = (code: number): void => {
+      const auditID = idOf(request) ?? newAuditId?.()
+      const end = (response: HttpResponse): HttpResponse => {
         const nowMs = clock.nowMs()
         audit({
           time: microTimestamp(nowMs),
+          ...(auditID === undefined ? {} : { auditID }),
           ...recordOf(note, request),
-          code,
+          code: response.status,
           latencyMs: Math.max(0, nowMs - startMs),
         })
+        return auditID === undefined ? response : withHeader(response, 'audit-id', auditID)
       }
       return { note, end }
     },
   }
 }
 
+/** What the client, or another server ahead of this one, calls the request. */
+function idOf(request: HttpRequest): string | undefined {
+  const id = request.header('audit-id')
+  return id !== undefined && /^[\x21-\x7e]{1,64}$/.test(id) ? id : undefined
+}
+
 export interface AuditTrail {
-  begin(request: HttpRequest): { readonly note: AuditNote; end(code: number): void }
+  /** `end` records the request, and gives the answer with the id of the record. */
+  begin(request: HttpRequest): { readonly note: AuditNote; end(response: HttpResponse): HttpResponse }
 }
 
 /** The same permission, which notes what a write changes. */

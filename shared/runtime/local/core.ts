@@ -126,7 +126,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
-      ...(options.audit && { audit: options.audit }),
+      ...(options.audit && { audit: options.audit, newAuditId: () => random.uuid() }),
       ...(options.operations && { operations: options.operations }),
       ...(options.tokens && { tokens: options.tokens }),
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),

@@ -23,6 +23,28 @@ function told(): readonly JsonObject[] {
   })
 }
 
+describe('the id of a record', () => {
+  it('is in the answer, and the one that the client has sent', async () => {
+    const own = await createHarness({ audit: (record) => void records.push(record), newAuditId: () => 'made' })
+    for (const [sent, id] of [
+      ['mine-1', 'mine-1'],
+      [undefined, 'made'],
+      ['a b', 'made'],
+      ['x'.repeat(65), 'made'],
+    ] as const) {
+      records.length = 0
+      const headers = sent === undefined ? {} : { 'audit-id': sent }
+      for (const path of [`${secrets}/none`, '/version']) {
+        const reply = await own.send(`GET ${path}`, { headers })
+        expect(reply.headers['audit-id']).toBe(id)
+      }
+      expect(records.map(({ auditID }) => auditID)).toEqual([id, id])
+    }
+    own.close()
+    expect((await harness.send('GET /version')).headers).not.toHaveProperty('audit-id')
+  })
+})
+
 describe('a record of a request', () => {
   it('says who did what to which object, and which fields changed', async () => {
     const user = { name: 'tester', groups: ['system:masters'] }
