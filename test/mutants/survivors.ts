@@ -15,4 +15,46 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '>',
     why: 'of two equal versions either may be kept',
   },
+  {
+    path: 'shared/api/watch/texts.ts',
+    line: 'if (overlap.size === 0) return false',
+    replacement: 'false',
+    why: 'an empty map holds nothing, and the look into it comes to the same',
+  },
+  {
+    path: 'shared/model/schema/options.ts',
+    line: 'if (size > max) break',
+    replacement: 'false',
+    why: 'whoever asks compares the size with the same bound: only the counting takes longer',
+  },
+  {
+    path: 'shared/model/schema/fit/plain.ts',
+    line: 'return types === jsonType.boolean ? { type: types, least: 0, most: 0 } : notPlain',
+    replacement: 'false',
+    why: 'what is not plain is judged by the closure, which comes to the same',
+  },
+  {
+    path: 'shared/model/schema/fit/plain.ts',
+    line: 'const least = Math.max(exclusiveMinimum ? minimum + 1 : minimum, Number.MIN_SAFE_INTEGER)',
+    replacement: '2',
+    why: 'a value that is not plain is judged by the closure, which comes to the same',
+  },
+  {
+    path: 'shared/adapters/local/tokens/jwt-signer.ts',
+    line: 'known.delete(token)',
+    replacement: 'void 0',
+    why: 'the token is checked anew either way, and counted once',
+  },
+  {
+    path: 'shared/model/apply/last-applied.ts',
+    line: 'return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value',
+    replacement: '2',
+    why: 'a comparison says by its sign what it says',
+  },
+  {
+    path: 'shared/engine/limits/hot-loops.ts',
+    line: 'if (this.#younger.size >= generationMax || Math.abs(nowMs - this.#turnedAtMs) >= forgetMs) this.#turn(nowMs)',
+    replacement: '>',
+    why: 'one object or one millisecond more is no difference that is promised',
+  },
 ]

@@ -71,6 +71,10 @@ const rows: readonly Row[] = [
   { path: '.spec.ports[?(@.hosts)].name', values: ['admin'] },
   { path: '.spec.ports[?(@.hosts[0]=="a")].name', values: ['admin'] },
   { path: '.spec.ports[?(@.nope=="")].name', values: [] },
+  { path: '.spec.ports[?(@.nope!="")].name', values: [] },
+  { path: '.spec.ports[?(@.hosts!="a")].name', values: [] },
+  { path: '.spec.ports[?(@.name!=@.hosts)].name', values: [] },
+  { path: '.spec.ports[?(@.tls!=@.tls)].name', values: [] },
   { path: '.spec.ports[?(@.port=="80")].name', values: [] },
   { path: '.spec[?(@.port==80)]', values: [] },
 ]

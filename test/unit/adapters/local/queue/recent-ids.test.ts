@@ -12,3 +12,9 @@ it('lets it through at once when the clock was put back: what it knows is of ano
   const recent = createRecentIds()
   expect([0, -3_600_000, -3_599_999].map((ms) => recent.admit('a', nowMs + ms))).toEqual([true, true, false])
 })
+
+it('remembers the last ten thousand texts, and no more than twice as many', () => {
+  const recent = createRecentIds()
+  for (let i = 0; i < 20_001; i++) recent.admit(String(i), nowMs)
+  expect([10_001, 15_000, 20_000, 0].map((i) => recent.admit(String(i), nowMs))).toEqual([false, false, false, true])
+})
