@@ -4,6 +4,7 @@ import { leastKilledOf, seedOfDay } from './gate.ts'
 it.each([
   [100, false, 95],
   [101, false, 96],
+  [6, true, 4],
   [10, true, 7],
   [20, true, 16],
   [100, true, 89],

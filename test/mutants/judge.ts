@@ -64,6 +64,8 @@ export class Judge {
     const args = ['run', ...tests, '--bail', '1', '--reporter', 'dot']
     const { status, error } = spawnSync(process.execPath, [program, ...args], {
       cwd: this.#copy.path,
+      // However long the form is in which this was started.
+      env: { ...process.env, SETPOINT_TESTS: 'short' },
       timeout: this.#timeoutMs,
       stdio: 'ignore',
     })
