@@ -152,7 +152,7 @@ export class Bindings {
 }
 
 function holdsNull({ kind }: Type): boolean {
-  return ['null', 'object', 'opaque', 'timestamp', 'duration', 'dyn'].includes(kind)
+  return ['null', 'object', 'opaque', 'timestamp', 'duration', 'optional', 'dyn'].includes(kind)
 }
 
 /** As errors name it. */

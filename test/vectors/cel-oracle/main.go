@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"sort"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -90,6 +91,8 @@ func answer(c testCase) *want {
 	for _, e := range errs {
 		w.Errors = append(w.Errors, cause{e.Field, string(e.Type), e.Detail})
 	}
+	// Maps have no order in Go.
+	sort.SliceStable(w.Errors, func(i, j int) bool { return w.Errors[i].Field < w.Errors[j].Field })
 	return w
 }
 

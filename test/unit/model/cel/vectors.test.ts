@@ -33,7 +33,8 @@ describe('rules in CEL, as Kubernetes answers', () => {
     const faults = checkRules(schema)
     expect(faults.length > 0).toBe(want.compile !== undefined)
     if (faults.length > 0) return
-    const errors = validateRules(schema, value, { path: 'self', old })
+    const found = validateRules(schema, value, { path: 'self', old })
+    const errors = found.toSorted((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : 0))
     const said = errors.map(({ field, reason }) => ({ field, type: reason }))
     expect(said).toEqual((want.errors ?? []).map(({ field, type }) => ({ field, type })))
     for (const [i, { detail }] of (want.errors ?? []).entries())
