@@ -77,7 +77,8 @@ const samplingRule = 'AWS::XRay::SamplingRule'
 /** Whether a stack with these resources is made. It is gone afterwards. */
 async function isMade(account: Account, name: string, Resources: Template['Resources']): Promise<boolean> {
   const template = `--template-body=${JSON.stringify({ Resources })}`
-  await aws(account, ['cloudformation', 'create-stack', `--stack-name=${name}`, template])
+  const begun = await runAws(account, ['cloudformation', 'create-stack', `--stack-name=${name}`, template])
+  if (begun.code !== 0) return false
   const { code } = await runAws(account, ['cloudformation', 'wait', 'stack-create-complete', `--stack-name=${name}`])
   await aws(account, ['cloudformation', 'delete-stack', `--stack-name=${name}`])
   return code === 0
