@@ -75,6 +75,7 @@ const rows: readonly Row[] = [
   { path: '.spec.ports[?(@.hosts!="a")].name', values: [] },
   { path: '.spec.ports[?(@.name!=@.hosts)].name', values: [] },
   { path: '.spec.ports[?(@.tls!=@.tls)].name', values: [] },
+  { path: '.spec.ports[?(@.name!=@.hosts[*])].name', values: [] },
   { path: '.spec.ports[?(@.port=="80")].name', values: [] },
   { path: '.spec[?(@.port==80)]', values: [] },
 ]
