@@ -6,7 +6,7 @@ import { Opaque, type Result, type Value } from './value.ts'
 /** One way to call a function. */
 export interface Overload {
   readonly name: string
-  /** It is called on a value: `value.name(…)`. */
+  /** It is called on a value: `value.name(x)`. */
   readonly isMember: boolean
   /** The value it is called on is the first. */
   readonly takes: readonly Type[]

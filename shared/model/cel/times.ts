@@ -6,17 +6,18 @@ const units: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   ms: 1_000_000n,
   us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
+  '\u00b5s': 1_000n,
+  '\u03bcs': 1_000n,
   ns: 1n,
 }
 
 /** A duration as Go writes it, such as `1h30m`; undefined for any other text, and for what is beyond 292 years. */
 export function readDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n
-  if (text.length > 100 || !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|µs|μs|ns))+$/.test(text)) return undefined
+  if (text.length > 100 || !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/.test(text))
+    return undefined
   let ns = 0n
-  for (const [, digits = '', unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+)(h|ms|m|s|us|µs|μs|ns)/g)) {
+  for (const [, digits = '', unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
     const [whole = '', fraction = ''] = digits.split('.')
     const size = units[unit] ?? 0n
     ns += BigInt(whole === '' ? 0 : whole) * size

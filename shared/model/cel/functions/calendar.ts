@@ -32,7 +32,7 @@ function part(of: (civil: Civil) => number): Run {
   return ([time, zone], meter) => {
     const seconds = secondsOf((time as Timestamp).ns)
     if (zone === undefined) return BigInt(of(civilOf(seconds)))
-    // A formatter of a time zone takes about 50 µs to be made.
+    // A formatter of a time zone takes about fifty microseconds to be made.
     meter.spend(2_000)
     const offset = offsetOf(zone as string, seconds)
     return offset === undefined
