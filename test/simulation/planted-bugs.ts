@@ -485,7 +485,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a definition goes before the objects of its kind',
     file: 'shared/engine/loops/lifecycles.ts',
-    find: '(await deleteAll(resources, kind)).count === 0 ?',
-    replace: 'kind.plural !== undefined ?',
+    find: 'if ((await deleteAll(resources, kind)).count > 0) return',
+    replace: 'if (kind.plural === undefined) return',
   },
 ]
