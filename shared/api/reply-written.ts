@@ -11,5 +11,5 @@ export function replyWritten(
   { stored, warnings }: Written,
 ): HttpResponse {
   const ineffective = findIneffectiveFields(stored.object)
-  return withWarnings(jsonText(status, view.written(stored)), [...twice, ...warnings, ...ineffective])
+  return withWarnings(jsonText(status, view.one(stored)), [...twice, ...warnings, ...ineffective])
 }

@@ -14,8 +14,6 @@ import { tableOf, type TableShape } from './table/table.ts'
 /** Objects of one kind as JSON text, in the form a client asked for. */
 export interface View {
   one(stored: StoredObject): string
-  /** As the answer to a write, which spares the walk over the object that lists the fields of its sole writer. */
-  written(stored: StoredObject): string
   list(list: ObjectList): string
   /** A list in its parts: what stands ahead of the items, each of them with commas between, and what stands behind. */
   readonly parts: ListParts
@@ -63,15 +61,14 @@ function createView(options: ViewOptions): View {
 }
 
 function objectView(kind: ServedKind): View {
-  const written = (stored: StoredObject): string => objectText(present(stored))
-  const one = (stored: StoredObject): string => showOwners(written(stored), kind, stored.object)
+  const one = (stored: StoredObject): string => showOwners(objectText(present(stored)), kind, stored.object)
   const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const parts: ListParts = {
     openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
     item: one,
     closing: ']}',
   }
-  return { name: 'objects', introduces: false, one, written, list: listOf(parts), parts, event: one }
+  return { name: 'objects', introduces: false, one, list: listOf(parts), parts, event: one }
 }
 
 function listOf({ openText, item, closing }: ListParts): View['list'] {
@@ -87,7 +84,7 @@ function metadataView(kind: ServedKind, apiVersion: string): View {
     item: one,
     closing: ']}',
   }
-  return { name: apiVersion, introduces: false, one, written: one, list: listOf(parts), parts, event: one }
+  return { name: apiVersion, introduces: false, one, list: listOf(parts), parts, event: one }
 }
 
 interface TableOptions extends ViewOptions {
@@ -114,7 +111,6 @@ function tableView(options: TableOptions): View {
     parts,
     list: listOf(parts),
     one: (stored) => table(stored, columnDefinitions),
-    written: (stored) => table(stored, columnDefinitions),
     event: (stored, isFirst) => table(stored, isFirst ? columnDefinitions : null),
   }
 }
