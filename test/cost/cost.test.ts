@@ -88,7 +88,7 @@ describe('the bill', () => {
 
 describe('what is measured', () => {
   it('is frugal: a resync that finds nothing writes nothing, a change writes twice', async () => {
-    const { resync, change, read, tick } = await measure(500)
+    const { resync, change, read, tick } = await measure(600)
     expect(resync.writeUnits).toBe(0)
     expect(resync.readUnits).toBeLessThan(1.6)
     // Its share of a send.

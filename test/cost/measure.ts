@@ -124,7 +124,7 @@ async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' |
 /** Longer than the stream and the queue take here for the next step. */
 const settleMs = 500
 /** What an object of ours has besides its filling. */
-const plainBytes = 450
+const plainBytes = 590
 
 /** `tickAheadMs`: of the tick's clock alone. To the others, messages would have been in the queue for as long. */
 async function start(controllers: readonly Controller[], tickAheadMs: () => number): Promise<Run> {

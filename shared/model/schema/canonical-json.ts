@@ -7,6 +7,7 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_field, part: unknown) => (isObject(part) ? sortByName(part) : part)) ?? 'null'
 }
 
+/** JavaScript puts names that are whole numbers ahead of the others, here and in `canonicalStart`. */
 function sortByName(object: object): object {
   return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -34,5 +35,5 @@ const sortedMost = 1_000
 function entriesOf(value: object): readonly (readonly [string, unknown])[] {
   const entries = Object.entries(value)
   if (Array.isArray(value) || entries.length > sortedMost) return entries
-  return entries.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.entries(sortByName(value))
 }

@@ -36,6 +36,12 @@ describe('canonical JSON', () => {
     fc.assert(fc.property(json, (value) => canonicalJson(reversed(value)) === canonicalJson(value)))
   })
 
+  it('has names that are whole numbers ahead of the others, at its start, too', () => {
+    const value = { '': 1, a: 2, '0': 3 }
+    expect(canonicalJson(value)).toBe('{"0":3,"":1,"a":2}')
+    expect(canonicalStart(value, 60)).toBe(canonicalJson(value))
+  })
+
   it('begins with its start, which is as long as was asked for, or whole', () => {
     fc.assert(
       fc.property(json, fc.integer({ min: 1, max: 60 }), (value, length) => {
