@@ -65,18 +65,27 @@ export function saysOwnersOf(
   )
 }
 
-/** The end of what `soleEntryOf` makes, as JSON. No text within JSON holds it, because quotes in texts are escaped. */
+/** The end of what `soleEntryOf` makes, as JSON. Quotes in texts are escaped, so no text within JSON holds it. */
 const entryEnd = '"fieldsType":"FieldsV1"}]'
 
 /**
  * The JSON of an object, or of what holds it behind plain values, with its owners in full. Metadata stands ahead of
- * everything that could look like an entry.
+ * everything that could look like an entry, and within metadata only owner references could.
  */
 export function showOwners(text: string, kind: Pick<ServedKind, 'schema' | 'hasStatus'>, object: ApiObject): string {
   if (soleWriterOf(object) === undefined) return text
-  const end = text.indexOf(entryEnd)
+  const end = text.indexOf(entryEnd, skipOwnerReferences(text, object))
   const fields = end < 0 ? undefined : wholeFieldsText(kind, object)
   if (fields === undefined) return text
   const at = end + entryEnd.length - 2
   return `${text.slice(0, at)},"fieldsV1":${fields}${text.slice(at)}`
+}
+
+/** Where to look for the entry: behind owner references that stand ahead of it, whatever fields they have. */
+function skipOwnerReferences(text: string, { metadata }: ApiObject): number {
+  const names = Object.keys(metadata)
+  const isAhead = metadata.ownerReferences && names.indexOf('ownerReferences') < names.indexOf('managedFields')
+  if (!isAhead) return 0
+  const owners = JSON.stringify(metadata.ownerReferences)
+  return text.indexOf(owners) + owners.length
 }

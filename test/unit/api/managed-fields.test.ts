@@ -49,9 +49,21 @@ describe('managedFields', () => {
     watch.leave()
   })
 
-  it('name the writer alone in the answer to a write', async () => {
+  it('are the same in the answer to a write', async () => {
     const { body } = await patch('alice', { data: { a: '2' } })
     expect(body.metadata.managedFields).toMatchObject([{ manager: 'alice', operation: 'Update' }])
+    expect((await harness.send(`GET ${maps}/m`)).body).toEqual(body)
+  })
+
+  it('are where they belong, though an owner reference has fields of their names', async () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'm', uid: 'u', fieldsType: 'FieldsV1' }]
+    const metadata = { name: 'owned', labels: { fieldsType: 'FieldsV1' }, ownerReferences }
+    await harness.send(`POST ${maps}?fieldManager=alice`, { body: { metadata, data: { a: '1' } } as never })
+    const shown = (await harness.send(`GET ${maps}/owned`)).body.metadata
+    expect(shown.ownerReferences).toEqual(ownerReferences)
+    expect(shown.managedFields).toMatchObject([{ manager: 'alice', fieldsV1: { 'f:data': { 'f:a': {} } } }])
+    await harness.send(`PATCH ${maps}/owned?fieldManager=alice`, { type: merge, body: { data: { a: '2' } } as never })
+    expect((await harness.send(`GET ${maps}/owned`)).body.metadata.ownerReferences).toEqual(ownerReferences)
   })
 
   it('stay with the one writer, and move with a second one', async () => {
