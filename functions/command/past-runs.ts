@@ -1,49 +1,26 @@
+import type { ServedLine, ServedRun } from '../../shared/runtime/local/records.ts'
 import { formatTable } from '../../shared/runtime/local/text-table.ts'
 
-/** A run as the API tells it (shared/api/verbs/runs.ts), as far as people read it. */
-export interface ToldRun {
-  readonly startTime: string
-  readonly durationMs: number
-  readonly outcome: string
-  readonly causes: readonly string[]
-  readonly reason?: string
-  readonly message?: string
-  readonly afterMs?: number
-  readonly reads?: number
-  readonly writes?: number
-  readonly drift?: number
-  readonly times?: number
-  readonly outside?: Readonly<Record<string, number>>
-  readonly log?: readonly ToldLine[]
-}
-
-interface ToldLine {
-  readonly time: string
-  readonly level: string
-  readonly message: string
-  readonly fields?: Readonly<Record<string, unknown>>
-}
-
-export function parseRuns(text: string): readonly ToldRun[] {
-  return (JSON.parse(text) as { readonly items: readonly ToldRun[] }).items
+export function parseRuns(text: string): readonly ServedRun[] {
+  return (JSON.parse(text) as { readonly items: readonly ServedRun[] }).items
 }
 
 const header = ['STARTED', 'TOOK', 'RESULT', 'READS', 'WRITES', 'BECAUSE', 'MESSAGE']
 
 /** A line for each run; those in a row that changed nothing are one. */
-export function formatRuns(runs: readonly ToldRun[]): string {
+export function formatRuns(runs: readonly ServedRun[]): string {
   if (runs.length === 0) return 'no run is kept of this object\n'
   return formatTable([header, ...runs.map(rowOf)])
 }
 
-function rowOf(run: ToldRun): readonly string[] {
+function rowOf(run: ServedRun): readonly string[] {
   const { startTime, durationMs, outcome, causes, reads, writes, times } = run
   const count = (number: number | undefined): string => (number === undefined ? '' : String(number))
   const result = times === undefined ? outcome : `${outcome}, nothing to do, ${times} in a row`
   return [atSecond(startTime), `${durationMs} ms`, result, count(reads), count(writes), causes.join(', '), wordsOf(run)]
 }
 
-function wordsOf({ reason, message, afterMs, drift, outside = {} }: ToldRun): string {
+function wordsOf({ reason, message, afterMs, drift, outside = {} }: ServedRun): string {
   const said = [reason, message?.split('\n', 1)[0]].filter((one) => one !== undefined && one !== '').join(': ')
   const more = [
     afterMs === undefined ? '' : `again in ${afterMs / 1_000} s`,
@@ -54,12 +31,12 @@ function wordsOf({ reason, message, afterMs, drift, outside = {} }: ToldRun): st
 }
 
 /** What the runs logged, a line each. */
-export function formatLogs(runs: readonly ToldRun[]): string {
+export function formatLogs(runs: readonly ServedRun[]): string {
   const lines = runs.flatMap(({ log = [] }) => log.map(lineOf))
   return lines.length === 0 ? 'its last runs logged nothing\n' : lines.join('')
 }
 
-function lineOf({ time, level, message, fields = {} }: ToldLine): string {
+function lineOf({ time, level, message, fields = {} }: ServedLine): string {
   const told = Object.entries(fields).map(
     ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )

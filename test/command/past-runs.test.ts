@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { formatLogs, formatRuns, type ToldRun } from '../../functions/command/past-runs.ts'
+import { formatLogs, formatRuns } from '../../functions/command/past-runs.ts'
+import type { ServedRun } from '../../shared/api/verbs/runs.ts'
 
-const run: ToldRun = { startTime: '2026-11-23T01:02:03.456789Z', durationMs: 5, outcome: 'done', causes: ['created'] }
+const run: ServedRun = { startTime: '2026-11-23T01:02:03.456789Z', durationMs: 5, outcome: 'done', causes: ['created'] }
 
 it('runs are a table', () => {
-  const failed: ToldRun = {
+  const failed: ServedRun = {
     ...run,
     outcome: 'failed',
     causes: ['spec changed', 'retry'],
@@ -26,7 +27,7 @@ it('runs are a table', () => {
 
 it('logs are lines', () => {
   const time = run.startTime
-  const log = [
+  const log: ServedRun['log'] = [
     { time, level: 'info', message: 'begins' },
     { time, level: 'warn', message: 'slow', fields: { ms: 3, of: 'b' } },
   ]

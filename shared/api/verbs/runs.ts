@@ -1,6 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import { microTimestamp } from '../../model/time.ts'
-import type { PastRun } from '../../ports/run-history.ts'
+import type { PastRun, RunLine } from '../../ports/run-history.ts'
 import { placeOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { json } from '../reply.ts'
 
@@ -17,7 +17,18 @@ export function createRunsVerb({ resources, history }: ApiServices): VerbHandler
 const elsewhere =
   'this control plane keeps no runs: on AWS the log of the function reconcile has a line for each, with its reconcileID'
 
-function itemOf({ atMs, ms, log, ...run }: PastRun): object {
+/** A run as it is served. */
+export interface ServedRun extends Omit<PastRun, 'atMs' | 'ms' | 'log'> {
+  readonly startTime: string
+  readonly durationMs: number
+  readonly log?: readonly ServedLine[]
+}
+
+export interface ServedLine extends Omit<RunLine, 'atMs'> {
+  readonly time: string
+}
+
+function itemOf({ atMs, ms, log, ...run }: PastRun): ServedRun {
   const lines = log?.map(({ atMs: saidMs, ...line }) => ({ time: microTimestamp(saidMs), ...line }))
   return { startTime: microTimestamp(atMs), durationMs: ms, ...run, ...(lines === undefined ? {} : { log: lines }) }
 }

@@ -6,6 +6,8 @@ import type { Audit } from '../../ports/audit.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { DataFiles } from './files.ts'
 
+export type { ServedLine, ServedRun } from '../../api/verbs/runs.ts'
+
 /** What a process on one machine writes down for people: its log, the runs, and the requests if they are wanted. */
 export interface Records {
   readonly logger: Logger
