@@ -13,8 +13,8 @@ import { findEntry } from './entry.ts'
 import { formatLogLine } from './readable-log.ts'
 
 /**
- * `setpoint dev [entry] …`: a control plane in a process of its own that Node starts anew whenever a file changes that
- * it has loaded. Objects and timers are in the data directory, so that each start goes on where the last one ended.
+ * `setpoint dev [entry] …`: a control plane in a process of its own. Node starts the process anew when a file changes
+ * that it has loaded. Objects and timers are in the data directory, so that each start goes on where the last ended.
  * At each start the compiler checks the types, where the project has TypeScript. Ends with the control plane.
  */
 export async function runDev(args: readonly string[]): Promise<void> {

@@ -42,7 +42,7 @@ export function reconcilerFile({ kind, file, variable }: Names, framework: strin
   return `import { ConfigMap, defineReconciler, done, type Controller } from '${framework}'
 import { ${kind} } from './kind.ts'
 
-/** Makes the world match one ${kind}. It may run at any time and any number of times, so each step says how it is to be. */
+/** Makes the world match one ${kind}. It may run at any time and often, so each step says how it is to be. */
 export const ${variable}Reconciler: Controller = defineReconciler(${kind}, {
   owns: [ConfigMap],
 
