@@ -2,6 +2,7 @@ import { DefinitionError } from '../model/errors.ts'
 import * as z from 'zod'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
+import { approvalAnnotation, isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
@@ -26,7 +27,7 @@ function definitionOf(
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, ...(isKubernetesGroup(group) && { annotations: unapproved }) },
     spec: {
       group,
       scope,
@@ -51,6 +52,9 @@ function definitionOf(
     },
   }
 }
+
+/** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */
+const unapproved = { [approvalAnnotation]: 'unapproved, brought by a reconciler' }
 
 const commonColumns: readonly PrinterColumn[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
