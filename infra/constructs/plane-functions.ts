@@ -35,7 +35,7 @@ const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']
 /** Runs control loops, a controller's or the control plane's own. */
 export const loopRunner = { handler: 'reconcile', access: { actions: readAndWrite, indexes: [] } } as const
 
-/** `test/infra/permissions.test.ts` holds the access of each against what it really asks. */
+/** `test/infra/permissions.long.test.ts` holds the access of each against what it really asks. */
 export const planeFunctions = {
   api: {
     handler: 'api',

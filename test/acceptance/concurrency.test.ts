@@ -9,7 +9,7 @@ import { testEngine } from '../../shared/testing/test-engine.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { failing, timesOf, Widget, widgets, type RunRecord } from './support/widgets.ts'
-import { pick, share } from '../support/strength.ts'
+import { longOnly, pick, share } from '../support/strength.ts'
 
 /** One key, one run; many keys, many runs; and who goes first. */
 
@@ -353,7 +353,7 @@ describe('many keys', () => {
 })
 
 describe('a change that concerns many objects', () => {
-  it('D26 wakes them over time, behind the edits of users, and warns', async () => {
+  it('D26 wakes them over time, behind the edits of users, and warns', longOnly, async () => {
     // Most of those it names are not there: that costs them nothing but a look.
     const count = 2_000
     const all = () => Array.from({ length: 10_000 }, (_, i) => ({ name: `w${i}` }))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { longOnly } from '../support/strength.ts'
 import { billOf, type Use } from './bill.ts'
 import { measure, type Cost, type Measured } from './measure.ts'
 
@@ -87,7 +88,7 @@ describe('the bill', () => {
 })
 
 describe('what is measured', () => {
-  it('is frugal: a resync that finds nothing writes nothing, a change writes twice', async () => {
+  it('is frugal: a resync that finds nothing writes nothing, a change writes twice', longOnly, async () => {
     const { resync, change, read, tick } = await measure(600)
     expect(resync.writeUnits).toBe(0)
     expect(resync.readUnits).toBeLessThan(1.6)
