@@ -3,7 +3,7 @@
  * the last line is `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a
  * test and a skip without a reason count as failed. Exits 1 if anything failed.
  *
- * `npm run test:long` (`--long`) leaves nothing out: files named `*.long.test.ts` and tests that the short form skips for
+ * `npm run test:long` (`--long`) leaves nothing out: files named `*.long.test.ts`, tests that the short form skips for
  * what they cost, and ten times the seeds and the runs of properties (test/support/strength.ts).
  *
  * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`.
