@@ -22,8 +22,11 @@ export async function askKubectl(args: readonly string[], input = ''): Promise<s
   // It need not read all of its input.
   kubectl.stdin.on('error', () => {})
   kubectl.stdin.end(input)
-  const closed = once(kubectl, 'close').catch((error: Error) => {
-    throw new OperatingError('UNAVAILABLE', `kubectl does not run (${error.message}): install it, or set PATH`)
+  const closed = once(kubectl, 'close').catch((error: unknown) => {
+    throw new OperatingError(
+      'UNAVAILABLE',
+      `kubectl does not run (${(error as Error).message}): install it, or set PATH`,
+    )
   })
   const [[code], stdout, stderr] = await Promise.all([closed, text(kubectl.stdout), text(kubectl.stderr)])
   if (code === 0) return stdout

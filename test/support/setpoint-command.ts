@@ -55,10 +55,10 @@ function inThisProcess(cwd: string): SetpointCommand {
     },
     start: async (entry, ...flags) => {
       const said = listen()
-      const { value: plane } = await inDirectory(cwd, async () => {
+      const { value: plane } = await inDirectory(cwd, () => {
         const program = { name: 'setpoint start', args: ['--port', '0', ...flags], toTry: [] }
         const controllers = () => loadReconcilers(findEntry(entry))
-        return await startLocalControlPlane({ ...readCommandLine(program), controllers })
+        return startLocalControlPlane({ ...readCommandLine(program), controllers })
       })
       if (plane === undefined) throw new Error(said.stderr)
       let stopped: Promise<void> | undefined
@@ -99,13 +99,13 @@ interface Called<Value> {
 async function inDirectory<Value>(cwd: string, call: () => Promise<Value>): Promise<Called<Value>> {
   const before = { cwd: process.cwd(), exit: process.exit, exitCode: process.exitCode }
   process.chdir(cwd)
-  process.exitCode = undefined
+  process.exitCode = 0
   process.exit = (code) => {
     throw new Exited(Number(code ?? 0))
   }
   try {
     const value = await call()
-    return { code: Number(process.exitCode ?? 0), value }
+    return { code: Number(exitCode() ?? 0), value }
   } catch (error) {
     if (error instanceof Exited) return { code: error.code }
     throw error
@@ -114,6 +114,11 @@ async function inDirectory<Value>(cwd: string, call: () => Promise<Value>): Prom
     process.exit = before.exit
     process.exitCode = before.exitCode
   }
+}
+
+/** As the call left it: the compiler knows only of the assignment above. */
+function exitCode(): typeof process.exitCode {
+  return process.exitCode
 }
 
 interface Said extends Disposable {
