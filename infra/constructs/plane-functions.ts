@@ -60,6 +60,8 @@ export const planeFunctions = {
     handler: 'resync',
     description: 'The tick of each minute: timers that are due, and the resync',
     timeout: Duration.seconds(55),
+    // It waits more than it works.
+    memorySize: 256,
     access: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['due', 'wheel'] },
   },
   deadLetters: {

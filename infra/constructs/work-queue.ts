@@ -49,7 +49,8 @@ export class WorkQueue extends Construct {
 
   /** Has the dead messages handed to a worker. */
   feedDead(worker: ControlFunction): void {
-    feed(this, 'DeadLetterMapping', { worker, queue: this.deadLetterQueue, batchSize: 10 })
+    // Few at a time, whatever happens: they are to take no function from those that run objects.
+    feed(this, 'DeadLetterMapping', { worker, queue: this.deadLetterQueue, batchSize: 10, maxConcurrency: 2 })
   }
 }
 

@@ -39,6 +39,13 @@ describe('the bill', () => {
     expect(reads?.usd).toBeCloseTo(9.125)
   })
 
+  it('has a tick awake while it sends many resyncs', () => {
+    const ticks = (objects: number): number => lineOf({ ...idle, objects, resyncHours: 1 }, 'Lambda ticks')?.amount ?? 0
+    expect(ticks(3_000)).toBeCloseTo((43_800 * 200 * 0.25) / 1e3)
+    expect(ticks(60_000)).toBeCloseTo((43_800 * (200 + 20_000) * 0.25) / 1e3)
+    expect(ticks(1_000_000)).toBeCloseTo((43_800 * (200 + 45_000) * 0.25) / 1e3)
+  })
+
   it('reckons a reservation for each batch of a controller with a rate limit', () => {
     const use = { ...idle, changesPerDay: 24, objects: 1_000 }
     expect(lineOf(use, 'DynamoDB writes, reservations')).toBeUndefined()
