@@ -32,7 +32,7 @@ export function openAwsQueues(
   const urls = queueUrlsOf(environment)
   const isShared = [...urls.keys()].every((name) => name === 'system')
   const users = new Set(isShared ? [] : controllers.map(({ name }) => name))
-  const own = new Map(controllers.map(({ name, concurrency }) => [name, concurrency]))
+  const atOnce = new Map(controllers.map(({ name, concurrency }) => [name, concurrency]))
   const shared = sharedConcurrencyOf(environment)
   const queues = new Map<string, WorkQueue>()
   const asking = new Map<string, Promise<number>>()
@@ -68,7 +68,7 @@ export function openAwsQueues(
     capacityOf: ({ name }) => {
       const queue = urlOf(name)
       const isOwn = queue !== urls.get('system')
-      return { queue, concurrency: (isOwn ? own.get(name) : undefined) ?? shared }
+      return { queue, concurrency: (isOwn ? atOnce.get(name) : undefined) ?? shared }
     },
   }
 }
