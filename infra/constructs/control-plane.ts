@@ -70,9 +70,8 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly sharedConcurrency?: number
   /**
-   * How many batches of each shard of the table's stream are relayed at once, from 1 to 10. A new table has four shards,
-   * and a new account may run ten functions at once. One batch holds a hundred changes, so that one at a time takes some
-   * thousand changes a second of a shard.
+   * How many batches of a hundred changes of each shard of the table's stream are relayed at once, from 1 to 10. A new
+   * table has four shards, and a new account may run ten functions at once.
    * @default 1
    */
   readonly relaysPerShard?: number

@@ -44,7 +44,7 @@ export const assumed = {
   apiGb: 1,
   tickGb: 0.25,
   otherGb: 0.5,
-  /** A tick with more resyncs sends so many each second, and is awake meanwhile, for three quarters of a minute at most. */
+  /** A tick with more resyncs sends so many each second, and is awake meanwhile, for so long at most. */
   resyncsPerSecond: 50,
   awakeSecondsMax: 45,
   /** How many resyncs of a tick come to a function at once, at most. A user's changes come alone. */
