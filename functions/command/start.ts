@@ -1,7 +1,4 @@
-import { parseArgs } from 'node:util'
-import { checkDataDirectory } from '../../shared/runtime/local/check.ts'
 import { runLocalProcess } from '../../shared/runtime/local/process.ts'
-import { dataDirectory } from './data-directory.ts'
 import { findEntry, loadReconcilers } from './entry.ts'
 
 /** `setpoint start [entry] …`: the control plane with a person's reconcilers, until SIGTERM, SIGINT or SIGHUP. */
@@ -13,10 +10,8 @@ export async function runStart(args: readonly string[]): Promise<void> {
   await runLocalProcess(() => loadReconcilers(entry), { name: 'setpoint start [entry]', args: rest, toTry: [] })
 }
 
-/** `setpoint check`: reads everything in a data directory. Ends with 0 if nothing is damaged. */
+/** `setpoint check …`: what `--check` of the start does. No reconciler is loaded. */
 export async function runCheck(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: dataDirectory })
-  const { report, isWhole } = checkDataDirectory(values['data-dir'])
-  process.stdout.write(`${report}\n`)
-  if (!isWhole) process.exitCode = 1
+  const program = { name: 'setpoint check', args: [...args, '--check'], toTry: [] }
+  await runLocalProcess(() => [], program)
 }

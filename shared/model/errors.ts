@@ -29,6 +29,7 @@ export const errorCatalogue = {
   INVALID: { status: 422, reason: 'Invalid', disposition: 'stop' },
   THROTTLED: { status: 429, reason: 'TooManyRequests', disposition: 'retry' },
   DAMAGED: { status: 500, reason: 'InternalError', disposition: 'retry' },
+  CONVERSION_FAILED: { status: 500, reason: 'InternalError', disposition: 'stop' },
   INTERNAL: { status: 500, reason: 'InternalError', disposition: 'retry' },
   WRITE_UNKNOWN: { status: 500, reason: 'InternalError', disposition: 'retry' },
   UNAVAILABLE: { status: 503, reason: 'ServiceUnavailable', disposition: 'retry' },

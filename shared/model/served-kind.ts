@@ -1,3 +1,4 @@
+import type { Conversion } from './conversion.ts'
 import type { StructuralSchema } from './schema/structural-schema.ts'
 
 /** One kind in one served version: what the API and the engine need to know to handle its objects. */
@@ -30,6 +31,8 @@ export interface ServedKind {
   readonly builtIn: boolean
   /** Its definition is being deleted, and its objects with it: there are no new ones. */
   readonly isEnding?: true
+  /** Other versions differ in more than apiVersion and schema: functions make one of the other. */
+  readonly conversion?: Conversion
   /** Its objects are those of another kind, shown under other names; see twin.ts. */
   readonly twin?: Twin
 }
@@ -43,6 +46,11 @@ export interface Twin {
 /** The kind that objects of this one are stored as: they have its key. */
 export function storedAs(kind: ServedKind): ServedKind {
   return kind.twin?.of ?? kind
+}
+
+/** The version that a write works in: what the writer sees, if functions convert it, or else what is stored. */
+export function workVersionOf({ conversion, version, storageVersion }: ServedKind): string {
+  return conversion === undefined ? storageVersion : version
 }
 
 /**

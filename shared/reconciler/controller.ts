@@ -35,6 +35,12 @@ export interface Controller {
   readonly cleanup?: (object: ApiObject, ctx: Context) => Promise<Outcome>
 }
 
+/** The kinds that controllers reconcile or watch. */
+export function kindsNamedBy(controllers: readonly Controller[]): readonly Kind[] {
+  const watched = controllers.flatMap(({ owns, references, maps }) => [...owns, ...references, ...maps])
+  return [...controllers, ...watched].map(({ kind }) => kind)
+}
+
 /**
  * What becomes of what a reconciler made outside when the object is deleted. `Delete`: `cleanup` undoes it. `Retain`:
  * it stays as it is, and `cleanup` is not called. Children in this control plane are not meant: they go with their

@@ -1,12 +1,14 @@
 import { DefinitionError } from '../model/errors.ts'
 import * as z from 'zod'
-import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import type { Conversion } from '../model/conversion.ts'
+import { createConversion, type Convert } from '../model/create-conversion.ts'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../model/custom-resource-definition.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import { approvalAnnotation, isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
+import type { OlderVersion } from './older-version.ts'
 
 /**
  * Defines a kind from one schema: the types of its spec and status, and the CustomResourceDefinition that makes it
@@ -16,18 +18,24 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.
   options: KindOptions<Spec, Status>,
 ): Kind<CustomObject<z.output<Spec>, z.output<Status>>, { readonly spec: z.input<Spec> }> {
   const { group, version, kind, scope = 'Namespaced' } = options
-  return { group, version, kind, namespaced: scope === 'Namespaced', definition: definitionOf(options, scope) }
+  const older = options.olderVersions?.((name, one) => ({ ...one, version: name })) ?? []
+  const definition = definitionOf(options, scope, older)
+  const conversion = older.length === 0 ? undefined : conversionOf(definition, older)
+  return { group, version, kind, namespaced: scope === 'Namespaced', definition, ...(conversion && { conversion }) }
 }
 
+type SchemaOptions = Pick<KindOptions<z.ZodType, z.ZodType>, 'kind' | 'description' | 'spec' | 'status' | 'rules'>
+
 function definitionOf(
-  options: KindOptions<z.ZodType, z.ZodType>,
+  options: SchemaOptions & Omit<KindOptions<z.ZodType, z.ZodType>, 'olderVersions'>,
   scope: 'Namespaced' | 'Cluster',
+  older: readonly OlderVersion[],
 ): CustomResourceDefinition {
-  const { group, version, kind, plural = `${kind.toLowerCase()}s`, shortNames, categories, columns = [] } = options
+  const { group, version, kind, plural = `${kind.toLowerCase()}s`, shortNames, categories } = options
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}`, ...(isKubernetesGroup(group) && { annotations: unapproved }) },
+    metadata: { name: `${plural}.${group}` },
     spec: {
       group,
       scope,
@@ -40,21 +48,60 @@ function definitionOf(
         ...(categories && { categories: [...categories] }),
       },
       versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schemaOf(options) },
-          subresources: { status: {} },
-          additionalPrinterColumns: [...columns, ...commonColumns],
-        },
+        { name: version, served: true, storage: true, ...versionParts(options) },
+        ...older.map((one) => olderPart(one, options)),
       ],
     },
   }
 }
 
-/** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */
-const unapproved = { [approvalAnnotation]: 'unapproved, brought by a reconciler' }
+function olderPart(
+  { version: name, served = true, deprecated = false, ...version }: OlderVersion,
+  { kind, version: current, status }: SchemaOptions & { readonly version: string },
+): CustomResourceDefinitionVersion {
+  if (name === current) throw new DefinitionError(`${kind}: olderVersions: ${name} is the version of the kind itself`)
+  const parts = { ...version, kind, status: version.status ?? status } as SchemaOptions
+  return {
+    name,
+    served,
+    storage: false,
+    ...(deprecated === false ? {} : { deprecated: true }),
+    ...(typeof deprecated === 'string' ? { deprecationWarning: deprecated } : {}),
+    ...versionParts(parts),
+  }
+}
+
+function versionParts(
+  options: SchemaOptions & { readonly columns?: readonly PrinterColumn[] },
+): Omit<CustomResourceDefinitionVersion, 'name' | 'served' | 'storage'> {
+  return {
+    schema: { openAPIV3Schema: schemaOf(options) },
+    subresources: { status: {} },
+    additionalPrinterColumns: [...(options.columns ?? []), ...commonColumns],
+  }
+}
+
+function conversionOf(
+  { spec: { group, names, versions } }: CustomResourceDefinition,
+  older: readonly OlderVersion[],
+): Conversion {
+  const schemas = new Map(versions.map(({ name, schema }) => [name, schema?.openAPIV3Schema ?? {}]))
+  const version = versions[0]?.name ?? ''
+  return createConversion({
+    group,
+    kind: names.kind,
+    version,
+    schema: schemas.get(version) ?? {},
+    others: older.map(({ version: name, upgrade, downgrade, status }) => ({
+      name,
+      schema: schemas.get(name) ?? {},
+      // What they are given is valid by the schemas that their types come from.
+      upgrade: upgrade as Convert,
+      downgrade: downgrade as Convert,
+      sharesStatus: status === undefined,
+    })),
+  })
+}
 
 const commonColumns: readonly PrinterColumn[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
@@ -62,7 +109,7 @@ const commonColumns: readonly PrinterColumn[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ]
 
-function schemaOf(options: KindOptions<z.ZodType, z.ZodType>): StructuralSchema {
+function schemaOf(options: SchemaOptions): StructuralSchema {
   const given = structural(options, 'spec', options.spec)
   const isRequired = (given.required ?? []).length > 0
   // Left out as a whole it is empty, and filled with its defaults: the type says that it is always there.

@@ -1,9 +1,11 @@
 import type * as z from 'zod'
 import type { Condition } from '../model/conditions.ts'
+import type { Conversion } from '../model/conversion.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ValidationRule } from '../model/schema/structural-schema.ts'
+import type { DefineOlderVersion, OlderVersion } from './older-version.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 
 /**
@@ -17,6 +19,8 @@ export interface Kind<Read = ApiObject, Body = JsonObject> {
   readonly namespaced: boolean
   /** What makes the kind served; absent for kinds that are built in. */
   readonly definition?: CustomResourceDefinition
+  /** Makes one version of the other, where it has several. */
+  readonly conversion?: Conversion
   /** Never set: carries the types. */
   readonly types?: { readonly read: Read; readonly body: Body }
 }
@@ -56,6 +60,7 @@ export interface CustomObject<Spec, Status> {
 
 export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {
   readonly group: string
+  /** The version that reconcilers read, and that objects are stored in. */
   readonly version: string
   readonly kind: string
   /** Default: the kind in lower case with an s. */
@@ -72,6 +77,11 @@ export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {
    * schema, as `.meta({ 'x-kubernetes-validations': [{ rule: 'self > 0' }] })`.
    */
   readonly rules?: readonly ValidationRule[]
+  /**
+   * Other versions that clients may go on using, each made by `older`. What is stored in one of them is read as
+   * `version`, and stored so by its next write.
+   */
+  readonly olderVersions?: (older: DefineOlderVersion<z.output<Spec>, z.output<Status>>) => readonly OlderVersion[]
   /** Between NAME and READY, REASON, AGE, which every kind has. */
   readonly columns?: readonly PrinterColumn[]
 }

@@ -15,9 +15,36 @@ import type { StoredObject } from '../model/stored-object.ts'
 export function asServed(kind: ServedKind, stored: StoredObject): StoredObject {
   if (kind.twin !== undefined) return { ...stored, object: toTwin(stored.object, kind.twin, kind) }
   const apiVersion = apiVersionOf(kind.group, kind.version)
-  const object = completed(kind, stored.object)
+  const object = completed(kind, kind.conversion === undefined ? stored.object : converted(kind, stored.object))
   if (object.apiVersion !== apiVersion) return { ...stored, object: { ...object, apiVersion } }
   return object === stored.object ? stored : { ...stored, object }
+}
+
+/**
+ * Throws CONVERSION_FAILED. In the version that objects are stored in, what cannot be converted is shown as it is
+ * stored, as its reconciler finds it.
+ */
+function converted({ conversion, version }: ServedKind, object: ApiObject): ApiObject {
+  if (conversion === undefined) return object
+  try {
+    return conversion.convert(object, version)
+  } catch (error) {
+    if (version === conversion.version && hasCode(error, 'CONVERSION_FAILED')) return object
+    throw error
+  }
+}
+
+/**
+ * The same of what cannot be shown in this version; undefined for that. Those who ask for many objects get the others.
+ */
+export function servedIfConvertible(kind: ServedKind, stored: StoredObject): StoredObject | undefined {
+  if (kind.conversion === undefined) return asServed(kind, stored)
+  try {
+    return asServed(kind, stored)
+  } catch (error) {
+    if (hasCode(error, 'CONVERSION_FAILED')) return undefined
+    throw error
+  }
 }
 
 /** What is built in has had the same defaults ever. */

@@ -3,13 +3,16 @@ import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { onNewest } from '../model/on-newest.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { StoredObject } from '../model/stored-object.ts'
+import type { StoredObject, Touched } from '../model/stored-object.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
+import { asServed } from './as-served.ts'
+import { isOutdated } from './converted-reads.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
+import { toStoredVersion } from './stored-version.ts'
 import type { Surroundings } from './strategies.ts'
 import { findTouched } from './transitions.ts'
 
@@ -45,12 +48,20 @@ export interface ErasePlan {
   readonly by: Changer
 }
 
+/** As it was read, and as the writer sees it: with defaults, and in their version if functions convert it. */
+interface Live {
+  readonly found: StoredObject
+  readonly before: StoredObject
+}
+
 export interface ConditionalWritesOptions {
   readonly store: ObjectStore
   readonly surroundings: (kind: ServedKind) => Surroundings | Promise<Surroundings>
 }
 
-export function createConditionalWrites({ store, surroundings }: ConditionalWritesOptions): ConditionalWrites {
+export function createConditionalWrites(options: ConditionalWritesOptions): ConditionalWrites {
+  const { store } = options
+
   const find: ConditionalWrites['find'] = async (kind, at) => {
     const stored = await store.get(keyIn(kind, at))
     if (stored === undefined) throw notFound(kind, at.name)
@@ -79,29 +90,12 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     }
   }
 
-  const commit = async (
-    kind: ServedKind,
-    before: StoredObject,
-    { warnings, ...planned }: Planned,
-    { dryRun, manager, permit }: ChangePlan,
-  ): Promise<Written> => {
-    const asked = surroundings(kind)
-    const around = asked instanceof Promise ? await asked : asked
-    const object = completeState(kind, before.object, planned.object, around)
-    const touched = findTouched(before.object, object)
-    if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings }
-    permit?.(object, before.object)
-    const next = withAcceptedChange(kind, before, { ...before, object }, { manager, nowMs: around.nowMs })
-    if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
-    const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched))
-    return { stored, outcome: 'updated', warnings, before }
-  }
-
   const change: ConditionalWrites['change'] = (kind, at, plan) =>
     attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
-      const object = withDefaults(kind, found.object)
+      const seen = kind.conversion === undefined ? found : asServed(kind, found)
+      const object = withDefaults(kind, seen.object)
       const before = object === found.object ? found : { ...found, object }
-      return commit(kind, before, plan.next(before), plan)
+      return commit({ kind, found, before }, plan.next(before), plan, options)
     })
 
   const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by }) =>
@@ -116,6 +110,39 @@ export function createConditionalWrites({ store, surroundings }: ConditionalWrit
     })
 
   return { find, insert, change, erase }
+}
+
+/** Writes what was planned for an object, if anything changes. */
+async function commit(
+  { kind, found, before }: Live & { readonly kind: ServedKind },
+  { warnings, ...planned }: Planned,
+  { dryRun, manager, permit }: ChangePlan,
+  { store, surroundings }: ConditionalWritesOptions,
+): Promise<Written> {
+  const asked = surroundings(kind)
+  const around = asked instanceof Promise ? await asked : asked
+  const object = completeState(kind, before.object, planned.object, around)
+  const touched = findTouched(before.object, object)
+  const migrates = kind.conversion !== undefined && isOutdated(found.object)
+  if (touched.length === 0 && !migrates) return { stored: before, outcome: 'unchanged', warnings }
+  permit?.(object, before.object)
+  const states = statesInStore(kind, { found, before }, object)
+  const next = withAcceptedChange(kind, ...states, { manager, nowMs: around.nowMs })
+  if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
+  const parts: Touched = touched.length === 0 ? ['fields'] : touched
+  const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, parts))
+  return { stored, outcome: 'updated', warnings, before }
+}
+
+/** The object before and after a write, in the version that it is stored in. */
+function statesInStore(
+  kind: ServedKind,
+  { found, before }: Live,
+  object: ApiObject,
+): readonly [before: StoredObject, after: StoredObject] {
+  if (kind.conversion === undefined) return [before, { ...before, object }]
+  const inStore = toStoredVersion(kind, object, { found: found.object, before: before.object })
+  return [found, { ...found, object: inStore }]
 }
 
 /** What was not written has no version. */

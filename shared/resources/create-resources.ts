@@ -8,7 +8,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
 import { admitBody, checkType, refuse } from './admission.ts'
-import { asServed } from './as-served.ts'
+import { asServed, servedIfConvertible } from './as-served.ts'
 import {
   createConditionalWrites,
   keyIn,
@@ -32,6 +32,7 @@ import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOp
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
+import { toStoredVersion } from './stored-version.ts'
 import { normalizeBody, type Surroundings } from './strategies.ts'
 import { withTwins } from './twin-resources.ts'
 import { newObject, markDeleted, replaceObject, withStatus } from './transitions.ts'
@@ -122,7 +123,8 @@ async function create(
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const state = firstState(kind, how.withOwner(object, body), around)
   how.permit?.(state.object)
-  const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
+  const inStore = kind.conversion === undefined ? state : { ...state, object: toStoredVersion(kind, state.object) }
+  const first = withAcceptedChange(kind, undefined, inStore, { manager: how.manager, nowMs })
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
     stored: await verbs.writes.insert(kind, first, how.dryRun === true),
@@ -256,7 +258,8 @@ async function requireNamespace(
 }
 
 function showInVersion<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {
-  return { ...result, stored: asServed(kind, result.stored) }
+  const { stored } = result
+  return { ...result, stored: servedIfConvertible(kind, stored) ?? stored }
 }
 
 function namespaceOf(body: JsonObject): string {

@@ -6,6 +6,8 @@ export interface KindCatalog {
   byPlural(group: string, version: string, plural: string): Promise<ServedKind | undefined>
   /** In the version objects are stored in, served or not: objects that nobody sees are there all the same. */
   byKind(group: string, kind: string): Promise<ServedKind | undefined>
+  /** The same kind in another version, if that is served. */
+  inVersion(kind: ServedKind, version: string): Promise<ServedKind | undefined>
   /** Preferred version of each group first; built-in groups first. */
   all(): Promise<readonly ServedKind[]>
   /** Every kind that there may be objects of, as `byKind` gives it. */

@@ -1,10 +1,10 @@
 import { OperatingError } from '../model/errors.ts'
-import type { ObjectKey } from '../model/object-key.ts'
+import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ListPage, ListQuery, ObjectStore } from '../ports/object-store.ts'
-import { asServed } from './as-served.ts'
+import { servedIfConvertible } from './as-served.ts'
 import type { ListOptions, ObjectList } from './resources.ts'
 
 /** Pages for clients out of pages of the store: a page of a selection is filled from as many as it takes. */
@@ -30,7 +30,7 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
   const version = token?.version ?? page.resourceVersion
   for (;;) {
     damaged.push(...(page.damaged ?? []))
-    const end = take(found, page, { ...options, kind })
+    const end = take({ found, damaged }, page, { ...options, kind })
     if (end !== undefined) return resultOf({ continue: encode({ ...end, version }) })
     const last = page.items.at(-1)
     if (!page.more || last === undefined) return resultOf()
@@ -57,15 +57,16 @@ function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, a
 
 /** Adds a page's matches; where the next page starts, once the limit is reached and more may follow. */
 function take(
-  found: StoredObject[],
+  { found, damaged }: { readonly found: StoredObject[]; readonly damaged: ObjectKey[] },
   page: ListPage,
   { limit = Infinity, selector, kind }: ListOptions & { readonly kind: ServedKind },
 ): Omit<Token, 'version'> | undefined {
   for (const [i, stored] of page.items.entries()) {
-    const item = asServed(kind, stored)
-    if (selects(selector, item)) found.push(item)
+    const item = servedIfConvertible(kind, stored)
+    if (item === undefined) damaged.push(keyOf(stored.object))
+    else if (selects(selector, item)) found.push(item)
     const rest = page.more || i < page.items.length - 1
-    if (found.length === limit && rest) return placeOf(item)
+    if (found.length === limit && rest) return placeOf(stored)
   }
   return undefined
 }

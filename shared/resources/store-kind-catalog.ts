@@ -2,6 +2,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { builtInKinds, twinKinds } from './built-in-kinds.ts'
+import type { Conversions } from './converted-reads.ts'
 import { servedKindsOf, storedKindOf } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { definitionsIn } from './stored-definitions.ts'
@@ -16,12 +17,14 @@ export interface CatalogOptions {
   readonly clock: Clock
   /** How long a look may be old; Infinity where every change calls `invalidate`. */
   readonly maxAgeMs: number
+  /** Default: none. */
+  readonly conversions?: Conversions
 }
 
 /**
  * The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second.
  */
-export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): StoreKindCatalog {
+export function createKindCatalog({ store, clock, maxAgeMs, conversions }: CatalogOptions): StoreKindCatalog {
   let current: Promise<Index> | undefined
   /** The same, once it is read. */
   let known: Index | undefined
@@ -42,7 +45,7 @@ export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): S
   const index = (oldestMs: number): Promise<Index> => {
     if (current === undefined || isOld(oldestMs)) {
       readAtMs = clock.nowMs()
-      const reading = readIndex(store)
+      const reading = readIndex(store, conversions)
       current = reading
       known = undefined
       void follow(reading)
@@ -62,6 +65,7 @@ export function createKindCatalog({ store, clock, maxAgeMs }: CatalogOptions): S
   return {
     byPlural: (group, version, plural) => find(`${group}/${version}/${plural}`),
     byKind: (group, kind) => find(`${group}//${kind}`),
+    inVersion: ({ group, plural }, version) => find(`${group}/${version}/${plural}`),
     all: async () => (await index(maxAgeMs)).all,
     listStored: async () => (await index(maxAgeMs)).stored,
     invalidate: () => {
@@ -80,10 +84,10 @@ interface Index {
   readonly byName: ReadonlyMap<string, ServedKind>
 }
 
-async function readIndex(store: ObjectStore): Promise<Index> {
+async function readIndex(store: ObjectStore, conversions?: Conversions): Promise<Index> {
   const definitions = await definitionsIn(store)
-  const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap(servedKindsOf)]
-  const stored = [...builtInKinds, ...definitions.flatMap((definition) => storedKindOf(definition) ?? [])]
+  const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap((one) => servedKindsOf(one, conversions))]
+  const stored = [...builtInKinds, ...definitions.flatMap((one) => storedKindOf(one, conversions) ?? [])]
   const byName = new Map([
     ...all.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind] as const),
     ...stored.map((kind) => [`${kind.group}//${kind.kind}`, kind] as const),

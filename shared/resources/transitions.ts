@@ -4,7 +4,7 @@ import { equal, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
-import type { ServedKind } from '../model/served-kind.ts'
+import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
 import type { Part, Touched } from '../model/stored-object.ts'
 import { timestamp } from '../model/time.ts'
 import { withDefaults } from './admission.ts'
@@ -143,7 +143,7 @@ export function findTouched(live: ApiObject, next: ApiObject): Touched {
 function assemble(kind: ServedKind, body: JsonObject, metadata: ObjectMeta): ApiObject {
   const { apiVersion: _, kind: __, metadata: ___, ...content } = body
   return {
-    apiVersion: apiVersionOf(kind.group, kind.storageVersion),
+    apiVersion: apiVersionOf(kind.group, workVersionOf(kind)),
     kind: kind.kind,
     metadata,
     ...dropUndefined(content),

@@ -44,11 +44,7 @@ export function createTestClient(process: TestProcess): TestClient {
     apply: async <Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>) =>
       (await apply(process, kind, object)) as unknown as Read,
     applyManifest: (manifest) =>
-      apply(
-        process,
-        { group: parseApiVersion(String(manifest['apiVersion'])).group, kind: String(manifest['kind']) },
-        manifest,
-      ),
+      apply(process, { ...parseApiVersion(String(manifest['apiVersion'])), kind: String(manifest['kind']) }, manifest),
     get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
       try {
         const stored = await request(process, kind, (resources, of) => resources.get(of, placeOf(at)))
@@ -88,17 +84,21 @@ export function createTestClient(process: TestProcess): TestClient {
   }
 }
 
-async function requireServed(process: TestProcess, { group, kind }: KindName): Promise<ServedKind> {
-  const found = await process.core.catalog.byKind(group, kind)
+type NamedVersion = KindName & { readonly version?: string }
+
+async function requireServed(process: TestProcess, { group, kind, version }: NamedVersion): Promise<ServedKind> {
+  const { catalog } = process.core
+  const found = await catalog.byKind(group, kind)
   if (found === undefined)
     throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
-  return found
+  if (version === undefined || version === found.version) return found
+  return (await catalog.inVersion(found, version)) ?? found
 }
 
 /** A request about a kind, to the process that runs now. */
 function request<Result>(
   process: TestProcess,
-  kind: KindName,
+  kind: NamedVersion,
   ask: (resources: LocalCore['resources'], kind: ServedKind) => Promise<Result>,
 ): Promise<Result> {
   return process.answer(async () => {
@@ -107,7 +107,7 @@ function request<Result>(
   })
 }
 
-async function apply(process: TestProcess, kind: KindName, body: JsonObject): Promise<ApiObject> {
+async function apply(process: TestProcess, kind: NamedVersion, body: JsonObject): Promise<ApiObject> {
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
   const { stored } = await request(process, kind, (resources, of) =>

@@ -84,6 +84,7 @@ const api: HttpHandler = createApi({
   catalog: {
     byPlural: () => Promise.resolve(kind),
     byKind: () => Promise.resolve(kind),
+    inVersion: () => Promise.resolve(kind),
     all: () => Promise.resolve([kind]),
     listStored: () => Promise.resolve([kind]),
   },

@@ -2,7 +2,7 @@ import { objectText } from '../../model/object-text.ts'
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { asServed } from '../../resources/as-served.ts'
+import { servedIfConvertible } from '../../resources/as-served.ts'
 
 /**
  * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that
@@ -150,7 +150,7 @@ function append(run: Run, { changes, resourceVersion }: ChangeBatch): void {
     run.tail.resourceVersion = resourceVersion
     return
   }
-  const served = changes.map((change) => inVersion(run.kind, change))
+  const served = changes.flatMap((change) => inVersion(run.kind, change) ?? [])
   const length = served.reduce((sum, { stored }) => sum + objectText(stored.object).length, 0)
   const segment: Segment = { ...segmentAt(resourceVersion), changes: served, total: run.tail.total + length }
   run.tail.next = segment
@@ -164,10 +164,11 @@ function segmentAt(resourceVersion: string): Segment {
   return { changes: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
 }
 
-/** The feed tells objects as they are stored. */
-export function inVersion(kind: ServedKind, change: Change): Change {
-  const stored = asServed(kind, change.stored)
-  return stored === change.stored ? change : { ...change, stored }
+/** The feed tells objects as they are stored. Undefined for one that cannot be shown in this version. */
+export function inVersion(kind: ServedKind, change: Change): Change | undefined {
+  const stored = servedIfConvertible(kind, change.stored)
+  if (stored === undefined || stored === change.stored) return stored && change
+  return { ...change, stored }
 }
 
 /** Wakes each watcher when it is due: one timer for all of them. Cuts off those whose clients do not read. */

@@ -36,7 +36,7 @@ export async function readPast(stream: Stream, past: Past): Promise<string | und
     stream.isCut = true
     return undefined
   }
-  const changes = value.changes.map((change: Change) => inVersion(stream.kind, change))
+  const changes = value.changes.flatMap((change: Change) => inVersion(stream.kind, change) ?? [])
   noteOverlap(stream, changes, BigInt(liveAt))
   stream.position = value.resourceVersion
   if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {

@@ -1,7 +1,7 @@
 import { hasCode } from '../../model/errors.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { JsonObject } from '../../model/json.ts'
-import type { Controller } from '../../reconciler/controller.ts'
+import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
 import { customResourceDefinitionKind, namespaceKind } from '../../resources/built-in-kinds.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
@@ -18,8 +18,7 @@ export async function installBasics(options: {
 }): Promise<void> {
   const { resources, controllers } = options
   await createIfAbsent(resources, 'default')
-  const watched = controllers.flatMap(({ owns, references, maps }) => [...owns, ...references, ...maps])
-  const definitions = [...controllers, ...watched].flatMap(({ kind }) => kind.definition ?? [])
+  const definitions = kindsNamedBy(controllers).flatMap(({ definition }) => definition ?? [])
   let refusal: Error | undefined
   for (const definition of definitions) {
     try {

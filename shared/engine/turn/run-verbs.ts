@@ -136,7 +136,8 @@ export class RunVerbs {
     const { time, object, engine } = this.#options
     if (time.isOver) throw lateCallError(time.reason, object)
     const found = await engine.catalog.byKind(kind.group, kind.kind)
-    if (found !== undefined) return found
+    if (found?.version === kind.version) return found
+    if (found !== undefined) return (await engine.catalog.inVersion(found, kind.version)) ?? found
     const group = kind.group || 'core'
     throw new OperatingError(
       'NOT_FOUND',

@@ -2,6 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { changeOf, type StreamChange } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
 import { createControlRelay } from '../../engine/loops/control-loops.ts'
 import { hasCode } from '../../model/errors.ts'
+import { convertChanges } from '../../resources/converted-reads.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { openPublish } from './publish.ts'
 import type { QueueServices } from './services.ts'
@@ -45,11 +46,14 @@ export function createRelayFunction(
 }
 
 export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
-  const { queueOf, logger, publish } = options
+  const { queueOf, logger, publish, conversions } = options
   const relay = createControlRelay(options, queueOf)
 
   async function all(records: readonly RelayRecord[]): Promise<void> {
-    const changes = records.flatMap((record) => record.change() ?? [])
+    const changes = convertChanges(
+      records.flatMap((record) => record.change() ?? []),
+      conversions,
+    )
     await relay(changes)
     await publish(changes)
   }

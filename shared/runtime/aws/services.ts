@@ -1,5 +1,5 @@
 import type { ControlLoopsOptions } from '../../engine/loops/control-loops.ts'
-import type { Controller } from '../../reconciler/controller.ts'
+import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
 import { createSharedRetryBudget } from '../../engine/limits/retry-budget.ts'
 import type { Rate } from '../../model/reservations.ts'
@@ -11,6 +11,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Reserve } from '../../ports/reservations.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
+import { collectConversions, convertFeed, convertReads, type Conversions } from '../../resources/converted-reads.ts'
 import { createResources } from '../../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
@@ -34,6 +35,8 @@ export interface TablePorts {
 export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {
   readonly reserve: Reserve
   readonly readAccess: ReadAccess
+  /** Of the kinds that the controllers know. */
+  readonly conversions: Conversions
 }
 
 /** A process of the API knows a role or a binding that another one wrote so long after. */
@@ -65,18 +68,24 @@ export interface QueueServices extends AwsServices {
 export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
   const { clock, random, retire } = boundary
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs })
+  const conversions = collectConversions(kindsNamedBy(controllers))
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs, conversions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: accessMaxAgeMs })
-  const store = withSafetyNet(access.follow(tellDefinitionWrites(ports.store, catalog.invalidate)), {
-    clock,
-    controllers,
-    logger,
-  })
+  const store = withSafetyNet(
+    access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate)),
+    {
+      clock,
+      controllers,
+      logger,
+    },
+  )
   const resources = createResources({ store, clock, random })
   const events = createEventRecorder({ resources, clock, logger })
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
   return {
     ...ports,
+    feed: convertFeed(ports.feed, conversions),
+    conversions,
     store,
     resources,
     catalog,

@@ -9,7 +9,7 @@ import { createApi } from '../../api/api.ts'
 import { metrics } from '../../model/metrics.ts'
 import type { PlaneOperation, Page } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
-import type { Controller } from '../../reconciler/controller.ts'
+import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
@@ -25,6 +25,7 @@ import type { RunHistory } from '../../ports/run-history.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
+import { collectConversions, convertFeed, convertReads } from '../../resources/converted-reads.ts'
 import { createResources } from '../../resources/create-resources.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
@@ -80,10 +81,11 @@ export interface LocalCore {
 
 export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const { feed } = ports
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity })
+  const conversions = collectConversions(kindsNamedBy(controllers))
+  const feed = convertFeed(ports.feed, conversions)
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, conversions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
-  const store = access.follow(tellDefinitionWrites(ports.store, catalog.invalidate))
+  const store = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
   const resources = createResources({ store, clock, random })
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
@@ -94,6 +96,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const engine = {
     ...ports,
     store,
+    feed,
     resources,
     catalog,
     clock,

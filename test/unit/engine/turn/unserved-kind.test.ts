@@ -31,7 +31,13 @@ async function take(receiveCount: number): Promise<readonly string[]> {
     {
       ...opened,
       resources: createResources({ ...opened, clock, random }),
-      catalog: { byKind: async () => {}, byPlural: async () => {}, all: async () => [], listStored: async () => [] },
+      catalog: {
+        byKind: async () => {},
+        byPlural: async () => {},
+        inVersion: async () => {},
+        all: async () => [],
+        listStored: async () => [],
+      },
       clock,
       random,
       logger,

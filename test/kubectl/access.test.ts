@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget } from './widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -82,7 +83,7 @@ describe.skipIf(newest === undefined)('kubectl and rights', { meta: { skipped: n
     expect(await kubectl.fails(`get configmaps -n team ${asAccount}`)).toContain('Unauthorized')
   })
 
-  it('reconciles roles from files', async () => {
+  it('reconciles roles from files', longOnly, async () => {
     const file = join(directory, 'roles.yaml')
     writeFileSync(
       file,
@@ -103,7 +104,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: erin}]
     expect(await kubectl.ok('auth can-i get configmaps -n team --as=erin')).toBe('yes\n')
   })
 
-  it('applies roles from both sides', async () => {
+  it('applies roles from both sides', longOnly, async () => {
     const role = (verb: string): string => `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: applied, namespace: team}

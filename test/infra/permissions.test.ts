@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { longOnly } from '../support/strength.ts'
 import { plainClient } from './lambda/runtime-clients.ts'
 import { everything } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
@@ -43,7 +44,7 @@ function asked(...names: readonly FunctionName[]): readonly string[] {
 const sorted = (...permissions: readonly string[]): readonly string[] => [...new Set(permissions)].sort()
 const both = [...doneByLambda.logs, ...doneByLambda.traces]
 
-describe('what a function may do is what it does', () => {
+describe('what a function may do is what it does', longOnly, () => {
   it.each(['api', 'authorizer', 'resync', 'removal'] as const)('%s', (name) => {
     expect(permissionsOf(all, name)).toEqual(sorted(...asked(name), ...both))
   })
@@ -71,11 +72,11 @@ describe('what a function may do is what it does', () => {
   })
 })
 
-it('sees every function but the authorizer at work', () => {
+it('sees every function but the authorizer at work', longOnly, () => {
   expect(functionNames.filter((name) => stage.calls(name).length === 0)).toEqual(['authorizer'])
 })
 
-it('sees nobody ask for more than one queue of a controller', () => {
+it('sees nobody ask for more than one queue of a controller', longOnly, () => {
   for (const name of workers)
     expect(asked(name).filter((call) => call.startsWith('sqs:') && !call.endsWith(` ${name}`))).toEqual([])
 })

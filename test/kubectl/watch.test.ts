@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget } from './widgets.ts'
+import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -31,7 +32,7 @@ describe.skipIf(newest === undefined)(
         expect(await watch.stop('SIGINT')).toMatchObject({ stderr: '' })
       })
 
-      it('watches one object', async () => {
+      it('watches one object', longOnly, async () => {
         await kubectl.apply(manifests(widget('only'), widget('other')))
         const watch = await kubectl.start('get wd only -w -o name')
         await watch.says(/only\n/)
@@ -41,7 +42,7 @@ describe.skipIf(newest === undefined)(
         expect((await watch.stop('SIGINT')).stdout).not.toContain('other')
       })
 
-      it('tells the kind of each event, in every namespace', async () => {
+      it('tells the kind of each event, in every namespace', longOnly, async () => {
         await kubectl.ok('create ns far')
         const watch = await kubectl.start('get wd -A -l set=told -w --output-watch-events')
         await kubectl.apply(widget('told', { namespace: 'far', labels: '{set: told}' }))
@@ -51,7 +52,7 @@ describe.skipIf(newest === undefined)(
         expect(await watch.stop('SIGINT')).toMatchObject({ stderr: '' })
       })
 
-      it('prints only what is to come', async () => {
+      it('prints only what is to come', longOnly, async () => {
         // In a namespace of its own: what others change between the list and the watch may be told, as gone.
         await kubectl.ok('create ns quiet')
         await kubectl.apply(widget('old', { namespace: 'quiet', labels: '{set: later}' }))
@@ -79,7 +80,7 @@ describe.skipIf(newest === undefined)(
         expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
       })
 
-      it('no longer than told', async () => {
+      it('no longer than told', longOnly, async () => {
         await kubectl.apply(widget('never'))
         const start = performance.now()
         expect(await kubectl.fails('wait --for=condition=Ready wd/never --timeout=1s')).toContain(
@@ -88,7 +89,7 @@ describe.skipIf(newest === undefined)(
         expect(performance.now() - start).toBeLessThan(6_000)
       })
 
-      it('on all of a label', async () => {
+      it('on all of a label', longOnly, async () => {
         await kubectl.apply(
           manifests(widget('all-a', { labels: '{set: all}' }), widget('all-b', { labels: '{set: all}' })),
         )
@@ -108,7 +109,7 @@ describe.skipIf(newest === undefined)(
         expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
       })
 
-      it('of any kind', async () => {
+      it('of any kind', longOnly, async () => {
         await kubectl.apply(widget('any'))
         const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}' wd/any --timeout=60s")
         await setStatus('any', '{"phase":"Something"}')
@@ -122,7 +123,7 @@ describe.skipIf(newest === undefined)(
       expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
     })
 
-    it('for an object to be gone, also if it is so already', async () => {
+    it('for an object to be gone, also if it is so already', longOnly, async () => {
       await kubectl.apply(widget('leaving'))
       const waiting = kubectl.run('wait --for=delete wd/leaving --timeout=60s')
       await kubectl.ok('delete wd leaving')

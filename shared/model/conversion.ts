@@ -1,0 +1,22 @@
+import type { ApiObject } from './object.ts'
+import type { StructuralSchema } from './schema/structural-schema.ts'
+
+/**
+ * How the objects of a kind go from one of its versions to another. All versions are converted to one and from it: the
+ * one that reconcilers read, and that objects are stored in.
+ */
+export interface Conversion {
+  readonly group: string
+  readonly kind: string
+  /** The version that objects are stored in. */
+  readonly version: string
+  /** Of the whole object, in the version that it is stored in. */
+  readonly schema: StructuralSchema
+  /**
+   * The object in another version of its kind; the same object if it is in that version. Throws CONVERSION_FAILED, with
+   * the kind, the versions and the object's name.
+   */
+  convert(object: ApiObject, version: string): ApiObject
+  /** Why it cannot be converted; undefined if it can. */
+  findFault(object: ApiObject, version: string): string | undefined
+}

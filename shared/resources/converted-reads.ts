@@ -1,0 +1,104 @@
+import type { Conversion } from '../model/conversion.ts'
+import { hasCode } from '../model/errors.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import type { ChangeFeed, ChangeBatch } from '../ports/change-feed.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+
+/** The kinds whose versions functions convert. */
+export interface Conversions {
+  /** None at all: nobody pays for them. */
+  readonly isEmpty: boolean
+  of(group: string, kind: string): Conversion | undefined
+}
+
+/** Of all that names kinds; the first that can convert one does. */
+export function collectConversions(kinds: Iterable<{ readonly conversion?: Conversion }>): Conversions {
+  const found = new Map<string, Conversion>()
+  for (const { conversion } of kinds) {
+    const name = conversion && nameOf(conversion.group, conversion.kind)
+    if (name !== undefined && !found.has(name)) found.set(name, conversion as Conversion)
+  }
+  return { isEmpty: found.size === 0, of: (group, kind) => found.get(nameOf(group, kind)) }
+}
+
+function nameOf(group: string, kind: string): string {
+  return `${group}/${kind}`
+}
+
+/**
+ * The object in the version that its kind is stored in by now. One that cannot be converted stays as it is stored: its
+ * metadata, its status and its deletion concern no version, and its reconciler is told why it stops.
+ */
+function inStoredVersion<Stored extends StoredObject>(conversions: Conversions, stored: Stored): Stored {
+  const { group, version } = parseApiVersion(stored.object.apiVersion)
+  const conversion = conversions.of(group, stored.object.kind)
+  if (conversion === undefined || conversion.version === version) return stored
+  try {
+    const object = conversion.convert(stored.object, conversion.version)
+    outdated.add(object)
+    return { ...stored, object }
+  } catch (error) {
+    if (hasCode(error, 'CONVERSION_FAILED')) return stored
+    throw error
+  }
+}
+
+/** What was read, and is stored in a version of before. */
+const outdated = new WeakSet<ApiObject>()
+
+/** Whether an object, as it was read, is stored in another version: the next write of it stores the present one. */
+export function isOutdated(object: ApiObject): boolean {
+  return outdated.has(object)
+}
+
+/** The store, which gives what is stored in older versions in the present one. It is stored so by its next write. */
+export function convertReads(store: ObjectStore, conversions: Conversions): ObjectStore {
+  if (conversions.isEmpty) return store
+  return {
+    ...store,
+    get: async (key) => {
+      const stored = await store.get(key)
+      return stored && inStoredVersion(conversions, stored)
+    },
+    list: async (query) => {
+      const page = await store.list(query)
+      if (conversions.of(query.group, query.kind) === undefined) return page
+      return { ...page, items: page.items.map((item) => inStoredVersion(conversions, item)) }
+    },
+  }
+}
+
+/** The feed of such a store. */
+export function convertFeed(feed: ChangeFeed, conversions: Conversions): ChangeFeed {
+  if (conversions.isEmpty) return feed
+  return {
+    latest: feed.latest,
+    follow: (options) => {
+      const batches = feed.follow(options)
+      const { of } = options
+      return of === undefined || conversions.of(of.group, of.kind) !== undefined
+        ? convertBatches(batches, conversions)
+        : batches
+    },
+  }
+}
+
+async function* convertBatches(
+  batches: AsyncIterable<ChangeBatch>,
+  conversions: Conversions,
+): AsyncGenerator<ChangeBatch, undefined> {
+  for await (const batch of batches) yield { ...batch, changes: convertChanges(batch.changes, conversions) }
+}
+
+/** Changes with their objects in the present version. */
+export function convertChanges<Change extends { readonly stored: StoredObject }>(
+  changes: readonly Change[],
+  conversions: Conversions,
+): readonly Change[] {
+  if (conversions.isEmpty) return changes
+  return changes.map((change) => {
+    const stored = inStoredVersion(conversions, change.stored)
+    return stored === change.stored ? change : { ...change, stored }
+  })
+}

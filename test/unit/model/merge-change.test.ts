@@ -1,0 +1,105 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../shared/model/json.ts'
+import { mergeChange } from '../../../shared/model/merge-change.ts'
+import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
+
+const keyed: StructuralSchema = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+  items: { type: 'object', properties: { name: { type: 'string' } } },
+}
+
+const cases: readonly {
+  readonly what: string
+  readonly live: Json
+  readonly from: Json
+  readonly to: Json
+  readonly schema?: StructuralSchema
+  readonly merged: Json
+}[] = [
+  { what: 'a field that changed', live: { a: 1, b: 1 }, from: { a: 1 }, to: { a: 2 }, merged: { a: 2, b: 1 } },
+  { what: 'a field that came', live: { b: 1 }, from: {}, to: { a: 2 }, merged: { b: 1, a: 2 } },
+  { what: 'a field that went', live: { a: 1, b: 1 }, from: { a: 1 }, to: {}, merged: { b: 1 } },
+  {
+    what: 'a field below',
+    live: { a: { x: 1, y: 1 } },
+    from: { a: { x: 1 } },
+    to: { a: { x: 2 } },
+    merged: { a: { x: 2, y: 1 } },
+  },
+  {
+    what: 'a field that the view guesses and the write left',
+    live: { a: 1 },
+    from: { a: 0 },
+    to: { a: 0 },
+    merged: { a: 1 },
+  },
+  {
+    what: 'items of a list that keeps its length',
+    live: [{ a: 1, b: 1 }, { a: 2 }],
+    from: [{ a: 1 }, { a: 2 }],
+    to: [{ a: 1 }, { a: 3 }],
+    merged: [{ a: 1, b: 1 }, { a: 3 }],
+  },
+  {
+    what: 'a list that grew',
+    live: [{ a: 1, b: 1 }],
+    from: [{ a: 1 }],
+    to: [{ a: 1 }, { a: 2 }],
+    merged: [{ a: 1 }, { a: 2 }],
+  },
+  {
+    what: 'a keyed list that grew at its start',
+    live: [{ name: 'a', b: 1 }],
+    from: [{ name: 'a' }],
+    to: [{ name: 'c' }, { name: 'a' }],
+    schema: keyed,
+    merged: [{ name: 'c' }, { name: 'a', b: 1 }],
+  },
+  {
+    what: 'a keyed list that lost an item',
+    live: [
+      { name: 'a', b: 1 },
+      { name: 'c', b: 2 },
+    ],
+    from: [{ name: 'a' }, { name: 'c' }],
+    to: [{ name: 'c' }],
+    schema: keyed,
+    merged: [{ name: 'c', b: 2 }],
+  },
+  { what: 'another type', live: { a: 1 }, from: { a: 1 }, to: [1], merged: [1] },
+  { what: 'a name that every object inherits', live: {}, from: {}, to: { constructor: 1 }, merged: { constructor: 1 } },
+]
+
+it.each(cases)('merges $what', ({ live, from, to, schema, merged }) => {
+  expect(mergeChange(live, [from, to], schema)).toEqual(merged)
+})
+
+const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
+const anyObject = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), anyJson) as fc.Arbitrary<JsonObject>
+
+it('changes nothing where the view did not change, whatever it shows', () => {
+  fc.assert(
+    fc.property(anyJson, anyJson, (live, view) => {
+      expect(mergeChange(live, [view, view])).toBe(live)
+    }),
+  )
+})
+
+it('is the change itself where the view shows all', () => {
+  fc.assert(
+    fc.property(anyObject, anyObject, (from, to) => {
+      expect(mergeChange(from, [from, to])).toEqual(to)
+    }),
+  )
+})
+
+it('keeps what the view does not show', () => {
+  fc.assert(
+    fc.property(anyObject, anyObject, anyJson, (from, to, hidden) => {
+      expect(mergeChange({ ...from, hidden }, [from, to])).toEqual({ ...to, hidden })
+    }),
+  )
+})
