@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { isLong } from './test/support/strength.ts'
 
 /**
  * Tests that start processes or servers, or wait for real time: they mostly wait, so that many run at once, each file
@@ -13,6 +14,9 @@ const system = [
   'test/infra/{package,shipped}.test.ts',
   'test/types/compiling.test.ts',
 ]
+
+/** Files that the short form leaves out, for what they cost. */
+const long = isLong ? [] : ['**/*.long.test.ts']
 
 /** Benches, chaos and the long form of the simulator are programs of their own: none of them is part of `npm test`. */
 export default defineConfig({
@@ -31,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['{test,examples}/**/*.test.ts'],
-          exclude: system,
+          exclude: [...system, ...long],
           pool: 'threads',
           isolate: false,
           maxWorkers: 2,
@@ -43,6 +47,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: system,
+          exclude: long,
           pool: 'forks',
           isolate: false,
           maxWorkers: 4,

@@ -11,6 +11,7 @@ const alarmEmail = readContext('alarmEmail')
 const subnetGroup = readContext('rdsSubnetGroup')
 const securityGroups = readContext('rdsSecurityGroups')?.split(',')
 const sharedConcurrency = readContext('sharedConcurrency')
+const relaysPerShard = readContext('relaysPerShard')
 const vpcId = readContext('vpc')
 const subnetIds = readContext('subnets')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
@@ -18,6 +19,7 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   issuers: issuer === undefined ? [] : [{ issuer, audience: readContext('audience') ?? 'setpoint' }],
   disposable: readContext('disposable') === 'true',
   ...(sharedConcurrency !== undefined && { sharedConcurrency: Number(sharedConcurrency) }),
+  ...(relaysPerShard !== undefined && { relaysPerShard: Number(relaysPerShard) }),
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: {
     ...(subnetGroup !== undefined && { subnetGroup }),

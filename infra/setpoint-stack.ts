@@ -24,6 +24,8 @@ export interface SetpointStackProps extends StackProps {
   readonly disposable: boolean
   /** How many objects of the reconcilers that share a function run at once. Default: 10. */
   readonly sharedConcurrency?: number
+  /** How many batches of each shard of the stream are relayed at once. Default: 1. */
+  readonly relaysPerShard?: number
 }
 
 export interface DatabasePlace {
@@ -48,6 +50,7 @@ export class SetpointStack extends Stack {
       adminPrincipals: props.adminPrincipals,
       issuers: props.issuers,
       ...(props.sharedConcurrency !== undefined && { sharedConcurrency: props.sharedConcurrency }),
+      ...(props.relaysPerShard !== undefined && { relaysPerShard: props.relaysPerShard }),
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     const dumps = new DumpArchive(this, 'Dumps')

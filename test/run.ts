@@ -3,14 +3,14 @@
  * the last line is `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a
  * test and a skip without a reason count as failed. Exits 1 if anything failed.
  *
- * `npm run test:long` (`--long`) leaves nothing out: tests that the short form skips for what they cost, and five times
- * the seeds and the runs of properties (test/support/strength.ts).
+ * `npm run test:long` (`--long`) leaves nothing out: files named `*.long.test.ts`, tests that the short form skips for
+ * what they cost, and ten times the seeds and the runs of properties (test/support/strength.ts).
  *
  * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -74,6 +74,8 @@ function report({ tests, troubles }: TestRun, failedChecks: number): number {
   for (const trouble of troubles) console.log(`FAILED ${trouble}`)
   for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason ?? 'without a reason'))
     console.log(`skipped: ${some[0]?.fullName}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
+  const left = isLong ? 0 : globSync('test/**/*.long.test.ts', { cwd: root }).length
+  if (left > 0) console.log(`left out: ${left} files: npm run test:long`)
   const withoutReason = skipped.filter(({ reason }) => reason === undefined).length
   const failed = failedChecks + troubles.length + inState('failed').length + withoutReason
   console.log(`${inState('passed').length} passed, ${failed} failed, ${skipped.length} skipped`)
@@ -81,8 +83,8 @@ function report({ tests, troubles }: TestRun, failedChecks: number): number {
 }
 
 const args = process.argv.slice(2)
-const isLong = args.includes('--long')
 const filters = args.filter((arg) => arg !== '--long')
+const isLong = filters.length < args.length || filters.some((filter) => filter.includes('.long.'))
 if (filters.some((filter) => filter.startsWith('-'))) {
   console.log('usage: npm test -- [--long] [path …]')
   process.exit(filters.includes('--help') ? 0 : 1)

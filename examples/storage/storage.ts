@@ -1,12 +1,9 @@
 import * as z from 'zod'
 import { defineKind, defineReconciler, done, type Controller } from 'setpoint'
 
-/**
- * The CronJob of batch/v1, as far as a policy declares it, in a group of its own: a definition's group has a dot, as in
- * Kubernetes. Nothing here runs containers.
- */
+/** The CronJob of batch/v1, as far as a policy declares it. Nothing here runs containers. */
 export const CronJob = defineKind({
-  group: 'batch.example.com',
+  group: 'batch',
   version: 'v1',
   kind: 'CronJob',
   spec: z.object({
@@ -24,23 +21,25 @@ export const CronJob = defineKind({
     }),
   }),
   status: z.object({ lastScheduleTime: z.string() }).partial(),
+  columns: [
+    { name: 'Schedule', type: 'string', jsonPath: '.spec.schedule' },
+    { name: 'Suspend', type: 'boolean', jsonPath: '.spec.suspend' },
+  ],
 })
 
 export const BackupPolicy = defineKind({
   group: 'storage.example.com',
   version: 'v1alpha1',
   kind: 'BackupPolicy',
+  plural: 'backuppolicies',
   spec: z.object({
     schedule: z.string(),
     retentionDays: z.number().int().min(1).max(365).default(30),
     suspended: z.boolean().default(false),
     targets: z.array(z.object({ namespace: z.string() })).min(1),
   }),
-  status: z.object({ lastScheduleTime: z.string() }).partial(),
-  columns: [
-    { name: 'Schedule', type: 'string', jsonPath: '.spec.schedule' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-  ],
+  status: z.object({ lastScheduleTime: z.string().nullable() }),
+  columns: [{ name: 'Schedule', type: 'string', jsonPath: '.spec.schedule' }],
 })
 
 export const backupPolicies: Controller = defineReconciler(BackupPolicy, {
@@ -60,6 +59,7 @@ export const backupPolicies: Controller = defineReconciler(BackupPolicy, {
       },
     })
     const reason = spec.suspended ? 'Suspended' : 'CronJobCreated'
-    return done({ status: cronJob.status ?? {}, conditions: { Ready: { status: 'True', reason } } })
+    const lastScheduleTime = cronJob.status?.lastScheduleTime ?? null
+    return done({ status: { lastScheduleTime }, conditions: { Ready: { status: 'True', reason } } })
   },
 })

@@ -1,7 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { OperatingError } from '../../shared/index.ts'
+
+/** What kubectl prints when it is called with these words, and given this input. */
+export type AskKubectl = (args: readonly string[], input?: string) => Promise<string>
 
 /** Without KUBECONFIG the control plane is asked whose data directory is here. */
 const here = join('.setpoint', 'kubeconfig')
@@ -10,18 +15,21 @@ const here = join('.setpoint', 'kubeconfig')
  * What kubectl prints, which knows how to sign in to each control plane. Its own message is the error, since it says
  * what to do.
  */
-export function askKubectl(args: readonly string[], input = ''): string {
+export async function askKubectl(args: readonly string[], input = ''): Promise<string> {
   const isHere = !process.env['KUBECONFIG'] && existsSync(here)
   const env = isHere ? { ...process.env, KUBECONFIG: here } : process.env
-  const { status, stdout, stderr, error } = spawnSync('kubectl', args, {
-    env,
-    input,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
+  const kubectl = spawn('kubectl', args, { env, stdio: 'pipe' })
+  // It need not read all of its input.
+  kubectl.stdin.on('error', () => {})
+  kubectl.stdin.end(input)
+  const closed = once(kubectl, 'close').catch((error: unknown) => {
+    throw new OperatingError(
+      'UNAVAILABLE',
+      `kubectl does not run (${(error as Error).message}): install it, or set PATH`,
+    )
   })
-  if (error !== undefined)
-    throw new OperatingError('UNAVAILABLE', `kubectl does not run (${error.message}): install it, or set PATH`)
-  if (status === 0) return stdout
+  const [[code], stdout, stderr] = await Promise.all([closed, text(kubectl.stdout), text(kubectl.stderr)])
+  if (code === 0) return stdout
   // The last line is for people; those before it are kubectl's own log.
   throw new OperatingError('UNAVAILABLE', `kubectl ${args.slice(0, 2).join(' ')}: ${stderr.trim().split('\n').at(-1)}`)
 }

@@ -1,63 +1,63 @@
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
-import { askKubectl } from './ask-kubectl.ts'
+import type { AskKubectl } from './ask-kubectl.ts'
 import { formatLogs, formatRuns, parseRuns } from './past-runs.ts'
 
 /** Commands that ask a running control plane, here or on AWS. */
 
 /** `setpoint explain KIND/NAME`. */
-export async function explainObject(args: readonly string[]): Promise<void> {
+export async function explainObject(args: readonly string[], ask: AskKubectl): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
   const what = expectOne(positionals, 'setpoint explain KIND/NAME')
-  process.stdout.write(askKubectl(['get', '--raw', `${findPath(what, values.namespace)}/explain`]))
+  process.stdout.write(await ask(['get', '--raw', `${await findPath(what, values.namespace, ask)}/explain`]))
 }
 
 /** `setpoint doctor`. */
-export async function printDoctor(args: readonly string[]): Promise<void> {
+export async function printDoctor(args: readonly string[], ask: AskKubectl): Promise<void> {
   if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint doctor, and nothing after it')
-  process.stdout.write(askKubectl(['get', '--raw', '/doctor']))
+  process.stdout.write(await ask(['get', '--raw', '/doctor']))
 }
 
 /** `setpoint get-queue`. */
-export async function printQueue(args: readonly string[]): Promise<void> {
+export async function printQueue(args: readonly string[], ask: AskKubectl): Promise<void> {
   if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint get-queue, and nothing after it')
-  process.stdout.write(askKubectl(['get', '--raw', '/queue']))
+  process.stdout.write(await ask(['get', '--raw', '/queue']))
 }
 
 /** `setpoint log-level`, which tells it, or with a level, which sets it. */
-export async function setLogLevel([level, ...more]: readonly string[]): Promise<void> {
+export async function setLogLevel([level, ...more]: readonly string[], ask: AskKubectl): Promise<void> {
   if (more.length > 0)
     throw new OperatingError('BAD_REQUEST', 'type setpoint log-level, or setpoint log-level debug, info, warn or error')
   const told =
     level === undefined
-      ? askKubectl(['get', '--raw', '/log-level'])
-      : askKubectl(['create', '--raw', '/log-level', '-f', '-'], JSON.stringify(level))
+      ? await ask(['get', '--raw', '/log-level'])
+      : await ask(['create', '--raw', '/log-level', '-f', '-'], JSON.stringify(level))
   process.stdout.write(told)
 }
 
 /** `setpoint runs KIND/NAME`: the last runs of an object, oldest first. */
-export async function printRuns(args: readonly string[]): Promise<void> {
+export async function printRuns(args: readonly string[], ask: AskKubectl): Promise<void> {
   const flags = { namespace, output: { type: 'string', short: 'o', default: 'table' } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
   if (values.output !== 'table' && values.output !== 'json')
     throw new OperatingError('BAD_REQUEST', 'type -o json, or leave it out for a table')
-  const text = readRuns(expectOne(positionals, 'setpoint runs KIND/NAME'), values.namespace)
+  const text = await readRuns(expectOne(positionals, 'setpoint runs KIND/NAME'), values.namespace, ask)
   process.stdout.write(values.output === 'json' ? `${text}\n` : formatRuns(parseRuns(text)))
 }
 
 /** `setpoint logs KIND/NAME`: what these runs said. */
-export async function printLogs(args: readonly string[]): Promise<void> {
+export async function printLogs(args: readonly string[], ask: AskKubectl): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
-  const runs = readRuns(expectOne(positionals, 'setpoint logs KIND/NAME'), values.namespace)
+  const runs = await readRuns(expectOne(positionals, 'setpoint logs KIND/NAME'), values.namespace, ask)
   process.stdout.write(formatLogs(parseRuns(runs)))
 }
 
-function readRuns(what: string, given: string | undefined): string {
-  return askKubectl(['get', '--raw', `${findPath(what, given)}/runs`])
+async function readRuns(what: string, given: string | undefined, ask: AskKubectl): Promise<string> {
+  return ask(['get', '--raw', `${await findPath(what, given, ask)}/runs`])
 }
 
 /** `setpoint reconcile KIND/NAME`, or `--all KIND`: by an annotation, which always runs an object. */
-export async function requestRuns(args: readonly string[]): Promise<void> {
+export async function requestRuns(args: readonly string[], ask: AskKubectl): Promise<void> {
   const flags = { namespace, all: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
   const usage = 'setpoint reconcile KIND/NAME, or setpoint reconcile --all KIND'
@@ -66,7 +66,7 @@ export async function requestRuns(args: readonly string[]): Promise<void> {
   const requested = `setpoint.dev/reconcile-requested-at=${new Date().toISOString()}`
   const all = values.all ? ['--all'] : []
   process.stdout.write(
-    askKubectl(['annotate', what, requested, '--overwrite', ...all, ...inNamespace(values.namespace)]),
+    await ask(['annotate', what, requested, '--overwrite', ...all, ...inNamespace(values.namespace)]),
   )
 }
 
@@ -82,13 +82,13 @@ function inNamespace(given: string | undefined): readonly string[] {
 }
 
 /** The path of an object in the API: kubectl resolves the words, and discovery has the plural of its kind. */
-function findPath(what: string, given: string | undefined): string {
+async function findPath(what: string, given: string | undefined, ask: AskKubectl): Promise<string> {
   const { apiVersion, kind, metadata } = JSON.parse(
-    askKubectl(['get', what, '-o', 'json', ...inNamespace(given)]),
+    await ask(['get', what, '-o', 'json', ...inNamespace(given)]),
   ) as Found
   if (kind === 'List') throw new OperatingError('BAD_REQUEST', `${what} are many: name one, as KIND/NAME`)
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
-  const { resources } = JSON.parse(askKubectl(['get', '--raw', root])) as Discovered
+  const { resources } = JSON.parse(await ask(['get', '--raw', root])) as Discovered
   const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name
   if (plural === undefined) throw new OperatingError('NOT_FOUND', `${root} has no resource for the kind ${kind}`)
   const scope = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`

@@ -1,10 +1,11 @@
 import { OperatingError } from '../../shared/index.ts'
+import { askKubectl, type AskKubectl } from './ask-kubectl.ts'
 
 /** One command: what comes after its name, what it is for, and what it does. */
 interface Command {
   readonly usage: string
   readonly summary: string
-  readonly run: (args: readonly string[]) => Promise<void>
+  readonly run: (args: readonly string[], ask: AskKubectl) => Promise<void>
 }
 
 /** Each is loaded when it is called: the start of a control plane takes no code of the others. */
@@ -32,42 +33,42 @@ const commands: Readonly<Record<string, Command>> = {
   explain: {
     usage: 'KIND/NAME [-n namespace]',
     summary: 'say what the control plane knows about an object, and what comes next for it',
-    run: async (args) => (await import('./ask-plane.ts')).explainObject(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).explainObject(args, ask),
   },
   doctor: {
     usage: '',
     summary: 'check each controller of a control plane against good practice',
-    run: async (args) => (await import('./ask-plane.ts')).printDoctor(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printDoctor(args, ask),
   },
   reconcile: {
     usage: 'KIND/NAME | --all KIND [-n namespace]',
     summary: 'run objects now, whatever they wait for',
-    run: async (args) => (await import('./ask-plane.ts')).requestRuns(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).requestRuns(args, ask),
   },
   runs: {
     usage: 'KIND/NAME [-n namespace] [-o json]',
     summary: 'list the last runs of an object: why, how long, how it went',
-    run: async (args) => (await import('./ask-plane.ts')).printRuns(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printRuns(args, ask),
   },
   logs: {
     usage: 'KIND/NAME [-n namespace]',
     summary: 'print what the last runs of an object logged',
-    run: async (args) => (await import('./ask-plane.ts')).printLogs(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printLogs(args, ask),
   },
   'get-queue': {
     usage: '',
     summary: 'list the objects that run, or wait in a queue for their run',
-    run: async (args) => (await import('./ask-plane.ts')).printQueue(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printQueue(args, ask),
   },
   'log-level': {
     usage: '[debug | info | warn | error]',
     summary: 'tell the log level of a control plane on one machine, or set it until its end',
-    run: async (args) => (await import('./ask-plane.ts')).setLogLevel(args),
+    run: async (args, ask) => (await import('./ask-plane.ts')).setLogLevel(args, ask),
   },
   migrate: {
     usage: '--dry-run [entry]',
     summary: 'say what the schemas of your reconcilers would mean for the objects that are stored',
-    run: async (args) => (await import('./migrate.ts')).runMigrate(args),
+    run: async (args, ask) => (await import('./migrate.ts')).runMigrate(args, ask),
   },
   backup: {
     usage: 'FILE [--data-dir .setpoint]',
@@ -102,14 +103,17 @@ const commands: Readonly<Record<string, Command>> = {
 }
 
 /** Runs the command that the words name. Ends the process with 1 after a mistake. */
-export async function callCommand([name = '--help', ...args]: readonly string[]): Promise<void> {
+export async function callCommand(
+  [name = '--help', ...args]: readonly string[],
+  ask: AskKubectl = askKubectl,
+): Promise<void> {
   try {
     if (name === '--help' || name === '-h' || name === 'help') return printHelp()
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command === undefined)
       throw new OperatingError('BAD_REQUEST', `there is no command ${name}: type setpoint --help`)
     if (name !== 'start' && args.some((arg) => arg === '--help' || arg === '-h')) return printUsage(name, command)
-    await command.run(args)
+    await command.run(args, ask)
   } catch (error) {
     if (!isMistake(error)) throw error
     process.stderr.write(`setpoint: ${error.message}\n`)

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
 import { OperatingError, type Controller } from '../../shared/index.ts'
 import { reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
-import { askKubectl } from './ask-kubectl.ts'
+import type { AskKubectl } from './ask-kubectl.ts'
 import { findEntry, loadReconcilers } from './entry.ts'
 
 /**
  * `setpoint migrate --dry-run [entry]`: what the schemas of these reconcilers would mean for the objects of a control
  * plane that runs. Changes nothing; ends with 1 if some object would not fit.
  */
-export async function runMigrate(args: readonly string[]): Promise<void> {
+export async function runMigrate(args: readonly string[], ask: AskKubectl): Promise<void> {
   const options = { 'dry-run': { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   if (!values['dry-run'] || positionals.length > 1)
@@ -16,7 +16,8 @@ export async function runMigrate(args: readonly string[]): Promise<void> {
       'BAD_REQUEST',
       'type setpoint migrate --dry-run [entry]; a start itself brings the schemas',
     )
-  const reports = (await loadReconcilers(findEntry(positionals[0]))).map((controller) => tellKind(controller))
+  const controllers = await loadReconcilers(findEntry(positionals[0]))
+  const reports = await Promise.all(controllers.map((controller) => tellKind(controller, ask)))
   process.stdout.write(reports.map(({ text }) => text).join('\n'))
   if (reports.some(({ invalid }) => invalid > 0)) process.exitCode = 1
 }
@@ -26,12 +27,12 @@ interface Told {
   readonly invalid: number
 }
 
-function tellKind({ kind }: Controller): Told {
+async function tellKind({ kind }: Controller, ask: AskKubectl): Promise<Told> {
   const name = kind.definition?.metadata.name
   if (name === undefined) return { text: `${kind.kind}: defined elsewhere\n`, invalid: 0 }
-  const stored = askKubectl(['get', 'customresourcedefinition', name, '--ignore-not-found', '-o', 'json'])
+  const stored = await ask(['get', 'customresourcedefinition', name, '--ignore-not-found', '-o', 'json'])
   if (stored.trim() === '') return { text: `${name}: new\n`, invalid: 0 }
-  const { items } = JSON.parse(askKubectl(['get', name, '--all-namespaces', '-o', 'json']))
+  const { items } = JSON.parse(await ask(['get', name, '--all-namespaces', '-o', 'json']))
   const report = reportSchemaChange(kind, JSON.parse(stored), items)
   if (report === undefined) return { text: `${name}: unchanged, ${countOf(items.length)}\n`, invalid: 0 }
   const { changes, objects, invalid, examples, advice } = report

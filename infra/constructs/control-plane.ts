@@ -70,6 +70,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly sharedConcurrency?: number
   /**
+   * How many batches of a hundred changes of each shard of the table's stream are relayed at once, from 1 to 10. A new
+   * table has four shards, and a new account may run ten functions at once.
+   * @default 1
+   */
+  readonly relaysPerShard?: number
+  /**
    * Who is told when something has to be looked at.
    * @default - a new topic, `alarmTopic`, to subscribe to
    */
@@ -145,7 +151,11 @@ export class ControlPlane extends Construct {
     this.functions.relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
     // Of the control plane's own loops: their wake-ups are sent once more.
     this.functions.deadLetters.allow(['sqs:SendMessage'], [this.systemQueue.queue.queueArn])
-    this.relay = new Relay(this, 'Relay', { table: this.table, worker: this.functions.relay })
+    this.relay = new Relay(this, 'Relay', {
+      table: this.table,
+      worker: this.functions.relay,
+      perShard: props.relaysPerShard ?? 1,
+    })
     this.systemQueue.feed(this.functions.system, feedingOf({ concurrency: this.sharedConcurrency }))
     this.systemQueue.feedDead(this.functions.deadLetters)
     this.connect(this.systemQueue)
@@ -234,7 +244,10 @@ export class ControlPlane extends Construct {
       api: create('ApiFunction', planeFunctions.api),
       authorizer: create('Authorizer', { ...planeFunctions.authorizer, environment: this.whoMay() }),
       relay: create('RelayFunction', planeFunctions.relay),
-      resync: create('Resync', planeFunctions.resync),
+      resync: create('Resync', {
+        ...planeFunctions.resync,
+        environment: { SETPOINT_SHARED_CONCURRENCY: String(this.sharedConcurrency) },
+      }),
       deadLetters: create('DeadLetters', planeFunctions.deadLetters),
       removal: create('RemovalFunction', planeFunctions.removal),
       system: create('SystemFunction', planeFunctions.system),

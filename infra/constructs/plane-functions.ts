@@ -35,7 +35,7 @@ const readAndWrite = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']
 /** Runs control loops, a controller's or the control plane's own. */
 export const loopRunner = { handler: 'reconcile', access: { actions: readAndWrite, indexes: [] } } as const
 
-/** `test/infra/permissions.test.ts` holds the access of each against what it really asks. */
+/** `test/infra/permissions.long.test.ts` holds the access of each against what it really asks. */
 export const planeFunctions = {
   api: {
     handler: 'api',
@@ -60,6 +60,8 @@ export const planeFunctions = {
     handler: 'resync',
     description: 'The tick of each minute: timers that are due, and the resync',
     timeout: Duration.seconds(55),
+    // It waits more than it works.
+    memorySize: 256,
     access: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['due', 'wheel'] },
   },
   deadLetters: {

@@ -9,6 +9,8 @@ import type { ControlFunction } from './control-function.ts'
 export interface RelayProps {
   readonly table: dynamodb.Table
   readonly worker: ControlFunction
+  /** Invocations for each shard at once, 1 to 10. */
+  readonly perShard: number
 }
 
 /**
@@ -20,7 +22,7 @@ export class Relay extends Construct {
   /** Where Lambda says which records it gave up. The sweep for repairs finds what they were about. */
   readonly failures: sqs.Queue
 
-  constructor(scope: Construct, id: string, { table, worker }: RelayProps) {
+  constructor(scope: Construct, id: string, { table, worker, perShard }: RelayProps) {
     super(scope, id)
     const { tableStreamArn } = table
     if (tableStreamArn === undefined) throw new Error('the table has no stream')
@@ -41,8 +43,7 @@ export class Relay extends Construct {
       // From the latest record on, changes made while the mapping is created would be missed.
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: 100,
-      // One invocation for each shard, of which a new table has four: a new account may run ten functions at once.
-      parallelizationFactor: 1,
+      parallelizationFactor: perShard,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       retryAttempts: 10,

@@ -14,7 +14,7 @@ import { requireAllowed } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
-import { emptyKinds } from './empty-kinds.ts'
+import { emptyKinds, withEmptyKinds } from './empty-kinds.ts'
 import {
   errorFields,
   toOperatingError,
@@ -148,16 +148,18 @@ async function requireUser(request: HttpRequest, authenticate: Authenticator): P
   return user
 }
 
-const unstored: readonly ServedKind[] = [...emptyKinds, ...reviewKinds]
-
 /**
  * The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND.
  */
 async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<ServedKind> {
+  const isNamed = ({ group, version, plural }: ServedKind): boolean =>
+    plural === info.resource && group === info.group && version === info.version
+  // A miss of the catalog reads the definitions again: requests for empty kinds shall not.
   const kind =
-    unstored.find(
-      ({ group, version, plural }) => plural === info.resource && group === info.group && version === info.version,
-    ) ?? (await catalog.byPlural(info.group, info.version, info.resource))
+    reviewKinds.find(isNamed) ??
+    (emptyKinds.some(isNamed)
+      ? withEmptyKinds(await catalog.all()).find(isNamed)
+      : await catalog.byPlural(info.group, info.version, info.resource))
   if (kind === undefined) throw noSuchResource(info)
   if (!standsThere(kind, info)) throw notThere(kind)
   if (info.subresource === '') {

@@ -2,7 +2,8 @@ import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 
 /**
  * Kinds of a cluster that clients read though nothing of them can be here: `kubectl cluster-info` lists Services, and
- * `kubectl apply --prune` lists all that it would delete. Of each there are none, and none can be made.
+ * `kubectl apply --prune` lists all that it would delete. Of each there are none, and none can be made, until
+ * a definition brings the kind.
  */
 export const emptyKinds: readonly ServedKind[] = [
   emptyKind('', 'Service', 'services', { shortNames: ['svc'] }),
@@ -23,4 +24,14 @@ export const emptyKinds: readonly ServedKind[] = [
 
 function emptyKind(group: string, kind: string, plural: string, parts: Partial<ServedKind>): ServedKind {
   return defineBuiltInKind({ group, kind, plural, namespaced: true, schema: { type: 'object' }, ...parts })
+}
+
+/** These kinds, and after them the empty ones whose place none of them has taken. */
+export function withEmptyKinds(kinds: readonly ServedKind[]): readonly ServedKind[] {
+  const taken = new Set(kinds.map(pathName))
+  return [...kinds, ...emptyKinds.filter((kind) => !taken.has(pathName(kind)))]
+}
+
+function pathName({ group, version, plural }: Pick<ServedKind, 'group' | 'version' | 'plural'>): string {
+  return `${group}/${version}/${plural}`
 }

@@ -6,7 +6,7 @@ import { aggregateDiscovery, type DiscoveryVersion } from './discovery/aggregate
 import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
 import { coreVersions, groupDocument, groupList, resourceList } from './discovery/legacy.ts'
 import { versionDocument } from './discovery/version.ts'
-import { emptyKinds } from './empty-kinds.ts'
+import { withEmptyKinds } from './empty-kinds.ts'
 import { noSuchPath } from './failure.ts'
 import { hashContent, openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
 import { openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
@@ -25,7 +25,7 @@ export function createPathHandler({
   pages,
   operations = new Map(),
 }: Pick<ApiServices, 'catalog' | 'version' | 'pages' | 'operations'>): PathHandler {
-  const served = deriveFromKinds(catalog, (kinds) => groupVersions([...kinds, ...emptyKinds, ...reviewKinds]))
+  const served = deriveFromKinds(catalog, (kinds) => groupVersions([...withEmptyKinds(kinds), ...reviewKinds]))
   const schemas = deriveFromKinds(catalog, (kinds) =>
     openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
   )

@@ -1,17 +1,21 @@
 import { OperatingError } from '../model/errors.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import { isObject } from '../model/json.ts'
+import { isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
 /**
  * A strategic merge patch of a built-in kind as the JSON merge patch that does the same. kubectl's client-side apply
  * and `edit` send one for the kinds it was compiled with, and know no other way. It differs from a JSON merge patch in
- * its directives (`$patch` and the like) and in lists that merge by key: a patch with either is refused, as is every
- * one of a custom kind, which Kubernetes refuses too. Throws UNSUPPORTED_MEDIA_TYPE.
+ * its directives (`$patch` and the like) and in lists that merge by key: a patch with either is refused. A kind that a
+ * definition brings takes one only in a group of Kubernetes itself, where kubectl is compiled with the kind; Kubernetes
+ * refuses it for all others too. Throws UNSUPPORTED_MEDIA_TYPE.
  */
 export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObject {
-  if (!kind.builtIn) throw patchRefusal('kinds defined by a CustomResourceDefinition do not support it')
-  const listField = mergesByKey(patch, '')
+  if (!kind.builtIn && !isKubernetesGroup(kind.group))
+    throw patchRefusal('kinds defined by a CustomResourceDefinition do not support it')
+  const mergesList = kind.builtIn ? (field: string) => mergedLists.includes(field) : mayMergeList
+  const listField = mergesByKey(patch, '', mergesList)
   if (listField !== undefined)
     throw patchRefusal(`it is supported only where it equals a JSON merge patch, and ${listField} is not such a field`)
   return patch
@@ -33,12 +37,19 @@ const mergedLists: readonly string[] = [
   'status.conditions',
 ]
 
-function mergesByKey(value: Json | undefined, path: string): string | undefined {
+/** A definition does not say which lists the client takes to merge by key: lists of values such as arguments do not. */
+function mayMergeList(field: string, value: Json | undefined): boolean {
+  return mergedLists.includes(field) || (Array.isArray(value) && value.some(isObject))
+}
+
+type MergesList = (field: string, value: Json | undefined) => boolean
+
+function mergesByKey(value: Json | undefined, path: string, mergesList: MergesList): string | undefined {
   if (!isObject(value)) return undefined
   for (const name in value) {
     const field = path === '' ? name : `${path}.${name}`
-    if (name.startsWith('$') || (mergedLists.includes(field) && value[name] !== null)) return field
-    const inner = mergesByKey(value[name], field)
+    if (name.startsWith('$') || (value[name] !== null && mergesList(field, value[name]))) return field
+    const inner = mergesByKey(value[name], field, mergesList)
     if (inner !== undefined) return inner
   }
   return undefined

@@ -20,8 +20,11 @@ export interface ObjectIndex {
   /** Replaces what `referrer` refers to. Ends by itself when the referrer is removed. */
   setReferences(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void>
 
-  /** Objects of a kind that want to run (`dueAtMs` of their engine state) at or before `untilMs`, earliest first. */
-  due(kind: KindName, untilMs: number, limit: number): Promise<readonly DueTimer[]>
+  /**
+   * Objects of a kind that want to run (`dueAtMs` of their engine state) at or before `untilMs`, earliest first; with
+   * `fromMs`, none that want to run before it.
+   */
+  due(kind: KindName, untilMs: number, limit: number, fromMs?: number): Promise<readonly DueTimer[]>
 
   /** Keys of one kind on the slots `from` (inclusive) to `to` (exclusive) of the resync wheel, see model/wheel.ts. */
   onWheel(kind: KindName, from: number, to: number): Promise<readonly ObjectKey[]>

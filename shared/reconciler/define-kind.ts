@@ -4,6 +4,7 @@ import type { Conversion } from '../model/conversion.ts'
 import { createConversion, type Convert } from '../model/create-conversion.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../model/custom-resource-definition.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
+import { approvalAnnotation, isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
@@ -35,7 +36,7 @@ function definitionOf(
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, ...(isKubernetesGroup(group) && { annotations: unapproved }) },
     spec: {
       group,
       scope,
@@ -54,6 +55,9 @@ function definitionOf(
     },
   }
 }
+
+/** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */
+const unapproved = { [approvalAnnotation]: 'unapproved, brought by a reconciler' }
 
 function olderPart(
   { version: name, served = true, deprecated = false, ...version }: OlderVersion,

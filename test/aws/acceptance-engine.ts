@@ -142,7 +142,11 @@ async function startAwsCore(options: LocalCoreOptions, reserve: Reserve, state: 
   const budget = options.retryBudget && { retryBudget: createSharedRetryBudget(options.retryBudget, reserve) }
   const engine: QueueServices = { ...services, queueOf, ...budget }
   const stop = new AbortController()
-  const tick = createTick({ ...engine, depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0 })
+  const tick = createTick({
+    ...engine,
+    depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0,
+    capacityOf: ({ name }) => ({ queue: name, concurrency: 10 }),
+  })
   await tick()
   const running = [
     serveStream(engine, state, stop.signal),

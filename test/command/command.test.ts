@@ -5,12 +5,14 @@ import { appDependencies, completeManifest } from '../../functions/command/init/
 import { openApiClient, type ApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
-import { runProgram, startProgram, type Ended, type Program } from '../support/program.ts'
-import { longOnly } from '../support/strength.ts'
+import { runProgram, startProgram, type Program } from '../support/program.ts'
+import { inProcesses, setpointIn, type StartedPlane } from '../support/setpoint-command.ts'
+import { isLong, longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const directory = temporaryDirectory('command')
 const main = join(root, 'functions/command/main.ts')
+const setpoint = (cwd: string, ...args: readonly string[]) => setpointIn(cwd).call(...args)
 afterAll(() => directory[Symbol.dispose]())
 
 /** A directory of somebody's own, where `setpoint` and what apps need are installed. */
@@ -24,9 +26,6 @@ function makeApp(name: string): string {
   return app
 }
 
-const setpoint = (cwd: string, ...args: readonly string[]): Promise<Ended> =>
-  runProgram(process.execPath, [main, ...args], { cwd })
-
 async function expectMistake(cwd: string, args: readonly string[], message: string): Promise<void> {
   const ended = await setpoint(cwd, ...args)
   expect(ended).toMatchObject({ code: 1, stdout: '' })
@@ -38,7 +37,7 @@ describe('setpoint', () => {
   const empty = makeApp('empty')
 
   it('says what it can do, and each of its commands what comes after it', async () => {
-    const { code, stdout } = await setpoint(empty, '--help')
+    const { code, stdout } = await inProcesses(empty).call('--help')
     expect(code).toBe(0)
     const names = [...stdout.matchAll(/^ {2}([a-z-]+) {2}/gm)].map(([, name = '']) => name)
     expect(names).toEqual([
@@ -61,7 +60,7 @@ describe('setpoint', () => {
       'token',
       'completion',
     ])
-    for (const name of names)
+    for (const name of names.filter((one) => one !== 'start'))
       expect(await setpoint(empty, name, '--help')).toMatchObject({
         code: 0,
         stdout: expect.stringContaining(`usage: setpoint ${name}`),
@@ -74,7 +73,7 @@ describe('setpoint', () => {
       ['dev'],
       'this directory has no reconcilers.ts: name the module that exports your reconcilers, or type setpoint init',
     ],
-    [['start', 'nowhere'], 'nowhere has no reconcilers.ts'],
+    [['dev', 'nowhere'], 'nowhere has no reconcilers.ts'],
     [['dev', '--prot', '1'], '--prot'],
     [['init', 'DnsRecord'], 'type setpoint init example.dev/v1/DnsRecord'],
     [['init', 'example.dev/1/A'], 'version "1" is none'],
@@ -83,6 +82,12 @@ describe('setpoint', () => {
     [['doctor', 'now'], 'type setpoint doctor, and nothing after it'],
   ])('refuses %j in a line', async (args, message) => {
     await expectMistake(empty, args, message)
+  })
+
+  it('start says in a process of its own what comes after it, and what it does not find', longOnly, async () => {
+    const { call } = inProcesses(empty)
+    expect(await call('start', '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('usage:') })
+    expect(await call('start', 'nowhere')).toMatchObject({ code: 1, stderr: expect.stringContaining('nowhere has no') })
   })
 
   it('checks a data directory', async () => {
@@ -98,7 +103,7 @@ describe('setpoint', () => {
 
 describe('setpoint init', () => {
   const app = makeApp('greetings')
-  let written: Ended
+  let written: Awaited<ReturnType<typeof setpoint>>
   beforeAll(async () => {
     writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'mine', scripts: { lint: 'x' }, license: 'MIT' }))
     written = await setpoint(app, 'init')
@@ -154,7 +159,7 @@ describe('setpoint init', () => {
 /** A compiler and a process that start take their time where other tests run. */
 const long = { timeout: 120_000 }
 
-describe('setpoint dev', { timeout: 400_000 }, () => {
+describe('setpoint dev', { ...longOnly, timeout: 400_000 }, () => {
   const app = makeApp('developed')
   let program: Program
   let client: ApiClient
@@ -205,7 +210,7 @@ describe('setpoint dev', { timeout: 400_000 }, () => {
     await expect.poll(message).toBe('hi!')
   })
 
-  it('tells a type error, and a file that cannot be loaded, and goes on when it is mended', longOnly, async () => {
+  it('tells a type error, and a file that cannot be loaded, and goes on when it is mended', async () => {
     edit('${spec.message}!', '${spec.massage}!')
     await expect.poll(() => program.stderr, long).toMatch(/types: greeting\/reconciler.ts.* error TS/)
     edit('export const', 'export export const')
@@ -237,20 +242,17 @@ it('setpoint dev ends when the npm that runs it is killed', { ...longOnly, timeo
   await expect.poll(health, { timeout: 60_000 }).toContain('nobody answers')
 })
 
-const [kubectl] = await findKubectls()
+const lacksKubectl = isLong && (await findKubectls()).length === 0
 
-describe.skipIf(kubectl === undefined)(
+describe.skipIf(lacksKubectl)(
   'setpoint start, asked with kubectl',
   { meta: { skipped: noKubectl }, timeout: 240_000 },
   () => {
-    let program: Program
+    let plane: StartedPlane
     const cwd = join(directory.path, 'started')
     beforeAll(async () => {
       mkdirSync(cwd)
-      program = await startProgram(process.execPath, [main, 'start', join(root, 'examples/greeting'), '--port', '0'], {
-        cwd,
-      })
-      await program.says(/ready at/)
+      plane = await setpointIn(cwd).start(join(root, 'examples/greeting'))
       using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
       const body = {
         apiVersion: 'example.dev/v1',
@@ -260,7 +262,7 @@ describe.skipIf(kubectl === undefined)(
       }
       await client.send('POST /apis/example.dev/v1/namespaces/default/greetings', { body })
     })
-    afterAll(() => program[Symbol.asyncDispose]())
+    afterAll(() => plane[Symbol.asyncDispose]())
 
     it('explains an object, runs it, and has the doctor look', async () => {
       const { stdout, stderr } = await setpoint(cwd, 'explain', 'greeting/hello')

@@ -4,25 +4,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
-import { runProgram, startProgram, type Ended, type Program } from '../support/program.ts'
+import { setpointIn, type StartedPlane } from '../support/setpoint-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** What keeps a control plane on one machine: backups, and who may use it. */
 const directory = temporaryDirectory('keep')
 const cwd = directory.path
-const main = join(root, 'functions/command/main.ts')
+const { call: setpoint, start: startEntry } = setpointIn(cwd)
 const at = (name: string): string => join(cwd, name)
 afterAll(() => directory[Symbol.dispose]())
 
-const setpoint = (...args: readonly string[]): Promise<Ended> => runProgram(process.execPath, [main, ...args], { cwd })
-
-const start = async (dataDirectory: string): Promise<Program> => {
-  const entry = join(root, 'examples/greeting')
-  const args = [main, 'start', entry, '--port', '0', '--data-dir', dataDirectory]
-  const program = await startProgram(process.execPath, args, { cwd })
-  await program.says(/ready at/)
-  return program
-}
+const start = (dataDirectory: string): Promise<StartedPlane> =>
+  startEntry(join(root, 'examples/greeting'), '--data-dir', dataDirectory)
 
 const greetings = '/apis/example.dev/v1/namespaces/default/greetings'
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -63,8 +56,8 @@ async function expectRefusal(args: readonly string[], message: string): Promise<
 }
 
 describe('a backup', { timeout: 240_000 }, () => {
-  let plane: Program
-  let written: Ended
+  let plane: StartedPlane
+  let written: Awaited<ReturnType<typeof setpoint>>
   beforeAll(async () => {
     plane = await start('data')
     using client = clientOf('data')
@@ -173,7 +166,7 @@ describe('a backup', { timeout: 240_000 }, () => {
 })
 
 describe('setpoint token', { timeout: 120_000 }, () => {
-  let plane: Program
+  let plane: StartedPlane
   beforeAll(async () => {
     mkdirSync(at('shared'), { recursive: true })
     plane = await start('shared')

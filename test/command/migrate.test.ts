@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
-import { runProgram, startProgram, type Ended, type Program } from '../support/program.ts'
+import { setpointIn, type StartedPlane } from '../support/setpoint-command.ts'
+import { isLong } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const directory = temporaryDirectory('migrate')
 const cwd = directory.path
-const main = join(root, 'functions/command/main.ts')
-const setpoint = (...args: readonly string[]): Promise<Ended> => runProgram(process.execPath, [main, ...args], { cwd })
+const { call: setpoint, start } = setpointIn(cwd)
 afterAll(() => directory[Symbol.dispose]())
 
 const reconcilers = (spec: string): string => `
@@ -26,23 +26,18 @@ export const pages = defineReconciler(Page, {
 const before = reconcilers('title: z.string()')
 const renamed = reconcilers('heading: z.string(), colour: z.string().default("red")')
 
-const start = async (): Promise<Program> => {
-  const program = await startProgram(process.execPath, [main, 'start', 'old.ts', '--port', '0'], { cwd })
-  await program.says(/ready at/)
-  return program
-}
 const pages = '/apis/example.dev/v1/namespaces/default/pages'
-const [kubectl] = await findKubectls()
+const lacksKubectl = isLong && (await findKubectls()).length === 0
 
-describe.skipIf(kubectl === undefined)('a renamed field', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
-  let plane: Program
+describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
+  let plane: StartedPlane
   beforeAll(async () => {
     mkdirSync(join(cwd, 'node_modules'))
     symlinkSync(root, join(cwd, 'node_modules/setpoint'))
     symlinkSync(join(root, 'node_modules/zod'), join(cwd, 'node_modules/zod'))
     writeFileSync(join(cwd, 'old.ts'), before)
     writeFileSync(join(cwd, 'new.ts'), renamed)
-    plane = await start()
+    plane = await start('old.ts')
     using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
     const page = { apiVersion: 'example.dev/v1', kind: 'Page', metadata: { name: 'a' }, spec: { title: 'hello' } }
     await client.send(`POST ${pages}`, { body: page })
@@ -69,8 +64,7 @@ describe.skipIf(kubectl === undefined)('a renamed field', { meta: { skipped: noK
 
   it('is told by the start that brings it; the object keeps what it had, and runs when it fits', async () => {
     await plane.stop()
-    writeFileSync(join(cwd, 'old.ts'), renamed)
-    plane = await start()
+    plane = await start('new.ts')
     expect(plane.stderr).toMatch(/"schema changed: some objects do not fit".*spec\.heading is new and required/)
     using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
     expect((await client.send(`GET ${pages}/a`)).body.spec).toMatchObject({ title: 'hello' })
@@ -80,7 +74,7 @@ describe.skipIf(kubectl === undefined)('a renamed field', { meta: { skipped: noK
     await expect.poll(html, { timeout: 60_000 }).toBe('{"colour":"red","heading":"hello"}')
     const said = plane.stderr.split('schema changed').length
     await plane.stop()
-    plane = await start()
+    plane = await start('new.ts')
     expect(said).toBe(2)
     expect(plane.stderr).not.toContain('schema changed')
   })

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiClient, type ApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
-import { runProgram, startProgram, type Ended, type Program } from '../support/program.ts'
+import { setpointIn, type StartedPlane } from '../support/setpoint-command.ts'
+import { isLong } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const directory = temporaryDirectory('observe')
 const cwd = directory.path
-const main = join(root, 'functions/command/main.ts')
-const setpoint = (...args: readonly string[]): Promise<Ended> => runProgram(process.execPath, [main, ...args], { cwd })
+const { call: setpoint, start: startEntry } = setpointIn(cwd)
 afterAll(() => directory[Symbol.dispose]())
 
 /** Says things, fails once it is told to, and runs for as long as it is told. */
@@ -37,14 +37,13 @@ export const talkers = defineReconciler(Talker, {
 `
 
 const talkers = '/apis/example.dev/v1/namespaces/default/talkers'
-const [kubectl] = await findKubectls()
+const lacksKubectl = isLong && (await findKubectls()).length === 0
 
-describe.skipIf(kubectl === undefined)('what runs did', { meta: { skipped: noKubectl }, timeout: 240_000 }, () => {
-  let plane: Program
+describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl }, timeout: 240_000 }, () => {
+  let plane: StartedPlane
   let client: ApiClient
   const start = async (): Promise<void> => {
-    plane = await startProgram(process.execPath, [main, 'start', '--port', '0'], { cwd })
-    await plane.says(/ready at/)
+    plane = await startEntry('.')
     client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
   }
   const talk = (name: string, spec: object) =>

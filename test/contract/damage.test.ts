@@ -26,7 +26,7 @@ import { openGuardedPorts, type GuardedPorts } from '../../shared/runtime/local/
 import { expectCode } from '../support/expect-code.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { storedWidget, versionOf, widgetKind, withSpec } from '../support/stored-object.ts'
-import { share } from '../support/strength.ts'
+import { pick, share } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const scratch = temporaryDirectory('damage')
@@ -288,7 +288,7 @@ describe('a start', () => {
     )
   })
 
-  it.each(cases)('where $file $damage', async ({ file, damage, after, make }) => {
+  it.each(pick(cases))('where $file $damage', async ({ file, damage, after, make }) => {
     const used = await after()
     await make(used)
     const says = told.get(`${file} ${damage}`) ?? ''
@@ -310,7 +310,7 @@ describe('a start', () => {
     expect(refusal(used)).toBeUndefined()
   })
 
-  it.each(unreadable)('where $file $damage', async ({ file, damage, after, make }) => {
+  it.each(pick(unreadable))('where $file $damage', async ({ file, damage, after, make }) => {
     const used = await after()
     await make(used)
     const before = used.contents()
@@ -377,7 +377,7 @@ describe('a check', () => {
     checkDatabase(at('setpoint.db'), { witnesses: [at('token')], secrets: { keyFile: at('secrets.key') } })
   const problems = (used: Used) => check(used).flatMap((checked) => checked.problems)
 
-  it.each(cases)('finds what a start finds where $file $damage, and more', async ({ after, make }) => {
+  it.each(pick(cases))('finds what a start finds where $file $damage, and more', async ({ after, make }) => {
     const used = await after()
     await make(used)
     const before = used.contents()

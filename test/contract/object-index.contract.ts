@@ -175,6 +175,16 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         expect(await index.due({ group: '', kind: 'Never' }, 100, 1)).toEqual([])
       })
 
+      it('begins where it is asked to', async () => {
+        await Promise.all([timed('a', 1), timed('b', 2), timed('c', 3)].map((stored) => store.create(stored)))
+        await opened.caughtUp()
+        const from = async (fromMs: number, limit = 10): Promise<readonly string[]> =>
+          (await index.due(widgetKind, 3, limit, fromMs)).map(({ key }) => key.name)
+        expect(await from(2)).toEqual(['b', 'c'])
+        expect(await from(2, 1)).toEqual(['b'])
+        expect(await from(4)).toEqual([])
+      })
+
       it('gives no more than asked for', async () => {
         await Promise.all([timed('a', 1), timed('b', 2), timed('c', 3)].map((stored) => store.create(stored)))
         expect(await due(10, 2)).toEqual(['a 1', 'b 2'])

@@ -42,7 +42,11 @@ export const assumed = {
   reconcileMs: 100,
   tickMs: 200,
   apiGb: 1,
+  tickGb: 0.25,
   otherGb: 0.5,
+  /** A tick with more resyncs sends so many each second, and is awake meanwhile, for so long at most. */
+  resyncsPerSecond: 50,
+  awakeSecondsMax: 45,
   /** How many resyncs of a tick come to a function at once, at most. A user's changes come alone. */
   resyncBatch: 10,
   /**
@@ -99,7 +103,9 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
   const all = sum(Object.values(invocations))
   const busy = Math.min(1, (use.changesPerDay + resyncs / assumed.daysPerMonth) / 24)
   const gb = (objects * (use.objectBytes + assumed.itemBytes + 3 * assumed.indexEntryBytes)) / 1e9
-  const { apiGb, otherGb } = assumed
+  const { apiGb, otherGb, tickGb, awakeSecondsMax, resyncsPerSecond } = assumed
+  const seconds = Math.min(awakeSecondsMax, resyncs / minutes / resyncsPerSecond)
+  const awakeMs = seconds > 1 ? 1e3 * seconds : 0
   return [
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB writes, ${what}`, 'writeUnit', cost.writeUnits * n)),
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB reads, ${what}`, 'readUnit', cost.readUnits * n)),
@@ -119,7 +125,7 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
     lineOf('Lambda api', 'gbSecond', (invocations.api * assumed.apiMs * apiGb) / 1e3),
     lineOf('Lambda relay', 'gbSecond', (invocations.relay * assumed.relayMs * otherGb) / 1e3),
     lineOf('Lambda reconcile', 'gbSecond', (invocations.reconcile * assumed.reconcileMs * otherGb) / 1e3),
-    lineOf('Lambda ticks', 'gbSecond', (minutes * assumed.tickMs * otherGb) / 1e3),
+    lineOf('Lambda ticks', 'gbSecond', (minutes * (assumed.tickMs + awakeMs) * tickGb) / 1e3),
     lineOf('API Gateway', 'apiCall', invocations.api),
     lineOf(
       'CloudWatch logs',

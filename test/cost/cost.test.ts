@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { longOnly } from '../support/strength.ts'
 import { billOf, type Use } from './bill.ts'
 import { measure, type Cost, type Measured } from './measure.ts'
 
@@ -36,6 +37,13 @@ describe('the bill', () => {
     const reads = lineOf({ ...idle, objects: 100_000, resyncHours: 1 }, 'DynamoDB reads, resync')
     expect(reads?.amount).toBeCloseTo(73_000_000)
     expect(reads?.usd).toBeCloseTo(9.125)
+  })
+
+  it('has a tick awake while it sends many resyncs', () => {
+    const ticks = (objects: number): number => lineOf({ ...idle, objects, resyncHours: 1 }, 'Lambda ticks')?.amount ?? 0
+    expect(ticks(3_000)).toBeCloseTo((43_800 * 200 * 0.25) / 1e3)
+    expect(ticks(60_000)).toBeCloseTo((43_800 * (200 + 20_000) * 0.25) / 1e3)
+    expect(ticks(1_000_000)).toBeCloseTo((43_800 * (200 + 45_000) * 0.25) / 1e3)
   })
 
   it('reckons a reservation for each batch of a controller with a rate limit', () => {
@@ -87,7 +95,7 @@ describe('the bill', () => {
 })
 
 describe('what is measured', () => {
-  it('is frugal: a resync that finds nothing writes nothing, a change writes twice', async () => {
+  it('is frugal: a resync that finds nothing writes nothing, a change writes twice', longOnly, async () => {
     const { resync, change, read, tick } = await measure(600)
     expect(resync.writeUnits).toBe(0)
     expect(resync.readUnits).toBeLessThan(1.6)

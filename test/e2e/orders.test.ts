@@ -345,7 +345,7 @@ describe('a database by kubectl apply', () => {
     expect(readdirSync(join(dataDirectory, 'postgres'))).toEqual([])
   })
 
-  // That of Konnect needs one: test/e2e/konnect.test.ts applies it.
+  // That of Konnect needs one: test/e2e/konnect.long.test.ts applies it.
   const apart = new Set(['orders.yaml', 'konnect.yaml'])
   const others = globSync('*.yaml', { cwd: examples }).filter((name) => !apart.has(name))
   it('is one example of all, which become ready and go', { timeout: 120_000 + 60_000 * others.length }, async () => {

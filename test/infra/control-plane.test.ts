@@ -6,7 +6,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { CfnEventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { describe, expect, it } from 'vitest'
-import { ControlPlane } from '../../infra/constructs/control-plane.ts'
+import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { planeFunctions } from '../../infra/constructs/plane-functions.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
@@ -269,21 +269,38 @@ describe('the relay', () => {
     })
   })
 
-  it('leaves the ten functions at once of a new account to others, too: one for each of the four shards', () => {
-    const plane = new ControlPlane(new Stack(unbundledApp(), 'Test'), 'ControlPlane', {
+  const plane = (props: Partial<ControlPlaneProps> = {}): ControlPlane =>
+    new ControlPlane(new Stack(unbundledApp(), 'Test'), 'ControlPlane', {
       reconcilers: fixtures,
       adminPrincipals: [],
+      ...props,
     })
-    const mappings = plane.node
-      .findAll()
+  /** How many functions each mapping runs at most, that of dead letters left out; the stream has four shards. */
+  const atOnce = (props?: Partial<ControlPlaneProps>): readonly number[] =>
+    plane(props)
+      .node.findAll()
       .flatMap((one) => (one instanceof CfnEventSourceMapping ? [one] : []))
-      .filter(({ startingPosition, scalingConfig }) => startingPosition !== undefined || scalingConfig !== undefined)
-    const atOnce = mappings.map(({ parallelizationFactor, scalingConfig }) => {
-      const { maximumConcurrency = 4 * (parallelizationFactor ?? 1) } = (scalingConfig ??
-        {}) as CfnEventSourceMapping.ScalingConfigProperty
-      return maximumConcurrency
+      .map(({ startingPosition, parallelizationFactor, scalingConfig }) => {
+        const { maximumConcurrency = Infinity } = (scalingConfig ?? {}) as CfnEventSourceMapping.ScalingConfigProperty
+        return startingPosition === undefined ? maximumConcurrency : 4 * (parallelizationFactor ?? 1)
+      })
+      .filter((most) => most !== Infinity)
+      .toSorted((a, b) => a - b)
+
+  it('leaves the ten functions at once of a new account to others, too: one for each of the four shards', () => {
+    expect(atOnce()).toEqual([2, 4])
+  })
+
+  it('relays more batches of a shard at once where it is asked to', () => {
+    expect(atOnce({ relaysPerShard: 4 })).toEqual([2, 16])
+  })
+
+  it('tells the tick how many objects run at once, which sets its pace', () => {
+    const paced = deployed({ sharedConcurrency: 40 }).template()
+    expectProperties(paced, 'AWS::Lambda::Function', {
+      Description: planeFunctions.resync.description,
+      Environment: { Variables: Match.objectLike({ SETPOINT_SHARED_CONCURRENCY: '40' }) },
     })
-    expect(atOnce.toSorted((a, b) => a - b)).toEqual([2, 4])
   })
 })
 

@@ -4,12 +4,13 @@ import { askCloudFormation, lampController, shelfController, type Question } fro
 import { plainClient } from './lambda/runtime-clients.ts'
 import { applyFirstShelf, shelf } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
+import { longOnly } from '../support/strength.ts'
 import { deployed, resourcesOf } from './synthesized.ts'
 
 const both = [shelfController, lampController]
 const shelves = '/apis/example.dev/v1/namespaces/default/shelves'
 
-describe('a Controller that is taken away', () => {
+describe('a Controller that is taken away', longOnly, () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await openStage(plainClient)

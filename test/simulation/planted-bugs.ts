@@ -227,8 +227,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'nobody looks for timers that are due',
     file: sweep,
-    find: 'index.due(controller.kind, nowMs + aheadMs, duePerSweep)',
-    replace: 'index.due(controller.kind, 0, duePerSweep)',
+    find: 'index.due(kind, untilMs, timersPerPage, fromMs)',
+    replace: 'index.due(kind, 0, timersPerPage, fromMs)',
   },
   {
     bug: 'the wheel skips a slot',

@@ -4,9 +4,9 @@
  */
 export const isLong = process.env['SETPOINT_TESTS'] === 'long'
 
-/** Of what the long form does so often, or with so many: a fifth in the short form. */
+/** Of what the long form does so often, or with so many: a tenth in the short form. */
 export function share(long: number): number {
-  return isLong ? long : Math.ceil(long / 5)
+  return isLong ? long : Math.ceil(long / 10)
 }
 
 /** All of these in the long form, the first and every third after it in the short form. */

@@ -16,6 +16,8 @@ export interface AwsIntroduction {
 /** What this tick may still wake. */
 export interface Room extends Pick<SweepOptions, 'queueOf'> {
   readonly keysMax: number
+  /** When the tick has to be over. */
+  readonly untilMs: number
 }
 
 /** How far the objects of a loop have been looked at. */
@@ -38,7 +40,7 @@ export interface AwsIntroductionOptions extends Pick<SweepOptions, 'index'> {
  * was not noted.
  */
 const keysPerTick = 5_000
-const timeMs = 15_000
+const notingMs = 15_000
 
 /** Of a loop that is new. */
 export const notIntroduced: Introduced = { noted: 0, woken: 0 }
@@ -51,19 +53,25 @@ export function completeIntroduction({ watching }: SweptController): Introduced 
 export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntroduction {
   const { clock } = options
 
-  function some(from: number, keysMax: number, visit: (slots: Slots) => Promise<number>): Promise<number> {
-    const untilMs = clock.nowMs() + timeMs
-    return goRound(from, visit, (seen) => seen >= keysMax || clock.nowMs() > untilMs)
+  function some(
+    from: number,
+    { keysMax, untilMs }: Pick<Room, 'keysMax' | 'untilMs'>,
+    visit: (slots: Slots) => Promise<number>,
+  ): Promise<number> {
+    const most = Math.min(keysMax, keysPerTick)
+    return goRound(from, visit, (seen) => seen >= most || clock.nowMs() > untilMs)
   }
 
-  function note({ kinds }: Watching, from: number): Promise<number> {
-    return some(from, keysPerTick, (slots) => noteSlots(options, kinds, slots))
+  function note({ kinds }: Watching, from: number, room: Room): Promise<number> {
+    const untilMs = Math.min(room.untilMs, clock.nowMs() + notingMs)
+    return some(from, { keysMax: keysPerTick, untilMs }, (slots) => noteSlots(options, kinds, slots))
   }
 
-  function wake(controller: SweptController, from: number, { queueOf, keysMax }: Room): Promise<number> {
+  /** The queue is sent to at the pace of those who run it. */
+  function wake(controller: SweptController, from: number, room: Room): Promise<number> {
     const dedupId = `introduction ${controller.watching?.id ?? ''}`
-    const swept = { index: options.index, queueOf, controllers: [controller] }
-    return some(from, Math.min(keysPerTick, keysMax), (slots) => wakeSlots(swept, slots, { dedupId }))
+    const swept = { index: options.index, queueOf: room.queueOf, controllers: [controller] }
+    return some(from, room, (slots) => wakeSlots(swept, slots, { dedupId }))
   }
 
   return {
@@ -73,7 +81,7 @@ export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntro
       if (begun.watching !== watching?.id) return { ...notIntroduced, ...(watching && { watching: watching.id }) }
       // All is noted before any is run: who runs has seen the others as they are, and is woken by them from then on.
       if (watching !== undefined && begun.noted < wheelSlots)
-        return { ...begun, noted: await note(watching, begun.noted) }
+        return { ...begun, noted: await note(watching, begun.noted, room) }
       return begun.woken < wheelSlots ? { ...begun, woken: await wake(controller, begun.woken, room) } : begun
     },
   }

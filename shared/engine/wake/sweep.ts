@@ -35,25 +35,51 @@ export interface Watching {
 }
 
 /**
- * Wakes all objects due within `aheadMs`, how many; ahead of their time, they are held back for the rest by whoever
- * receives them.
+ * Wakes all objects due within `aheadMs`; ahead of their time, they are held back for the rest by whoever receives
+ * them. A page of each controller: those behind come with the next sweeps.
  */
-export async function sweepTimers(options: SweepOptions, nowMs: number, aheadMs: number): Promise<number> {
-  let woken = 0
+export async function sweepTimers(options: SweepOptions, nowMs: number, aheadMs: number): Promise<void> {
   for (const controller of options.controllers) {
-    const timers = await options.index.due(controller.kind, nowMs + aheadMs, duePerSweep)
-    await send(
-      options,
-      controller,
-      timers.map((due) => timer(due, nowMs)),
-    )
-    woken += timers.length
+    const { timers } = await listDue(options, controller, nowMs + aheadMs)
+    await wakeDue(options, controller, { timers, nowMs })
   }
-  return woken
 }
 
-/** Those behind come with the next sweeps: no kind keeps the others waiting, and no queue grows without end. */
-export const duePerSweep = 1_000
+export interface DuePage {
+  readonly timers: readonly DueTimer[]
+  /** Where the next page begins, if there is one. */
+  readonly nextMs?: number
+}
+
+/** What is due until then, the earliest first, a page of it. */
+export async function listDue(
+  { index }: Pick<SweepOptions, 'index'>,
+  { kind }: SweptController,
+  untilMs: number,
+  fromMs = 0,
+): Promise<DuePage> {
+  const timers = await index.due(kind, untilMs, timersPerPage, fromMs)
+  const { dueAtMs: lastMs = 0 } = timers.at(-1) ?? {}
+  if (timers.length < timersPerPage) return { timers }
+  // The next page has all of the last millisecond. Of more than a page the rest is late.
+  const earlier = timers.filter(({ dueAtMs }) => dueAtMs < lastMs)
+  return earlier.length > 0 ? { timers: earlier, nextMs: lastMs } : { timers, nextMs: lastMs + 1 }
+}
+
+/** How many are in memory. */
+const timersPerPage = 1_000
+
+export async function wakeDue(
+  options: Pick<SweepOptions, 'queueOf'>,
+  controller: SweptController,
+  { timers, nowMs }: { readonly timers: readonly DueTimer[]; readonly nowMs: number },
+): Promise<void> {
+  await send(
+    options,
+    controller,
+    timers.map((due) => timer(due, nowMs)),
+  )
+}
 
 /**
  * Once more when it is late: a change may have used up the message that was sent ahead of its time, and left the timer
@@ -71,18 +97,34 @@ function timer({ key, dueAtMs }: DueTimer, nowMs: number): WakeUp {
 export async function sweepWheel(options: SweepOptions, fromMs: number, toMs: number): Promise<number> {
   let woken = 0
   for (const controller of options.controllers) {
-    if (controller.resyncMs === 0) continue
-    for (const { from, to } of slotsBetween(fromMs, toMs, controller.resyncMs)) {
-      const keys = await options.index.onWheel(controller.kind, from, to)
-      await send(
-        options,
-        controller,
-        keys.map((key) => resync(key, fromMs)),
-      )
-      woken += keys.length
-    }
+    const keys = await listPassed(options, controller, { fromMs, toMs })
+    await wakePassed(options, controller, { keys, fromMs })
+    woken += keys.length
   }
   return woken
+}
+
+/** The objects whose slot the hand passed. */
+export async function listPassed(
+  { index }: Pick<SweepOptions, 'index'>,
+  { kind, resyncMs }: SweptController,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly ObjectKey[]> {
+  if (resyncMs === 0) return []
+  const slots = slotsBetween(fromMs, toMs, resyncMs)
+  return (await Promise.all(slots.map(({ from, to }) => index.onWheel(kind, from, to)))).flat()
+}
+
+export async function wakePassed(
+  options: Pick<SweepOptions, 'queueOf'>,
+  controller: SweptController,
+  { keys, fromMs }: { readonly keys: readonly ObjectKey[]; readonly fromMs: number },
+): Promise<void> {
+  await send(
+    options,
+    controller,
+    keys.map((key) => resync(key, fromMs)),
+  )
 }
 
 function resync(key: ObjectKey, fromMs: number): WakeUp {
@@ -127,7 +169,7 @@ export async function noteSlots(
 const notesAtOnce = 20
 
 async function send(
-  { queueOf }: SweepOptions,
+  { queueOf }: Pick<SweepOptions, 'queueOf'>,
   { name, wakes }: SweptController,
   wakeUps: readonly WakeUp[],
 ): Promise<void> {

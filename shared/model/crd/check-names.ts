@@ -1,5 +1,6 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../custom-resource-definition.ts'
 import { dnsLabelFault, dnsSubdomainFault } from '../dns-name.ts'
+import { approvalAnnotation, isKubernetesGroup } from '../kubernetes-groups.ts'
 import { child, entry, type FieldError, invalid, fieldRequired } from '../schema/field-error.ts'
 
 /** The name of a definition, its group, and the names of its kind. */
@@ -37,23 +38,22 @@ function checkGroup(group: string, annotations: Readonly<Record<string, string>>
   if (group === '') return [fieldRequired('spec.group')]
   const fault = dnsSubdomainFault(group)
   if (fault !== undefined) return [invalid('spec.group', group, fault)]
-  if (!group.includes('.')) return [invalid('spec.group', group, 'should be a domain with at least one dot')]
-  return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group) ? checkApproval(annotations) : []
+  if (!group.includes('.') && !(isKubernetesGroup(group) && approvalAnnotation in annotations))
+    return [invalid('spec.group', group, 'should be a domain with at least one dot')]
+  return isKubernetesGroup(group) ? checkApproval(annotations) : []
 }
-
-const approval = 'api-approved.kubernetes.io'
 
 /**
  * Groups of the Kubernetes project are for kinds it has approved: nobody should take a built-in kind's place by chance.
  */
-function checkApproval({ [approval]: approved }: Readonly<Record<string, string>>): FieldError[] {
-  const field = entry('metadata.annotations', approval)
+function checkApproval({ [approvalAnnotation]: approved }: Readonly<Record<string, string>>): FieldError[] {
+  const field = entry('metadata.annotations', approvalAnnotation)
   const source = 'see https://github.com/kubernetes/enhancements/pull/1111'
   if (approved === undefined || approved === '') {
-    return [fieldRequired(field, `protected groups must have approval annotation "${approval}", ${source}`)]
+    return [fieldRequired(field, `protected groups must have approval annotation "${approvalAnnotation}", ${source}`)]
   }
   if (/^https?:\/\/[^/]/.test(approved) || approved.startsWith('unapproved')) return []
-  const detail = `protected groups must have approval annotation "${approval}" with either a URL or a reason starting with "unapproved", ${source}`
+  const detail = `protected groups must have approval annotation "${approvalAnnotation}" with either a URL or a reason starting with "unapproved", ${source}`
   return [invalid(field, approved, detail)]
 }
 

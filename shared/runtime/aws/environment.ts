@@ -19,6 +19,12 @@ export function queueUrlsOf(environment: Environment): ReadonlyMap<string, strin
   return new Map(Object.entries(urls).map(([name, url]) => [name, url === '' ? (urls['system'] ?? '') : url]))
 }
 
+/** How many objects of the loops that share a queue run at once. */
+export function sharedConcurrencyOf({ SETPOINT_SHARED_CONCURRENCY: text = '10' }: Environment): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw new TypeError(`SETPOINT_SHARED_CONCURRENCY must be a whole number from 1 on, not "${text}"`)
+}
+
 /** The event bus that transitions go to, if there is one. */
 export function busOf({ SETPOINT_BUS: bus }: Environment): string | undefined {
   return bus === '' ? undefined : bus

@@ -3,13 +3,20 @@ import { createSqsWorkQueue } from '../../adapters/aws/sqs/sqs-work-queue.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { queueUrlsOf } from './environment.ts'
+import { queueUrlsOf, sharedConcurrencyOf } from './environment.ts'
 
 /** The queues of the control loops. */
 export interface AwsQueues {
   readonly queueOf: (loop: { readonly name: string }) => WorkQueue
   /** About how many messages wait in a loop's queue, by all loops that share it. */
   readonly depthOf: (loop: { readonly name: string }) => Promise<number>
+  readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
+}
+
+/** Which queue a loop's wake-ups are in, and how many of its messages are run at once. */
+export interface QueueCapacity {
+  readonly queue: string
+  readonly concurrency: number
 }
 
 /**
@@ -19,12 +26,14 @@ export interface AwsQueues {
  */
 export function openAwsQueues(
   { environment, sqs, clock, random }: AwsBoundary,
-  controllers: readonly { readonly name: string }[],
+  controllers: readonly { readonly name: string; readonly concurrency: number }[],
 ): AwsQueues {
   const client = createSqsClient(sqs)
   const urls = queueUrlsOf(environment)
   const isShared = [...urls.keys()].every((name) => name === 'system')
   const users = new Set(isShared ? [] : controllers.map(({ name }) => name))
+  const atOnce = new Map(controllers.map(({ name, concurrency }) => [name, concurrency]))
+  const shared = sharedConcurrencyOf(environment)
   const queues = new Map<string, WorkQueue>()
   const asking = new Map<string, Promise<number>>()
 
@@ -56,5 +65,10 @@ export function openAwsQueues(
   return {
     queueOf: ({ name }) => queues.get(name) ?? open(name),
     depthOf: async ({ name }) => depthAt(urlOf(name)),
+    capacityOf: ({ name }) => {
+      const queue = urlOf(name)
+      const isOwn = queue !== urls.get('system')
+      return { queue, concurrency: (isOwn ? atOnce.get(name) : undefined) ?? shared }
+    },
   }
 }

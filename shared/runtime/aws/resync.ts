@@ -6,32 +6,43 @@ import {
   type ControlLoop,
 } from '../../engine/loops/control-loops.ts'
 import { garbageCollectorName } from '../../engine/loops/garbage-collector.ts'
-import { duePerSweep, sweepTimers, sweepWheel, type SweptController } from '../../engine/wake/sweep.ts'
+import {
+  listDue,
+  listPassed,
+  wakeDue,
+  wakePassed,
+  type DuePage,
+  type SweepOptions,
+  type SweptController,
+} from '../../engine/wake/sweep.ts'
 import {
   createAwsIntroduction,
   completeIntroduction,
   notIntroduced,
   type AwsIntroduction,
   type Introduced,
-  type Room,
 } from '../../engine/wake/aws-introduction.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
-import { pace } from './pacing.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { QueueCapacity } from './queues.ts'
+import { createSendPace, pacedQueue, type Haste, type SendPace } from './pacing.ts'
 import type { QueueServices } from './services.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { lazy } from './lazy.ts'
 
 /**
- * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. It
- * does about the same each time: what was missed is made up for in slices, and what a queue has no room for waits for
- * another tick. Two ticks at once, or one late, send the same wake-ups under the same ids.
+ * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. What
+ * is more than a handful is sent at the pace of those who run it, while the tick stays awake. What was missed is made
+ * up for in slices, and what a queue has no room for waits for another tick. Two ticks at once, or one late, send the
+ * same wake-ups under the same ids.
  */
 export type Tick = () => Promise<void>
 
 export interface TickOptions extends QueueServices {
   /** About how many messages wait in a loop's queue. */
   readonly depthOf: (loop: { readonly name: string }) => Promise<number>
+  readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
 }
 
 /** The function behind the schedule. */
@@ -41,8 +52,14 @@ export function createResync(options: FunctionOptions): Tick {
 }
 
 const minuteMs = 60_000
-/** Behind so many messages no more background work is put. */
-const depthMax = 1_000
+/** How many runs each of those who run at once may get of the background each second. */
+const runsPerSecond = 10
+/** Behind the work of so many seconds no more background work is put. */
+const secondsBehindMax = 10
+/** Then the next tick is near. */
+const awakeMs = 45_000
+/** The wheel is turned in steps as small as that where many objects are. */
+const stepMsMin = 100
 /** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
 const catchUpMax = 5
 /** An hour's slots at once, of garbage: looking costs, too. */
@@ -82,11 +99,12 @@ class Ticker {
       ...(text === undefined ? completeIntroduction(controller) : notIntroduced),
     })
     const before = parseProgress(text ?? '[]')
+    const time: TickTime = { nowMs, paces: new Map() }
     const after = await Promise.all(
       (await this.#listSwept()).map(async (controller) => {
         const name = nameOf(controller)
         const begun = before[name] ?? first(controller)
-        const ended = this.#sweep(controller, begun, nowMs).catch((error: unknown) => {
+        const ended = this.#sweep(controller, begun, time).catch((error: unknown) => {
           this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
           return begun
         })
@@ -108,47 +126,76 @@ class Ticker {
     ]
   }
 
-  async #sweep(controller: Swept, begun: Progress, nowMs: number): Promise<Progress> {
-    const { index, queueOf, depthOf } = this.#options
-    if ((await depthOf(controller)) >= depthMax) return begun
-    const one = { index, queueOf, controllers: [controller] }
-    const due = controller.name === garbageCollectorName ? 0 : await sweepTimers(one, nowMs, minuteMs)
-    const room = this.#roomBeside(due, controller, nowMs)
-    if (room.keysMax <= 0) return begun
-    const wheel = await this.#turnWheel(turnOf(begun, controller, nowMs), controller, room)
-    const { turnedMs: _, ...introduced } = begun
-    const isGarbage = controller.name === garbageCollectorName
-    const left = { ...room, keysMax: room.keysMax - wheel.woken }
-    return {
-      turnedMs: wheel.turnedMs,
-      ...(isGarbage ? introduced : await this.#introduction.advance(controller, introduced, left)),
+  async #sweep(controller: Swept, begun: Progress, time: TickTime): Promise<Progress> {
+    const { depthOf, capacityOf } = this.#options
+    const { queue, concurrency } = capacityOf(controller)
+    const perSecond = runsPerSecond * concurrency
+    if ((await depthOf(controller)) >= secondsBehindMax * perSecond) return begun
+    const pace = paceIn(time, queue, perSecond, this.#options.clock)
+    const turn = turnOf(begun, controller, time.nowMs)
+    if (controller.name === garbageCollectorName)
+      return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
+    const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
+    const timers = this.#wakeTimers(due, controller, { ...time, pace })
+    const beside = this.#paceBeside(due, controller, pace)
+    const turning = beside === undefined ? begun : this.#sweepWheel(turn, controller, { begun, pace: beside })
+    const [progress] = await Promise.all([turning, timers])
+    return progress
+  }
+
+  /** All that are due, or those that there is room for. The others are due still when the next tick comes. */
+  async #wakeTimers(first: DuePage, controller: Swept, { nowMs, pace }: TickTime & Paced): Promise<void> {
+    let page = first
+    for (;;) {
+      const timers = page.timers.slice(0, pace.grant(page.timers.length))
+      await wakeDue(this.#at(pace, 'soon'), controller, { timers, nowMs })
+      if (page.nextMs === undefined || timers.length < page.timers.length) return
+      page = await listDue(this.#options, controller, nowMs + minuteMs, page.nextMs)
     }
   }
 
-  /** As far as there is room, a tick's part at a time. */
-  async #turnWheel(turn: WheelTurn, controller: Swept, room: Room): Promise<Turned> {
-    const { index } = this.#options
-    const one = { index, queueOf: room.queueOf, controllers: [controller] }
-    let turnedMs = turn.fromMs
-    let woken = 0
-    while (turnedMs < turn.toMs && woken < room.keysMax) {
-      const toMs = Math.min(turn.toMs, turnedMs + controller.everyMs)
-      woken += await sweepWheel(one, turnedMs, toMs)
-      turnedMs = toMs
+  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, pace }: Paced & Begun): Promise<Progress> {
+    const turnedMs = await this.#turnWheel(turn, controller, pace)
+    const { turnedMs: _, ...introduced } = begun
+    const room = { ...this.#at(pace, 'soon'), keysMax: pace.left, untilMs: pace.untilMs }
+    return { turnedMs, ...(await this.#introduction.advance(controller, introduced, room)) }
+  }
+
+  /** As far as there is room, a tick's part at a time or less; how far that is. */
+  async #turnWheel({ fromMs, toMs }: WheelTurn, controller: Swept, pace: SendPace): Promise<number> {
+    let turnedMs = fromMs
+    let stepMs = controller.everyMs
+    while (turnedMs < toMs && pace.left > 0) {
+      const untilMs = Math.min(toMs, turnedMs + stepMs)
+      const keys = await listPassed(this.#options, controller, { fromMs: turnedMs, toMs: untilMs })
+      if (keys.length > pace.left && stepMs > stepMsMin) {
+        stepMs = Math.max(stepMsMin, stepMs / 4)
+        continue
+      }
+      pace.grant(keys.length)
+      await wakePassed(this.#at(pace, untilMs < toMs ? 'soon' : 'evenly'), controller, { keys, fromMs: turnedMs })
+      turnedMs = untilMs
     }
-    return { turnedMs, woken }
+    return turnedMs
   }
 
   /**
-   * What the rate limit of a controller leaves of the next minute. More would stand before users' changes: the line
-   * goes by the order of asking.
+   * What the rate limit of a controller leaves of the next minute; nothing if it is full. More would stand before
+   * users' changes: the line goes by the order of asking.
    */
-  #roomBeside(due: number, { name }: SweptController, nowMs: number): Room {
-    const { queueOf } = this.#options
+  #paceBeside({ timers, nextMs }: DuePage, { name }: SweptController, within: SendPace): SendPace | undefined {
     const limit = this.#loops.find((loop) => loop.name === name)?.controllerLimit
-    if (limit === undefined) return { queueOf, keysMax: Infinity }
-    const perSecond = due >= duePerSweep ? 0 : limit.perSecond - due / 60
-    return { queueOf: pace(queueOf, { perSecond, nowMs }), keysMax: 60 * perSecond }
+    if (limit === undefined) return within
+    const perSecond = nextMs === undefined ? limit.perSecond - timers.length / 60 : 0
+    if (perSecond <= 0) return undefined
+    const { clock } = this.#options
+    const { untilMs } = within
+    return createSendPace({ clock, perSecond, untilMs, roomUntilMs: untilMs - awakeMs + minuteMs, within })
+  }
+
+  #at(pace: SendPace, haste: Haste): Pick<SweepOptions, 'queueOf'> {
+    const { queueOf, clock } = this.#options
+    return { queueOf: (loop) => pacedQueue(queueOf(loop), pace, { clock, haste }) }
   }
 
   /** Which error keeps a kind of this version from being there. It keeps no other, and the next tick tries again. */
@@ -191,9 +238,26 @@ interface WheelTurn {
   readonly toMs: number
 }
 
-interface Turned {
-  readonly turnedMs: number
-  readonly woken: number
+interface TickTime {
+  readonly nowMs: number
+  /** Of each queue: loops may share one. */
+  readonly paces: Map<string, SendPace>
+}
+
+interface Paced {
+  readonly pace: SendPace
+}
+
+interface Begun {
+  readonly begun: Progress
+}
+
+function paceIn({ nowMs, paces }: TickTime, queue: string, perSecond: number, clock: Clock): SendPace {
+  const known = paces.get(queue)
+  if (known !== undefined) return known
+  const pace = createSendPace({ clock, perSecond, untilMs: nowMs + awakeMs })
+  paces.set(queue, pace)
+  return pace
 }
 
 function nameOf({ name, kind: { group, kind } }: SweptController): string {

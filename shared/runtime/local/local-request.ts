@@ -13,7 +13,9 @@ export function openLocalRequest(
 ): Promise<IncomingMessage | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-length': 0 }
-    const asked = request(`${server}/${path}`, { method, ca, servername, headers, timeout: patienceMs })
+    // A connection that is kept may be one to a control plane that has ended.
+    const options = { method, ca, servername, headers, timeout: patienceMs, agent: false } as const
+    const asked = request(`${server}/${path}`, options)
     asked.once('response', resolve)
     if (method === 'GET') asked.once('timeout', () => asked.destroy(new Error(`no answer in ${patienceMs / 1_000} s`)))
     asked.once('error', (cause: NodeJS.ErrnoException) => {

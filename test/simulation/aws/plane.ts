@@ -14,6 +14,7 @@ import type { Seeing } from '../../../shared/runtime/aws/boundary.ts'
 import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws/reconcile.ts'
 import { completeIntroduction } from '../../../shared/engine/wake/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
+import type { QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
@@ -282,12 +283,13 @@ interface ServicesOptions extends PlaneOptions {
 function createServices(life: Life, options: ServicesOptions): Services {
   const services = awsServices(life, options)
   const depthOf = async ({ name }: { readonly name: string }): Promise<number> => options.queueNamed(name).depth()
+  const capacityOf = ({ name: queue }: { readonly name: string }): QueueCapacity => ({ queue, concurrency: 10 })
   const deadLetters = once(() => createDeadLetters(services))
   return {
     ...services,
     reconcile: lazily(() => createReconcileBatch(services)),
     relay: lazily(() => createRelayBatch({ ...services, publish: async () => {} })),
-    tick: lazily(() => createTick({ ...services, depthOf })),
+    tick: lazily(() => createTick({ ...services, depthOf, capacityOf })),
     bury: async (loop, wakeUp) => {
       await deadLetters()({ loop, wakeUp })
       return true

@@ -159,11 +159,11 @@ function createLaggingIndex(
         .filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
         .slice(0, limit)
         .map(({ object }) => keyOf(object)),
-    due: async (kind, untilMs, limit) =>
+    due: async (kind, untilMs, limit, fromMs = 0) =>
       [...indexed.values()]
         .flatMap(({ object, engine }) => {
-          const at = dueAtMs(engine)
-          return at === undefined || at > untilMs || !isOf(object, kind) ? [] : [{ key: keyOf(object), dueAtMs: at }]
+          const at = dueAtMs(engine) ?? Infinity
+          return at < fromMs || at > untilMs || !isOf(object, kind) ? [] : [{ key: keyOf(object), dueAtMs: at }]
         })
         .sort((a, b) => a.dueAtMs - b.dueAtMs)
         .slice(0, Math.min(limit, page)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pick, share } from '../../support/strength.ts'
+import { isLong, pick, share } from '../../support/strength.ts'
 import { clearOutside, clearSky } from '../climate.ts'
 import type { End, LocalTrouble, Scenario, Step } from '../scenario.ts'
 import { runPool } from '../seed-pool.ts'
@@ -21,7 +21,7 @@ describe('the local engine in a simulated process', () => {
   it.each<End>(pick(['power lost', 'killed', 'power lost in a commit']))(
     'breaks no promise at whichever step the process ends: %s',
     async (end) => {
-      const every = share(5) === 5 ? 1 : 9
+      const every = isLong ? 1 : 29
       let ends = 0
       for (let step = 1 + (end.length % every); ; step += every) {
         const { violations, faults } = await simulate(shortLife({ step, end }))

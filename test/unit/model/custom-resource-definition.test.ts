@@ -60,6 +60,9 @@ function inGroup(group: string, annotations: Record<string, string> = {}): Custo
   return { ...withSpec({ group }), metadata: { name: `widgets.${group}`, annotations } }
 }
 
+const noDot = (group: string): string =>
+  `spec.group: Invalid value: "${group}": should be a domain with at least one dot`
+
 interface Row {
   readonly because: string
   readonly crd: unknown
@@ -104,7 +107,7 @@ const rows: readonly Row[] = [
   {
     because: 'a group is a domain',
     crd: inGroup('example'),
-    errors: ['spec.group: Invalid value: "example": should be a domain with at least one dot'],
+    errors: [noDot('example')],
   },
   {
     because: 'a domain is in lower case',
@@ -130,6 +133,16 @@ const rows: readonly Row[] = [
   {
     because: 'unapproved kinds may say so',
     crd: inGroup('apps.k8s.io', { 'api-approved.kubernetes.io': 'unapproved, experimental' }),
+  },
+  { because: 'a group of Kubernetes without a dot is one too', crd: inGroup('batch'), errors: [noDot('batch')] },
+  {
+    because: 'unapproved kinds may say so there too',
+    crd: inGroup('batch', { 'api-approved.kubernetes.io': 'unapproved, brought by a reconciler' }),
+  },
+  {
+    because: 'an approval makes no other group a domain',
+    crd: inGroup('example', { 'api-approved.kubernetes.io': 'unapproved' }),
+    errors: [noDot('example')],
   },
   { because: 'a name that only ends alike is not of Kubernetes', crd: inGroup('my-k8s.io') },
   {

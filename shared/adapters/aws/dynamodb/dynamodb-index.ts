@@ -39,8 +39,9 @@ export function createDynamodbIndex(options: DynamodbOptions): ObjectIndex {
     references: references.targets,
     setReferences: references.set,
 
-    due: async (kind, untilMs, limit) => {
-      const items = await between(kind, { index: 'due', attribute: 'due', from: 0, to: untilMs, count: limit })
+    due: async (kind, untilMs, limit, from = 0) => {
+      if (from > untilMs) return []
+      const items = await between(kind, { index: 'due', attribute: 'due', from, to: untilMs, count: limit })
       return items
         .map(timerOf)
         .toSorted((a, b) => a.dueAtMs - b.dueAtMs)

@@ -15,7 +15,7 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
   const timers = database.prepare(`
     SELECT k.api_group, k.kind, o.namespace, o.name, h.next_run_at_ms
     FROM heads h JOIN objects o ON o.id = h.id JOIN kinds k ON k.id = h.kind
-    WHERE h.kind = ? AND h.next_run_at_ms <= ? ORDER BY h.next_run_at_ms LIMIT ?`)
+    WHERE h.kind = ? AND h.next_run_at_ms BETWEEN ? AND ? ORDER BY h.next_run_at_ms LIMIT ?`)
   const slots = database.prepare(`${objects} WHERE o.kind = ? AND o.slot >= ? AND o.slot < ?`)
 
   return {
@@ -28,8 +28,8 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
           .map((row) => parseKeyText(String(row['target']))),
       ),
     setReferences: createSetReferences(database),
-    due: (kind, untilMs, limit) =>
-      database.read(() => timers.all(kinds.find(kind) ?? null, untilMs, limit).map(timerOfRow)),
+    due: (kind, untilMs, limit, fromMs = 0) =>
+      database.read(() => timers.all(kinds.find(kind) ?? null, fromMs, untilMs, limit).map(timerOfRow)),
     onWheel: (kind, from, to) => database.read(() => slots.all(kinds.find(kind) ?? null, from, to).map(keyOfRow)),
   }
 }

@@ -5,7 +5,10 @@ import { bytesOf, testCredentials, type Transport } from '../../../support/dynal
 import { expectCode } from '../../../support/expect-code.ts'
 
 /** Whose wake-ups go into the queue of the system. */
-const controllers = [{ name: 'shelf' }, { name: 'lamp' }]
+const controllers = [
+  { name: 'shelf', concurrency: 3 },
+  { name: 'lamp', concurrency: 4 },
+]
 
 let asked: string[]
 beforeEach(() => void (asked = []))
@@ -64,4 +67,20 @@ it('how long a queue is, is asked once for all loops that want to know it at a t
   expect(asked.toSorted()).toEqual(['shelf.fifo', 'system.fifo'])
   await depthOf({ name: 'shelf' })
   expect(asked).toHaveLength(3)
+})
+
+it.each([
+  { name: 'shelf', queue: 'shelf', concurrency: 3 },
+  { name: 'lamp', queue: 'system', concurrency: 40 },
+  { name: 'garbage-collector', queue: 'system', concurrency: 40 },
+])('$name runs $concurrency objects of its queue at once', ({ name, queue, concurrency }) => {
+  const urls = { shelf: 'https://sqs/1/shelf.fifo', lamp: '', system: 'https://sqs/1/system.fifo' }
+  const environment = { SETPOINT_QUEUES: JSON.stringify(urls), SETPOINT_SHARED_CONCURRENCY: '40' }
+  const { capacityOf } = openAwsQueues({ ...lambdaBoundary, environment }, controllers)
+  expect(capacityOf({ name })).toEqual({ queue: `https://sqs/1/${queue}.fifo`, concurrency })
+})
+
+it.each(['0', 'ten', '1.5', ''])('a concurrency of "%s" is refused', (text) => {
+  const environment = { SETPOINT_QUEUES: '{"system":"https://sqs/1/system.fifo"}', SETPOINT_SHARED_CONCURRENCY: text }
+  expect(() => openAwsQueues({ ...lambdaBoundary, environment }, controllers)).toThrow('SETPOINT_SHARED_CONCURRENCY')
 })

@@ -9,7 +9,6 @@ import { withSession } from '../../../functions/reconcilers/backup/dump/session.
 import type { Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/temporary-server.ts'
 import { richSchema } from './rich-schema.ts'
-import { longOnly } from '../../support/strength.ts'
 
 /**
  * A dump is proven by what comes out of it: the restored database is dumped again, and the two scripts must be equal
@@ -179,7 +178,7 @@ describe('a dump', () => {
     expect(text).toContain('COPY public.b (n) FROM stdin;\n\\.\n')
   })
 
-  it('keeps memory flat, whatever the size of a table', longOnly, async () => {
+  it('keeps memory flat, whatever the size of a table', async () => {
     const from = await freshDatabase(
       `CREATE TABLE big AS SELECT n, repeat(md5(n::text), 30) AS text FROM generate_series(1, 150000) n`,
     )

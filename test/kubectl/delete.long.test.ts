@@ -4,7 +4,6 @@ import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import type { Program } from '../support/program.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget, widgetDefinition } from './widgets.ts'
-import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -23,7 +22,7 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.run('delete wd plain --ignore-not-found')).toMatchObject({ code: 0, stdout: '' })
     })
 
-    it('removes many, by label, by file, or all of a namespace', longOnly, async () => {
+    it('removes many, by label, by file, or all of a namespace', async () => {
       const set = manifests(widget('many-a', { labels: '{set: x}' }), widget('many-b', { labels: '{set: x}' }))
       await kubectl.apply(set)
       expect(await kubectl.ok('delete wd -l set=x')).toMatch(/many-a" deleted[^]*many-b" deleted/)
@@ -61,7 +60,7 @@ describe.skipIf(newest === undefined)(
         expect(await names('wd held')).toBe('')
       })
 
-      it('does not wait when told not to, nor longer than told', longOnly, async () => {
+      it('does not wait when told not to, nor longer than told', async () => {
         await kubectl.apply(held('left'))
         expect(await kubectl.ok('delete wd left --wait=false')).toContain('deleted')
         const waited = await kubectl.run('delete wd left --timeout=1s')
@@ -73,7 +72,7 @@ describe.skipIf(newest === undefined)(
         expect(await names('wd left')).toBe('')
       })
 
-      it('takes no finalizer more, and still takes changes', longOnly, async () => {
+      it('takes no finalizer more, and still takes changes', async () => {
         await kubectl.apply(held('late'))
         await kubectl.ok('delete wd late --wait=false')
         const more = `'{"metadata":{"finalizers":["test.setpoint.dev/held","test.setpoint.dev/more"]}}'`
@@ -85,7 +84,7 @@ describe.skipIf(newest === undefined)(
         await letGo('late')
       })
 
-      it('is waited for by kubectl wait', longOnly, async () => {
+      it('is waited for by kubectl wait', async () => {
         await kubectl.apply(held('awaited'))
         await kubectl.ok('delete wd awaited --wait=false')
         const waiting = await kubectl.start('wait --for=delete wd/awaited --timeout=60s')
@@ -127,7 +126,7 @@ describe.skipIf(newest === undefined)(
         expect(await names('wd foreground-child')).toBe('')
       })
 
-      it('lets go of what it owns when told to orphan it', longOnly, async () => {
+      it('lets go of what it owns when told to orphan it', async () => {
         await family('orphaning')
         await kubectl.ok('delete wd orphaning --cascade=orphan')
         const child = await kubectl.json('get wd orphaning-child')
@@ -136,7 +135,7 @@ describe.skipIf(newest === undefined)(
         expect(await names('wd orphaning-child')).not.toBe('')
       })
 
-      it('takes what is applied for it when it is gone already', longOnly, async () => {
+      it('takes what is applied for it when it is gone already', async () => {
         const owner =
           '{apiVersion: test.setpoint.dev/v1, kind: Widget, name: never, uid: 6d4f2b6e-0000-4000-8000-000000000000}'
         await kubectl.apply(widget('stray').replace('metadata:', `metadata:\n  ownerReferences: [${owner}]`))
@@ -188,7 +187,7 @@ describe.skipIf(newest === undefined)(
       expect(await names('ns leaving')).toBe('')
     })
 
-    it('of a manifest that holds a namespace and what is in it ends well', longOnly, async () => {
+    it('of a manifest that holds a namespace and what is in it ends well', async () => {
       const manifest = manifests(
         '{apiVersion: v1, kind: Namespace, metadata: {name: whole}}\n',
         widget('inside', { namespace: 'whole' }),
@@ -199,7 +198,7 @@ describe.skipIf(newest === undefined)(
       expect(await names('ns whole')).toBe('')
     })
 
-    it('of a namespace is forced through finalize', longOnly, async () => {
+    it('of a namespace is forced through finalize', async () => {
       await kubectl.ok('create ns forced')
       await kubectl.apply(
         widget('stays', { namespace: 'forced' }).replace(

@@ -13,7 +13,6 @@ import { start } from '../../../functions/reconcilers/postgres/server/lifecycle.
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { claimRefuge } from '../../../functions/reconcilers/postgres/server/refuge.ts'
 import { asRoot, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
-import { longOnly } from '../../support/strength.ts'
 
 let bench: Workbench
 
@@ -76,7 +75,7 @@ describe.skipIf(!asRoot)('as root', { meta: { skipped: 'only root lends accounts
 })
 
 describe('binaries', () => {
-  it('run from a copy where npm put them out of reach or left out their links, made once', longOnly, async () => {
+  it('run from a copy where npm put them out of reach or left out their links, made once', async () => {
     const { root, label } = await findInstallation()
     const home = join(bench.directory, 'no-entry')
     const away = join(home, 'native')

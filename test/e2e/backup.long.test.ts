@@ -7,7 +7,6 @@ import { eventually } from '../support/eventually.ts'
 import { endServers, query } from '../support/postgres-servers.ts'
 import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { longOnly } from '../support/strength.ts'
 
 const manifests = readManifests(join(root, 'examples/backup.yaml'))
 const directory = temporaryDirectory('backup')
@@ -73,7 +72,7 @@ describe('backups of a real database', () => {
     })
   })
 
-  it('a dump, restored by the command into a fresh database, holds what was there', longOnly, async () => {
+  it('a dump, restored by the command into a fresh database, holds what was there', async () => {
     const from = await urlOf('ledger')
     await query(from, 'CREATE TABLE entry (id int PRIMARY KEY, text text)')
     await query(from, `INSERT INTO entry SELECT n, repeat('x', n) FROM generate_series(1, 1000) n`)
@@ -101,7 +100,7 @@ describe('backups of a real database', () => {
     })
   })
 
-  it('a control plane that is killed while it dumps leaves no half of one, and dumps again', longOnly, async () => {
+  it('a control plane that is killed while it dumps leaves no half of one, and dumps again', async () => {
     await query(
       await urlOf('ledger'),
       `INSERT INTO entry SELECT n, repeat(md5(n::text), 20) FROM generate_series(1001, 150000) n`,

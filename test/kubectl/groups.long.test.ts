@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { widget } from './widgets.ts'
-import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -44,7 +43,7 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.ok(line)).toMatch(/Normal +Painted +Widget\/house +the house is red now|widget\/house/i)
     })
 
-    it('watches events in both groups', longOnly, async () => {
+    it('watches events in both groups', async () => {
       for (const kind of ['events', 'events.events.k8s.io']) {
         await using watch = await kubectl.start(`get ${kind} --field-selector metadata.name=painted.1 -w -o name`)
         expect(await watch.says(/painted\.1/)).not.toBeNull()
@@ -68,7 +67,7 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.ok('get wd scaled --subresource=scale -o jsonpath={.spec.replicas}')).toBe('4')
     })
 
-    it('prunes what a manifest no longer has', longOnly, async () => {
+    it('prunes what a manifest no longer has', async () => {
       const map = (name: string): string =>
         `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}, labels: {set: pruned}}}\n---\n`
       await kubectl.apply(map('kept') + map('dropped'))
@@ -77,7 +76,7 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.ok('get cm -l set=pruned -o name')).toBe('configmap/kept\n')
     })
 
-    it('finds none of what only a cluster has', longOnly, async () => {
+    it('finds none of what only a cluster has', async () => {
       for (const kind of ['pods', 'nodes', 'deployments', 'endpoints', 'ingresses'])
         expect(await kubectl.run(`get ${kind} -A`)).toMatchObject({ code: 0, stderr: 'No resources found\n' })
     })

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { widget, widgetDefinition } from './widgets.ts'
-import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -60,13 +59,13 @@ describe.skipIf(newest === undefined)(
         expect(complaint).toContain("found no matching overload for '_!=_' applied to '(string, int)'")
       })
 
-      it('names what is missing', longOnly, async () => {
+      it('names what is missing', async () => {
         expect(await refusal(widget('bad').replace(/spec: .*/, ''))).toContain(
           'The Widget "bad" is invalid: spec: Required value',
         )
       })
 
-      it('names a duplicate', longOnly, async () => {
+      it('names a duplicate', async () => {
         expect(await refusal(widget('bad', { spec: '{tags: [a, a]}' }))).toContain('spec.tags[1]: Duplicate value: "a"')
       })
 
@@ -92,7 +91,7 @@ describe.skipIf(newest === undefined)(
       })
     })
 
-    it('for what runs in a cluster: what is not there', longOnly, async () => {
+    it('for what runs in a cluster: what is not there', async () => {
       const { fails } = kubectl
       expect(await fails('create deployment x --image=y')).toContain('does not allow this method')
       expect(await fails('create service clusterip x --tcp=80')).toContain('does not allow this method')
@@ -105,13 +104,13 @@ describe.skipIf(newest === undefined)(
       )
     })
 
-    it('for a dry run of what is there', longOnly, async () => {
+    it('for a dry run of what is there', async () => {
       const dryRun = 'create cm rehearsed --from-literal=a=1 -n default --dry-run=server -o yaml'
       await kubectl.ok('apply --server-side -f -', { input: await kubectl.ok(dryRun) })
       expect(await kubectl.fails(dryRun)).toContain('configmaps "rehearsed" already exists')
     })
 
-    it('for a subresource that objects have not: which, and of what', longOnly, async () => {
+    it('for a subresource that objects have not: which, and of what', async () => {
       await kubectl.ok('create cm unscaled')
       expect(await kubectl.fails('scale cm unscaled --replicas=2')).toContain(
         'the server could not find the requested resource: configmaps have no subresource "scale"',
@@ -182,7 +181,7 @@ describe.skipIf(newest === undefined)(
         expect(await refusal(text, 'create -f -')).toMatch(says)
       })
 
-      it('when another has its names', longOnly, async () => {
+      it('when another has its names', async () => {
         await kubectl.apply(widget('kept'))
         await kubectl.apply(widgetDefinition.replaceAll('widgets', 'widgetz').replace('[wd]', '[wz]'))
         const condition = `{.status.conditions[?(@.type=="NamesAccepted")].message}`
@@ -217,7 +216,7 @@ describe.skipIf(newest === undefined)(
         }
       })
 
-      it('from a server it does not trust', longOnly, async () => {
+      it('from a server it does not trust', async () => {
         const path = changed('no-authority', (text) => text.replace(/certificate-authority-data: .*/, ''))
         expect(await kubectl.fails(`get ns --kubeconfig ${path}`)).toContain('certificate signed by unknown authority')
       })
@@ -249,7 +248,7 @@ describe.skipIf(newest === undefined)(
       expect(await merge('{"resourceVersion":"1"}')).toContain('the object has been modified')
     })
 
-    it('for a change of what is immutable', longOnly, async () => {
+    it('for a change of what is immutable', async () => {
       await kubectl.apply(
         '{apiVersion: v1, kind: ConfigMap, metadata: {name: fixed, namespace: default}, data: {a: "1"}, immutable: true}',
       )
@@ -258,7 +257,7 @@ describe.skipIf(newest === undefined)(
       )
     })
 
-    it('for a secret that is no base64', longOnly, async () => {
+    it('for a secret that is no base64', async () => {
       expect(
         await refusal('{apiVersion: v1, kind: Secret, metadata: {name: bad, namespace: default}, data: {a: "%%"}}'),
       ).toMatch(/data|base64/)

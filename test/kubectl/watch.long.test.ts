@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget } from './widgets.ts'
-import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -32,7 +31,7 @@ describe.skipIf(newest === undefined)(
         expect(await watch.stop('SIGINT')).toMatchObject({ stderr: '' })
       })
 
-      it('watches one object', longOnly, async () => {
+      it('watches one object', async () => {
         await kubectl.apply(manifests(widget('only'), widget('other')))
         const watch = await kubectl.start('get wd only -w -o name')
         await watch.says(/only\n/)
@@ -42,7 +41,7 @@ describe.skipIf(newest === undefined)(
         expect((await watch.stop('SIGINT')).stdout).not.toContain('other')
       })
 
-      it('tells the kind of each event, in every namespace', longOnly, async () => {
+      it('tells the kind of each event, in every namespace', async () => {
         await kubectl.ok('create ns far')
         const watch = await kubectl.start('get wd -A -l set=told -w --output-watch-events')
         await kubectl.apply(widget('told', { namespace: 'far', labels: '{set: told}' }))
@@ -52,7 +51,7 @@ describe.skipIf(newest === undefined)(
         expect(await watch.stop('SIGINT')).toMatchObject({ stderr: '' })
       })
 
-      it('prints only what is to come', longOnly, async () => {
+      it('prints only what is to come', async () => {
         // In a namespace of its own: what others change between the list and the watch may be told, as gone.
         await kubectl.ok('create ns quiet')
         await kubectl.apply(widget('old', { namespace: 'quiet', labels: '{set: later}' }))
@@ -80,7 +79,7 @@ describe.skipIf(newest === undefined)(
         expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
       })
 
-      it('no longer than told', longOnly, async () => {
+      it('no longer than told', async () => {
         await kubectl.apply(widget('never'))
         const start = performance.now()
         expect(await kubectl.fails('wait --for=condition=Ready wd/never --timeout=1s')).toContain(
@@ -89,7 +88,7 @@ describe.skipIf(newest === undefined)(
         expect(performance.now() - start).toBeLessThan(6_000)
       })
 
-      it('on all of a label', longOnly, async () => {
+      it('on all of a label', async () => {
         await kubectl.apply(
           manifests(widget('all-a', { labels: '{set: all}' }), widget('all-b', { labels: '{set: all}' })),
         )
@@ -109,7 +108,7 @@ describe.skipIf(newest === undefined)(
         expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
       })
 
-      it('of any kind', longOnly, async () => {
+      it('of any kind', async () => {
         await kubectl.apply(widget('any'))
         const waiting = kubectl.run("wait --for=jsonpath='{.status.phase}' wd/any --timeout=60s")
         await setStatus('any', '{"phase":"Something"}')
@@ -123,7 +122,7 @@ describe.skipIf(newest === undefined)(
       expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') })
     })
 
-    it('for an object to be gone, also if it is so already', longOnly, async () => {
+    it('for an object to be gone, also if it is so already', async () => {
       await kubectl.apply(widget('leaving'))
       const waiting = kubectl.run('wait --for=delete wd/leaving --timeout=60s')
       await kubectl.ok('delete wd leaving')

@@ -2,11 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { widget } from './widgets.ts'
-import { isLong, longOnly } from '../support/strength.ts'
 
 const [newest, ...older] = await findKubectls()
 // The short form has the oldest of them.
-const others = isLong ? older : older.slice(-1)
+const others = older
 const only = newest === undefined ? noKubectl : `no kubectl but 1.${newest.minor}, which all other files are about`
 
 /** The other files drive the newest kubectl there is; this one the main path through each other version. */
@@ -35,7 +34,7 @@ describe.skipIf(others.length === 0)('an older kubectl', { meta: { skipped: only
         expect(await kubectl.ok('auth whoami')).toContain('setpoint-admin')
       })
 
-      it('makes what is built in', longOnly, async () => {
+      it('makes what is built in', async () => {
         await inNamespace('create configmap map --from-literal=a=1')
         await inNamespace('create secret generic login --from-literal=a=1')
         expect(await inNamespace('get cm,secret -o name')).toBe('configmap/map\nsecret/login\n')
@@ -53,7 +52,7 @@ describe.skipIf(others.length === 0)('an older kubectl', { meta: { skipped: only
         expect(await inNamespace('get wd one -o name --ignore-not-found')).toBe('')
       })
 
-      it('applies server-side', longOnly, async () => {
+      it('applies server-side', async () => {
         await kubectl.ok('apply --server-side -f -', { input: thing('two', 1) })
         await kubectl.ok('apply --server-side -f -', { input: thing('two', 2) })
         expect(await inNamespace(`get wd two -o jsonpath='{.spec.size}'`)).toBe('2')
@@ -71,7 +70,7 @@ describe.skipIf(others.length === 0)('an older kubectl', { meta: { skipped: only
         await watch.stop('SIGINT')
       })
 
-      it('is told what is wrong', longOnly, async () => {
+      it('is told what is wrong', async () => {
         expect(await kubectl.fails('apply -f -', { input: thing('bad', 101) })).toContain(
           'The Widget "bad" is invalid: spec.size: Invalid value: 101',
         )

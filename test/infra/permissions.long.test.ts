@@ -1,6 +1,5 @@
 import { Stack } from 'aws-cdk-lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { longOnly } from '../support/strength.ts'
 import { plainClient } from './lambda/runtime-clients.ts'
 import { everything } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
@@ -44,7 +43,7 @@ function asked(...names: readonly FunctionName[]): readonly string[] {
 const sorted = (...permissions: readonly string[]): readonly string[] => [...new Set(permissions)].sort()
 const both = [...doneByLambda.logs, ...doneByLambda.traces]
 
-describe('what a function may do is what it does', longOnly, () => {
+describe('what a function may do is what it does', () => {
   it.each(['api', 'authorizer', 'resync', 'removal'] as const)('%s', (name) => {
     expect(permissionsOf(all, name)).toEqual(sorted(...asked(name), ...both))
   })
@@ -72,11 +71,11 @@ describe('what a function may do is what it does', longOnly, () => {
   })
 })
 
-it('sees every function but the authorizer at work', longOnly, () => {
+it('sees every function but the authorizer at work', () => {
   expect(functionNames.filter((name) => stage.calls(name).length === 0)).toEqual(['authorizer'])
 })
 
-it('sees nobody ask for more than one queue of a controller', longOnly, () => {
+it('sees nobody ask for more than one queue of a controller', () => {
   for (const name of workers)
     expect(asked(name).filter((call) => call.startsWith('sqs:') && !call.endsWith(` ${name}`))).toEqual([])
 })

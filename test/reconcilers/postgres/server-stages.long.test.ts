@@ -18,7 +18,6 @@ import { observe } from '../../../functions/reconcilers/postgres/server/observe.
 import { resetPassword } from '../../../functions/reconcilers/postgres/server/superuser.ts'
 import { type Endpoint, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { bringUp, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
-import { longOnly } from '../../support/strength.ts'
 
 let bench: Workbench
 /** Configured, and stopped between tests: making one for each would take most of the time. */
@@ -332,7 +331,7 @@ describe('destroy', () => {
     expect(await segmentOf(lock[6])).toEqual([])
   })
 
-  it('frees the memory of a server that was killed', longOnly, async () => {
+  it('frees the memory of a server that was killed', async () => {
     await bringUp(server)
     const lock = (await readFile(join(server.directory, 'data', 'postmaster.pid'), 'utf8')).split('\n')
     await killServer()

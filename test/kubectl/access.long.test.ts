@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { widgetSession } from './widget-session.ts'
 import { manifests, widget } from './widgets.ts'
-import { longOnly } from '../support/strength.ts'
 
 const [newest] = await findKubectls()
 
@@ -83,7 +82,7 @@ describe.skipIf(newest === undefined)('kubectl and rights', { meta: { skipped: n
     expect(await kubectl.fails(`get configmaps -n team ${asAccount}`)).toContain('Unauthorized')
   })
 
-  it('reconciles roles from files', longOnly, async () => {
+  it('reconciles roles from files', async () => {
     const file = join(directory, 'roles.yaml')
     writeFileSync(
       file,
@@ -104,7 +103,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: erin}]
     expect(await kubectl.ok('auth can-i get configmaps -n team --as=erin')).toBe('yes\n')
   })
 
-  it('applies roles from both sides', longOnly, async () => {
+  it('applies roles from both sides', async () => {
     const role = (verb: string): string => `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: applied, namespace: team}

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import type { AskKubectl } from '../../functions/command/ask-kubectl.ts'
+import { OperatingError } from '../../shared/index.ts'
+import { openApiClient, type ApiClient } from './api-client.ts'
+
+interface Resource {
+  readonly name: string
+  readonly singularName: string
+  readonly kind: string
+  readonly shortNames?: readonly string[]
+}
+
+/** What the command asks of kubectl, sent to the control plane of a directory by this process. */
+export function createKubectlDouble(cwd: string): AskKubectl {
+  return async (args, input = '') => {
+    using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
+    const [verb, what = '', word = ''] = args
+    if (what === '--raw' && verb === 'create') return asText(await send(client, `POST ${word}`, JSON.parse(input)))
+    if (what === '--raw') return asText(await send(client, `GET ${word}`))
+    if (verb === 'get' && args.includes('--ignore-not-found')) {
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${word}`
+      const { status, body } = await client.send(`GET ${path}`)
+      return status === 404 ? '' : JSON.stringify(body)
+    }
+    const [type = '', name] = what.split('/')
+    const { root, plural } = await findResource(client, type)
+    if (verb === 'get' && args.includes('--all-namespaces')) return asText(await send(client, `GET ${root}/${plural}`))
+    const collection = `${root}/namespaces/default/${plural}`
+    if (verb === 'get' && name !== undefined) return asText(await send(client, `GET ${collection}/${name}`))
+    if (verb === 'get') return asText({ ...(await send(client, `GET ${collection}`)), kind: 'List' })
+    if (verb !== 'annotate') throw new Error(`no double of kubectl ${args.join(' ')}`)
+    const [key = '', value = ''] = word.split('=')
+    const names = name === undefined ? await namesIn(client, collection) : [name]
+    for (const one of names)
+      await send(client, `PATCH ${collection}/${one}`, { metadata: { annotations: { [key]: value } } })
+    return names.map((one) => `${plural}/${one} annotated\n`).join('')
+  }
+}
+
+function asText(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+async function send(client: ApiClient, line: string, body?: unknown) {
+  const contentType = line.startsWith('PATCH') ? 'application/merge-patch+json' : 'application/json'
+  const reply = await client.send(line, { ...(body !== undefined && { body }), contentType })
+  if (reply.status < 400) return reply.body
+  const told = reply.body.reason === undefined ? reply.body.message : `(${reply.body.reason}): ${reply.body.message}`
+  throw new OperatingError('UNAVAILABLE', `kubectl: Error from server ${told}`)
+}
+
+/** By plural, singular or short name, or by the plural with the group after it. */
+async function findResource(
+  client: ApiClient,
+  type: string,
+): Promise<{ readonly root: string; readonly plural: string }> {
+  const [first = '', ...group] = type.split('.')
+  const { groups } = await send(client, 'GET /apis')
+  const versions = groups.map((one: { preferredVersion: { groupVersion: string } }) => one.preferredVersion)
+  for (const { groupVersion } of versions) {
+    if (group.length > 0 && !groupVersion.startsWith(`${group.join('.')}/`)) continue
+    const { resources } = await send(client, `GET /apis/${groupVersion}`)
+    const found = resources.find(({ name, singularName, shortNames = [] }: Resource) =>
+      [name, singularName, ...shortNames].includes(first),
+    )
+    if (found !== undefined) return { root: `/apis/${groupVersion}`, plural: found.name }
+  }
+  throw new OperatingError('UNAVAILABLE', `kubectl: error: the server doesn't have a resource type "${type}"`)
+}
+
+async function namesIn(client: ApiClient, collection: string): Promise<readonly string[]> {
+  const { items } = await send(client, `GET ${collection}`)
+  return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+}
