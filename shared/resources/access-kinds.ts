@@ -1,10 +1,10 @@
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
+import { objectSchema, text, texts } from './schema-parts.ts'
 
 /** The kinds that say who may do what, and the accounts of programs. */
 
-const text: StructuralSchema = { type: 'string' }
-const texts: StructuralSchema = { type: 'array', items: text, nullable: true, 'x-kubernetes-list-type': 'atomic' }
+const nullableTexts: StructuralSchema = { ...texts, nullable: true }
 
 const rules: StructuralSchema = {
   type: 'array',
@@ -13,7 +13,13 @@ const rules: StructuralSchema = {
   description: 'What may be done.',
   items: {
     type: 'object',
-    properties: { apiGroups: texts, nonResourceURLs: texts, resourceNames: texts, resources: texts, verbs: texts },
+    properties: {
+      apiGroups: nullableTexts,
+      nonResourceURLs: nullableTexts,
+      resourceNames: nullableTexts,
+      resources: nullableTexts,
+      verbs: nullableTexts,
+    },
   },
 }
 
@@ -26,7 +32,7 @@ const labelSelector: StructuralSchema = {
       type: 'array',
       nullable: true,
       'x-kubernetes-list-type': 'atomic',
-      items: { type: 'object', properties: { key: text, operator: text, values: texts } },
+      items: { type: 'object', properties: { key: text, operator: text, values: nullableTexts } },
     },
   },
 }
@@ -43,11 +49,7 @@ const bindingParts: Record<string, StructuralSchema> = {
     nullable: true,
     description: 'Who gets the role.',
     'x-kubernetes-list-type': 'atomic',
-    items: {
-      type: 'object',
-      'x-kubernetes-map-type': 'atomic',
-      properties: { apiGroup: text, kind: text, name: text, namespace: text },
-    },
+    items: referenceSchema({ apiGroup: text, kind: text, name: text, namespace: text }),
   },
 }
 
@@ -99,16 +101,12 @@ function accessKind(
     kind,
     plural,
     namespaced,
-    schema: { ...objectSchema(description, properties) },
+    schema: objectSchema(description, properties),
   })
 }
 
-function objectSchema(description: string, properties: Record<string, StructuralSchema>): StructuralSchema {
-  return {
-    type: 'object',
-    description,
-    properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, ...properties },
-  }
+function referenceSchema(properties: Record<string, StructuralSchema>): StructuralSchema {
+  return { type: 'object', 'x-kubernetes-map-type': 'atomic', properties }
 }
 
 const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const
@@ -125,29 +123,21 @@ export const serviceAccountKind = defineBuiltInKind({
       type: 'array',
       nullable: true,
       ...byName,
-      items: {
-        type: 'object',
-        'x-kubernetes-map-type': 'atomic',
-        properties: { name: { type: 'string', default: '' } },
-      },
+      items: referenceSchema({ name: { type: 'string', default: '' } }),
     },
     secrets: {
       type: 'array',
       nullable: true,
       ...byName,
-      items: {
-        type: 'object',
-        'x-kubernetes-map-type': 'atomic',
-        properties: {
-          apiVersion: text,
-          fieldPath: text,
-          kind: text,
-          name: { type: 'string', default: '' },
-          namespace: text,
-          resourceVersion: text,
-          uid: text,
-        },
-      },
+      items: referenceSchema({
+        apiVersion: text,
+        fieldPath: text,
+        kind: text,
+        name: { type: 'string', default: '' },
+        namespace: text,
+        resourceVersion: text,
+        uid: text,
+      }),
     },
   }),
 })

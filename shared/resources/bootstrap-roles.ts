@@ -116,8 +116,18 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
     ),
     role(
       { name: 'system:aggregate-to-view', gatheredBy: ['view'] },
-      resourceRule('', ['configmaps', 'events', 'namespaces', 'serviceaccounts', 'services'], read),
-      resourceRule('', ['configmaps/explain', 'events/explain', 'namespaces/status', 'serviceaccounts/explain'], read),
+      resourceRule('', ['configmaps', 'events', 'namespaces', 'resourcequotas', 'serviceaccounts', 'services'], read),
+      resourceRule(
+        '',
+        [
+          'configmaps/explain',
+          'events/explain',
+          'namespaces/status',
+          'resourcequotas/status',
+          'serviceaccounts/explain',
+        ],
+        read,
+      ),
       resourceRule('events.k8s.io', ['events'], read),
     ),
     role({ name: 'setpoint:aggregate-to-edit', gatheredBy: ['edit'] }, ...kinds(write)),

@@ -9,10 +9,11 @@ import {
   roleKind,
   serviceAccountKind,
 } from './access-kinds.ts'
+import { resourceQuotaKind } from './quota-kind.ts'
+import { objectSchema, text, texts } from './schema-parts.ts'
 
 /** The kinds that come with the control plane. Everything else is a CustomResourceDefinition away. */
 
-const text: StructuralSchema = { type: 'string' }
 const flag: StructuralSchema = { type: 'boolean' }
 const textMap: StructuralSchema = { type: 'object', additionalProperties: text }
 /** Base64, or nothing at all, which the format does not take. */
@@ -20,7 +21,6 @@ const bytesMap: StructuralSchema = {
   type: 'object',
   additionalProperties: { type: 'string', anyOf: [{ format: 'byte' }, { maxLength: 0 }] },
 }
-const texts: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' }
 const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
 
 const conditions: StructuralSchema = {
@@ -32,14 +32,6 @@ const conditions: StructuralSchema = {
     required: ['type', 'status'],
     properties: { type: text, status: text, reason: text, message: text, lastTransitionTime: time },
   },
-}
-
-function objectSchema(description: string, properties: Record<string, StructuralSchema>): StructuralSchema {
-  return {
-    type: 'object',
-    description,
-    properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, ...properties },
-  }
 }
 
 function coreKind(kind: string, plural: string, options: Pick<ServedKind, 'schema'> & Partial<ServedKind>): ServedKind {
@@ -181,6 +173,7 @@ export const builtInKinds: readonly ServedKind[] = [
   clusterRoleKind,
   roleBindingKind,
   clusterRoleBindingKind,
+  resourceQuotaKind,
   customResourceDefinitionKind,
   leaseKind,
 ]

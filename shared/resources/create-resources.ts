@@ -32,6 +32,7 @@ import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOp
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
+import type { StoredQuotas } from './stored-quotas.ts'
 import { toStoredVersion } from './stored-version.ts'
 import { normalizeBody, type Surroundings } from './strategies.ts'
 import { withTwins } from './twin-resources.ts'
@@ -41,16 +42,18 @@ export interface ResourcesOptions {
   readonly store: ObjectStore
   readonly clock: Clock
   readonly random: Random
+  /** What is created is held against them. Left out, there are none. */
+  readonly quotas?: Pick<StoredQuotas, 'reserve'>
 }
 
 /** The verbs over a store. */
-export function createResources({ store, clock, random }: ResourcesOptions): Resources {
+export function createResources({ store, clock, random, quotas }: ResourcesOptions): Resources {
   const surroundings = ({ group, kind }: ServedKind): Surroundings | Promise<Surroundings> => {
     const nowMs = clock.nowMs()
     return isDefinition(group, kind) ? definitionsIn(store).then((definitions) => ({ nowMs, definitions })) : { nowMs }
   }
   const writes = createConditionalWrites({ store, surroundings })
-  const verbs: Verbs = { store, clock, random, surroundings, writes }
+  const verbs: Verbs = { store, clock, random, surroundings, writes, ...(quotas && { quotas }) }
 
   return withTwins({
     get: async (kind, at) => asServed(kind, await writes.find(kind, at)),
@@ -126,10 +129,24 @@ async function create(
   const inStore = kind.conversion === undefined ? state : { ...state, object: toStoredVersion(kind, state.object) }
   const first = withAcceptedChange(kind, undefined, inStore, { manager: how.manager, nowMs })
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
-  return {
-    stored: await verbs.writes.insert(kind, first, how.dryRun === true),
-    outcome: 'created',
-    warnings: how.warnings,
+  return { stored: await insert(verbs, kind, first, how.dryRun === true), outcome: 'created', warnings: how.warnings }
+}
+
+/** Within the quotas of its namespace. */
+async function insert(
+  { writes, quotas }: Verbs,
+  kind: ServedKind,
+  first: StoredObject,
+  dryRun: boolean,
+): Promise<StoredObject> {
+  const asked = kind.namespaced ? quotas?.reserve(kind, first.object, dryRun) : undefined
+  if (asked === undefined) return writes.insert(kind, first, dryRun)
+  const reservation = await asked
+  try {
+    return await writes.insert(kind, first, dryRun)
+  } catch (error) {
+    if (!dryRun && hasCode(error, 'ALREADY_EXISTS', 'TOO_LARGE')) await reservation?.cancel()
+    throw error
   }
 }
 

@@ -62,12 +62,14 @@ export function terminationRefusal(): OperatingError {
   return new OperatingError('METHOD_NOT_ALLOWED', message)
 }
 
+export const terminatingReason = 'NamespaceTerminating'
+
 /** Nothing new in a namespace that is being deleted: nobody would remove it. */
 export function terminatingRefusal(kind: ServedKind, name: string, namespace: string): OperatingError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`
   const refusal = forbiddenFor(kind, name, why)
   const cause = {
-    reason: 'NamespaceTerminating',
+    reason: terminatingReason,
     message: `namespace ${namespace} is being terminated`,
     field: 'metadata.namespace',
   }

@@ -11,6 +11,7 @@ import type { EngineState } from '../model/engine-state.ts'
 import { parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import type { NameRule } from './metadata.ts'
+import { checkQuota, withQuantityTexts } from './quota-kind.ts'
 
 /** What a state depends on beside its own object. */
 export interface Surroundings {
@@ -80,6 +81,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   '/Event': {
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
+  '/ResourceQuota': { intake: withQuantityTexts, check: checkQuota },
   'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/RoleBinding': {

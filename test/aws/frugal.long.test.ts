@@ -146,13 +146,13 @@ describe('in what a run ends', () => {
     await pause(500)
   }
 
-  /** All of them, and no more; but for looks for new kinds, and those of a tick. */
+  /** All of them, and no more; but for looks for new kinds and quotas, and those of a tick. */
   async function expectRequests(
     work: () => Promise<unknown>,
     expected: Readonly<Record<string, number>>,
   ): Promise<void> {
     const asked = (): unknown =>
-      Object.fromEntries([...plane.requests].filter(([text]) => !/(api|resync) Query/.test(text)))
+      Object.fromEntries([...plane.requests].filter(([text]) => !/(api|resync|reconcile) Query/.test(text)))
     plane.requests.clear()
     await work()
     await expect.poll(asked).toEqual(expected)
@@ -163,6 +163,7 @@ describe('in what a run ends', () => {
   it('a resync that finds nothing: a share of a send, one read', async () => {
     await sail('v', 'w')
     await plane.tick()
+    await untilQuiet()
     tickAheadMs += 60_000
     await expectRequests(() => plane.tick(), {
       'resync GetItem': 1,

@@ -39,6 +39,7 @@ const many = (name: string, type: Message): Field => ({ name, type, repeated: tr
 const message = (fields: Message['fields']): Message => ({ fields })
 const stringMap = { map: 'string' } as const
 const bytesMap = { map: 'bytes' } as const
+const quantityMap = { map: 'quantity' } as const
 
 const typeMeta = message({ 1: string('apiVersion'), 2: string('kind') })
 
@@ -139,6 +140,9 @@ const objectReference = message({
   6: string('resourceVersion'),
   7: string('fieldPath'),
 })
+const scopeSelector = message({
+  1: many('matchExpressions', message({ 1: string('scopeName'), 2: string('operator'), 3: strings('values') })),
+})
 const eventSource = message({ 1: string('component'), 2: string('host') })
 const eventSeries = message({ 1: int('count'), 2: one('lastObservedTime', 'microTime') })
 const leaseSpec = message({
@@ -171,6 +175,14 @@ const messages: { readonly [type: string]: Message } = {
     2: many('secrets', objectReference),
     3: many('imagePullSecrets', message({ 1: string('name') })),
     4: bool('automountServiceAccountToken'),
+  }),
+  'v1/ResourceQuota': message({
+    1: objectMeta,
+    2: one(
+      'spec',
+      message({ 1: one('hard', quantityMap), 2: strings('scopes'), 3: one('scopeSelector', scopeSelector) }),
+    ),
+    3: one('status', message({ 1: one('hard', quantityMap), 2: one('used', quantityMap) })),
   }),
   'rbac.authorization.k8s.io/v1/Role': role,
   'rbac.authorization.k8s.io/v1/ClusterRole': message({

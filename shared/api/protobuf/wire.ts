@@ -1,5 +1,5 @@
 import { OperatingError } from '../../model/errors.ts'
-import type { Json, JsonObject } from '../../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
 
 /**
@@ -7,7 +7,7 @@ import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
  * are base64, `Time` and `MicroTime` are text, `FieldsV1` is the JSON it holds. Fields that the table does not name are
  * skipped, as protobuf asks.
  */
-export type FieldType = Scalar | Message | { readonly map: 'string' | 'bytes' }
+export type FieldType = Scalar | Message | { readonly map: 'string' | 'bytes' | 'quantity' }
 
 type Scalar = 'string' | 'bytes' | 'bool' | 'int' | 'time' | 'microTime' | 'json'
 
@@ -74,13 +74,19 @@ function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue
   return decodeMessage(bytes, type)
 }
 
-function mapEntry(value: WireValue, type: 'string' | 'bytes'): { readonly key: string; readonly entry: Json } {
+function mapEntry(
+  value: WireValue,
+  type: 'string' | 'bytes' | 'quantity',
+): { readonly key: string; readonly entry: Json } {
   const { key = '', entry = '' } = decodeMessage(requireBytes(value), {
-    fields: { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type } },
+    fields: { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type: type === 'quantity' ? quantity : type } },
   })
   if (key === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
-  return { key: key as string, entry }
+  return { key: key as string, entry: isObject(entry) ? (entry['text'] ?? '') : entry }
 }
+
+/** A text of its own. */
+const quantity: Message = { fields: { 1: { name: 'text', type: 'string' } } }
 
 const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' }, 2: { name: 'nanos', type: 'int' } } }
 

@@ -30,10 +30,34 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     { ...column('Secrets', (account) => objectsOf(account['secrets']).length), type: 'integer' },
     age,
   ],
+  'v1/ResourceQuota': [
+    nameColumn,
+    column(
+      'Request',
+      quotaCells((name) => !isLimit(name)),
+    ),
+    column('Limit', quotaCells(isLimit)),
+    age,
+  ],
   'rbac.authorization.k8s.io/v1/Role': [nameColumn, createdAt()],
   'rbac.authorization.k8s.io/v1/ClusterRole': [nameColumn, createdAt()],
   'rbac.authorization.k8s.io/v1/RoleBinding': bindingColumns(),
   'rbac.authorization.k8s.io/v1/ClusterRoleBinding': bindingColumns(),
+}
+
+function isLimit(name: string): boolean {
+  return name.startsWith('limits')
+}
+
+/** What is used of what, as printers.printResourceQuota says it. */
+function quotaCells(shows: (name: string) => boolean): Column['cell'] {
+  return ({ status }) => {
+    const { hard, used } = status ?? {}
+    const limits = isObject(hard) ? hard : {}
+    const amounts = isObject(used) ? used : {}
+    const names = Object.keys(limits).filter(shows).toSorted()
+    return names.map((name) => `${name}: ${String(amounts[name] ?? 0)}/${String(limits[name])}`).join(', ')
+  }
 }
 
 function createdAt(): Column {

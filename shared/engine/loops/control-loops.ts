@@ -3,10 +3,12 @@ import { DefinitionError } from '../../model/errors.ts'
 import type { KindName } from '../../ports/object-index.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import { eventKind } from '../../resources/built-in-kinds.ts'
+import { resourceQuotaKind } from '../../resources/quota-kind.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
 import { createEventExpiry, definitionController, type LifecycleOptions } from './lifecycles.ts'
-import { namespaceController } from './namespaces.ts'
+import { accountRoute, namespaceController } from './namespaces.ts'
+import { createQuotaUsage, quotaRoutes, quotaUsageName } from './quota-usage.ts'
 import { createFanOut, fanOutName } from '../wake/fan-out.ts'
 import { guardController } from '../wake/guard-controller.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
@@ -40,6 +42,8 @@ export interface ControlLoop {
 
 export interface ControlLoopsOptions extends EngineOptions, Pick<LifecycleOptions, 'definitionGraceMs'> {
   readonly controllers: readonly Controller[]
+  /** By then every process knows of a quota that another one made. Default 0: at once. */
+  readonly quotaLagMs?: number
 }
 
 /**
@@ -72,6 +76,13 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
       timeoutMs: 60_000,
       run: createEventExpiry({ store, resources, clock }),
     },
+    {
+      name: quotaUsageName,
+      resyncMs: 0,
+      concurrency: 4,
+      timeoutMs: 60_000,
+      run: createQuotaUsage({ store, catalog, clock, lagMs: options.quotaLagMs ?? 0 }),
+    },
   ]
 }
 
@@ -90,6 +101,8 @@ export function createControlRelay(
     telemetry: options.telemetry,
     builtIn: [
       garbageRoute(options.index),
+      ...quotaRoutes(options.clock),
+      accountRoute,
       ...options.controllers.filter(seesAll).map((controller) => createRemovedRoute(controller, options)),
     ],
   })

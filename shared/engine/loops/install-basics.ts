@@ -5,9 +5,10 @@ import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
 import { customResourceDefinitionKind, namespaceKind } from '../../resources/built-in-kinds.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
+import { createAccount } from './namespaces.ts'
 
 /**
- * What is there from the first moment: the default namespace and the kinds of the shipped reconcilers, as this version
+ * What is there from the first moment: the default namespace with its ServiceAccount, and the kinds of the shipped reconcilers, as this version
  * has them. Throws INVALID for a definition that is refused, such as one that moves a kind to another scope, once the
  * others are there.
  */
@@ -18,6 +19,7 @@ export async function installBasics(options: {
 }): Promise<void> {
   const { resources, controllers } = options
   await createIfAbsent(resources, 'default')
+  await createAccount(resources, 'default')
   const definitions = kindsNamedBy(controllers).flatMap(({ definition }) => definition ?? [])
   let refusal: Error | undefined
   for (const definition of definitions) {

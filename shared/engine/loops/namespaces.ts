@@ -4,7 +4,12 @@ import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import { parseTimestamp } from '../../model/time.ts'
+import { absentIfNotFound, hasCode } from '../../model/errors.ts'
+import { serviceAccountKind } from '../../resources/access-kinds.ts'
 import { namespaceKind } from '../../resources/built-in-kinds.ts'
+import { terminatingReason } from '../../resources/refusals.ts'
+import { isOf } from '../../reconciler/kind.ts'
+import type { Route } from '../wake/routes.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { namespaceFinalizer } from '../../resources/strategies.ts'
 import type { Controller } from '../../reconciler/controller.ts'
@@ -15,18 +20,59 @@ import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
 /**
  * A namespace goes once nothing is in it, and says until then what is left. Its content stays for five seconds, as it
  * does in Kubernetes: who deletes a namespace together with what is in it, as `kubectl delete -f` does, finds it there.
- * Then custom objects go, and only after them what their clean-ups may need: Secrets, ConfigMaps and the like.
+ * Then custom objects go, and only after them what their clean-ups may need: Secrets, ConfigMaps and the like. One in
+ * which there is only the ServiceAccount that came with it counts as empty.
  */
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
-  return lifecycle(namespaceKind, namespaceFinalizer, async (namespace, ctx) => {
+  const cleanup: Controller['reconcile'] = async (namespace, ctx) => {
     const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
     const graceMs = graceEndMs(namespace) - ctx.now()
-    if (graceMs > 0) return (await isEmpty(resources, kinds, namespace)) ? done() : again(`${Math.ceil(graceMs)}ms`)
+    if (graceMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(graceMs)}ms`)
     const left = await removeContent(resources, kinds, namespace.metadata.name)
     if (left.length === 0) return done()
     await tell(resources, namespace, { left, nowMs: ctx.now() })
     return again('1s')
-  })
+  }
+  const reconcile: Controller['reconcile'] = async ({ metadata }) => {
+    await createAccount(resources, metadata.name)
+    return done()
+  }
+  return { ...lifecycle(namespaceKind, namespaceFinalizer, cleanup), reconcile }
+}
+
+/** The ServiceAccount of programs that name none: there is one in each namespace. */
+const accountName = 'default'
+
+/** Nothing is created in a namespace that is being deleted, and that needs none any more. */
+export async function createAccount(resources: Resources, namespace: string): Promise<void> {
+  const at = { namespace, name: accountName }
+  if ((await absentIfNotFound(resources.get(serviceAccountKind, at))) !== undefined) return
+  try {
+    await resources.create(serviceAccountKind, { metadata: at }, { manager: 'setpoint' })
+  } catch (error) {
+    if (!hasCode(error, 'ALREADY_EXISTS', 'NOT_FOUND') && !isEndOfNamespace(error)) throw error
+  }
+}
+
+function isEndOfNamespace(error: unknown): boolean {
+  return (
+    hasCode(error, 'FORBIDDEN') && error.details.causes?.some(({ reason }) => reason === terminatingReason) === true
+  )
+}
+
+function isAccount({ kind, metadata }: ApiObject): boolean {
+  return kind === serviceAccountKind.kind && metadata.name === accountName
+}
+
+/** A namespace whose account was deleted makes it again. */
+export const accountRoute: Route = {
+  name: `${namespaceKind.singular}-lifecycle`,
+  debounceMs: 0,
+  targets: ({ type, stored: { object } }) => {
+    if (type !== 'removed' || !isAccount(object) || !isOf(object, serviceAccountKind)) return []
+    const key = { group: '', kind: namespaceKind.kind, namespace: '', name: object.metadata.namespace ?? '' }
+    return [{ key, lane: 'background', reason: 'its ServiceAccount is gone' }]
+  },
 }
 
 const graceMs = 5_000
@@ -40,8 +86,10 @@ async function isEmpty(
   kinds: readonly ServedKind[],
   { metadata: { name: namespace } }: ApiObject,
 ): Promise<boolean> {
-  const first = await Promise.all(kinds.map((kind) => resources.list(kind, { namespace, limit: 1 })))
-  return first.every(({ items, damaged = [] }) => items.length + damaged.length === 0)
+  const first = await Promise.all(kinds.map((kind) => resources.list(kind, { namespace, limit: 2 })))
+  return first.every(
+    ({ items, damaged = [] }) => items.every(({ object }) => isAccount(object)) && damaged.length === 0,
+  )
 }
 
 /** What is left of one kind. */

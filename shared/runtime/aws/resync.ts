@@ -5,7 +5,6 @@ import {
   sweptControllersOf,
   type ControlLoop,
 } from '../../engine/loops/control-loops.ts'
-import { garbageCollectorName } from '../../engine/loops/garbage-collector.ts'
 import {
   listDue,
   listPassed,
@@ -133,7 +132,7 @@ class Ticker {
     if ((await depthOf(controller)) >= secondsBehindMax * perSecond) return begun
     const pace = paceIn(time, queue, perSecond, this.#options.clock)
     const turn = turnOf(begun, controller, time.nowMs)
-    if (controller.name === garbageCollectorName)
+    if (controller.everyMs > minuteMs)
       return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
     const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
     const timers = this.#wakeTimers(due, controller, { ...time, pace })

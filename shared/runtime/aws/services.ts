@@ -15,6 +15,7 @@ import { collectConversions, convertFeed, convertReads, type Conversions } from 
 import { createResources } from '../../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
+import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
 import type { Allowances } from '../../ports/allowances.ts'
@@ -48,6 +49,12 @@ export const apiKindsMaxAgeMs = 10_000
 /** Longer than that by what clocks may differ, and by what a write may be late. */
 const definitionGraceMs = apiKindsMaxAgeMs + 10_000
 
+/** A process of reconcilers learns of a quota that another one made so long after; one of the API with the kinds. */
+const quotasMaxAgeMs = 60_000
+
+/** Longer than that by what clocks may differ, and by what a write may be late. */
+const quotaLagMs = quotasMaxAgeMs + 10_000
+
 export interface AwsServicesOptions {
   readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>
   readonly logger: Logger
@@ -71,15 +78,16 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const conversions = collectConversions(kindsNamedBy(controllers))
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs, conversions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: accessMaxAgeMs })
-  const store = withSafetyNet(
-    access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate)),
-    {
-      clock,
-      controllers,
-      logger,
-    },
-  )
-  const resources = createResources({ store, clock, random })
+  const quotas = createStoredQuotas({
+    store: ports.store,
+    catalog,
+    clock,
+    logger,
+    maxAgeMs: Math.min(kindsMaxAgeMs, quotasMaxAgeMs),
+  })
+  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
+  const store = quotas.follow(withSafetyNet(told, { clock, controllers, logger }))
+  const resources = createResources({ store, clock, random, quotas })
   const events = createEventRecorder({ resources, clock, logger })
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
   return {
@@ -97,6 +105,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     controllers,
     retire,
     definitionGraceMs,
+    quotaLagMs,
     readAccess: access.read,
     ...(retryBudget && { retryBudget }),
   }

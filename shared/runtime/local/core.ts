@@ -31,6 +31,7 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
+import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
@@ -85,8 +86,10 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const feed = convertFeed(ports.feed, conversions)
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, conversions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
-  const store = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
-  const resources = createResources({ store, clock, random })
+  const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
+  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
+  const store = quotas.follow(told)
+  const resources = createResources({ store, clock, random, quotas })
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
   telemetry.read(metrics.damagedObjects, {}, () => ports.quarantine?.keys().length ?? 0)

@@ -29,6 +29,41 @@ async function cleanUp(sinceMs: number): Promise<Outcome> {
   return cleanup(object as never, ctx)
 }
 
+const accounts = '/api/v1/namespaces/n/serviceaccounts'
+
+async function run(): Promise<Outcome> {
+  const { reconcile } = namespaceController(harness.services)
+  return reconcile((await namespace()) as never, {} as Context)
+}
+
+describe('the ServiceAccount of a namespace', () => {
+  it('is made with it, once, and goes with it at once where there is nothing else', async () => {
+    expect(await run()).toMatchObject({ kind: 'done' })
+    const { body } = await harness.send(`GET ${accounts}/default`)
+    await run()
+    expect((await harness.send(`GET ${accounts}/default`)).body).toEqual(body)
+    await harness.send('DELETE /api/v1/namespaces/n')
+    expect(await cleanUp(0)).toMatchObject({ kind: 'done' })
+    expect(await harness.send(`GET ${accounts}/default`)).toMatchObject({ status: 404 })
+  })
+
+  it('is not made while the namespace is being deleted, or when it is gone', async () => {
+    const before = (await namespace()) as never
+    const { reconcile } = namespaceController(harness.services)
+    await harness.send('DELETE /api/v1/namespaces/n')
+    expect(await reconcile(before, {} as Context)).toMatchObject({ kind: 'done' })
+    await harness.send('PUT /api/v1/namespaces/n/finalize', { body: { metadata: { name: 'n' }, spec: {} } })
+    expect(await reconcile(before, {} as Context)).toMatchObject({ kind: 'done' })
+  })
+
+  it('keeps the rest of the content for its five seconds', async () => {
+    await run()
+    await harness.send(`POST ${accounts}`, { body: { metadata: { name: 'builder' } } })
+    await harness.send('DELETE /api/v1/namespaces/n')
+    expect(await cleanUp(1_000)).toMatchObject({ kind: 'again' })
+  })
+})
+
 describe('a namespace that is being deleted', () => {
   it('goes at once if nothing is in it', async () => {
     await harness.send('DELETE /api/v1/namespaces/n')

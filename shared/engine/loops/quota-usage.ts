@@ -1,0 +1,110 @@
+import { keyOf } from '../../model/object-key.ts'
+import { onNewest } from '../../model/on-newest.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import { equal } from '../../model/json.ts'
+import { touches, wakesItself } from '../../model/stored-object.ts'
+import { parseTimestamp } from '../../model/time.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import { isOf } from '../../reconciler/kind.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import { limitNamesOf, resourceQuotaKind } from '../../resources/quota-kind.ts'
+import { isYoung, namesIn, withCounts, type Count } from '../../resources/quota-usage.ts'
+import type { TurnRunner } from '../state/turn.ts'
+import type { Route } from '../wake/routes.ts'
+
+/**
+ * Counts what is used of a quota: when its limits are written, when something old was removed, and each hour, since
+ * a process may end between a write and its note.
+ */
+export interface QuotaUsageOptions {
+  readonly store: ObjectStore
+  readonly catalog: Pick<KindCatalog, 'listStored'>
+  readonly clock: Clock
+  /** What others make or remove so long after the quota was made, they may not have noted. */
+  readonly lagMs: number
+}
+
+export const quotaUsageName = 'quota-usage'
+/** Until it is known what became of an object that was to be written, and whether every process knows the quota. */
+const openMs = 45_000
+/** Of many removals one count tells. */
+const debounceMs = 1_000
+
+export function quotaRoutes({ nowMs }: Pick<Clock, 'nowMs'>): readonly Route[] {
+  const route = (isWoken: (change: Change) => boolean, waitMs: number): Route => ({
+    name: quotaUsageName,
+    debounceMs: waitMs,
+    isNeverHeld: true,
+    targets: (change) => {
+      const { type, stored } = change
+      if (!isOf(stored.object, resourceQuotaKind) || type === 'removed' || !isWoken(change)) return []
+      return [{ key: keyOf(stored.object), stored, lane: 'background', reason: 'its use is counted' }]
+    },
+  })
+  return [
+    route(({ touched }) => wakesItself(touched), 0),
+    route(
+      ({ touched, stored }) => touches(touched, 'engine') && (stored.engine.wakeAtMs ?? Infinity) <= nowMs(),
+      debounceMs,
+    ),
+  ]
+}
+
+export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOptions): TurnRunner {
+  return async (turn) => {
+    const begun = await store.get(turn.key)
+    if (begun === undefined) return turn.settle()
+    const nowS = Math.floor(clock.nowMs() / 1_000)
+    const names = namesIn(begun.object)
+    const counted = (await catalog.listStored()).filter(
+      (kind) => kind.namespaced && limitNamesOf(kind).some((name) => names.has(name)),
+    )
+    const counts = new Map<string, Count>()
+    for (const kind of counted) {
+      const count = await countObjects(store, kind, { namespace: turn.key.namespace, nowS })
+      for (const name of limitNamesOf(kind)) counts.set(name, count)
+    }
+    const isOpen = await onNewest(async () => {
+      const newest = await store.get(turn.key)
+      if (newest === undefined || newest.object.metadata.uid !== begun.object.metadata.uid) return false
+      const { next, isOpen: isLeft } = withCounts(newest, begun, { counts, nowS })
+      const isSame = next.object === newest.object && equal(next.engine, newest.engine)
+      if (!isSame) await store.replace(next, next.object === newest.object ? ['engine'] : ['status', 'engine'])
+      return isLeft
+    })
+    const isNew = clock.nowMs() - (parseTimestamp(begun.object.metadata.creationTimestamp) ?? 0) < lagMs
+    return (isOpen || isNew) && !turn.isNearReceiveLimit ? turn.hold(openMs) : turn.settle()
+  }
+}
+
+const pageSize = 500
+
+async function countObjects(
+  store: ObjectStore,
+  { group, kind }: ServedKind,
+  { namespace, nowS }: { readonly namespace: string; readonly nowS: number },
+): Promise<Count> {
+  const bySecond = new Map<number, number>()
+  let total = 0
+  let after: { namespace: string; name: string } | undefined
+  for (let more = true; more;) {
+    const page = await store.list({
+      group,
+      kind,
+      namespace,
+      limit: pageSize,
+      ...(after === undefined ? {} : { after }),
+    })
+    total += page.items.length + (page.damaged?.length ?? 0)
+    for (const { object } of page.items) {
+      const second = Math.floor((parseTimestamp(object.metadata.creationTimestamp) ?? 0) / 1_000)
+      if (isYoung(second, nowS)) bySecond.set(second, (bySecond.get(second) ?? 0) + 1)
+    }
+    const last = page.items.at(-1)?.object.metadata
+    after = last && { namespace, name: last.name }
+    more = page.more && last !== undefined
+  }
+  return { total, bySecond }
+}

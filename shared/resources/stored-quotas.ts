@@ -1,0 +1,304 @@
+import { hasCode, OperatingError } from '../model/errors.ts'
+import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import { onNewest } from '../model/on-newest.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
+import { parseTimestamp } from '../model/time.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+import { limitNamesOf, resourceQuotaKind } from './quota-kind.ts'
+import { askForCount, isYoung, namesIn, release, reserve, type Counted } from './quota-usage.ts'
+import { forbiddenFor } from './refusals.ts'
+
+/** The quotas of namespaces: what is created is held against them, and what is removed is taken off. */
+export interface StoredQuotas {
+  /**
+   * Room for an object that is about to be created; undefined, at once as a rule, where no quota is. Throws FORBIDDEN
+   * where there is none left, THROTTLED where too many processes ask at once.
+   */
+  reserve(kind: ServedKind, object: ApiObject, dryRun: boolean): Reservation | Promise<Reservation> | undefined
+  /** The store, whose removals are noted. */
+  follow(store: ObjectStore): ObjectStore
+}
+
+export type Reservation =
+  | undefined
+  | {
+      /** The object was not created. */
+      cancel(): Promise<void>
+    }
+
+export interface StoredQuotasOptions {
+  readonly store: ObjectStore
+  readonly catalog: Pick<KindCatalog, 'byKind'>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** How long a quota that others made may stay unseen; Infinity where every write goes by `follow`. */
+  readonly maxAgeMs: number
+}
+
+export function createStoredQuotas(options: StoredQuotasOptions): StoredQuotas {
+  const quotas = new Quotas(options)
+  return { reserve: (...asked) => quotas.reserve(...asked), follow: (store) => quotas.follow(store) }
+}
+
+/** More of them in a namespace would make each creation in it slow. */
+const perNamespaceMax = 20
+
+type Names = ReadonlySet<string>
+type ByNamespace = ReadonlyMap<string, Names>
+
+class Quotas {
+  readonly #options: StoredQuotasOptions
+  #reading: Promise<ByNamespace> | undefined
+  /** The same, once it is read. */
+  #known: ByNamespace | undefined
+  #readAtMs = 0
+  readonly #lanes = new Map<string, Lane>()
+
+  constructor(options: StoredQuotasOptions) {
+    this.#options = options
+  }
+
+  reserve(kind: ServedKind, object: ApiObject, dryRun: boolean): ReturnType<StoredQuotas['reserve']> {
+    const { namespace = '' } = object.metadata
+    const known = this.#isOld() ? undefined : this.#known
+    if (known === undefined)
+      return this.#read().then((all) => this.#reserveIn(all.get(namespace), { kind, object }, dryRun))
+    const quotas = known.get(namespace)
+    return quotas && this.#reserveIn(quotas, { kind, object }, dryRun)
+  }
+
+  follow(store: ObjectStore): ObjectStore {
+    const forget = (): void => {
+      this.#known = undefined
+      this.#reading = undefined
+    }
+    const isQuota = ({ object }: StoredObject): boolean => object.kind === resourceQuotaKind.kind && isCore(object)
+    return {
+      ...store,
+      create: (stored) => (isQuota(stored) ? store.create(stored).finally(forget) : store.create(stored)),
+      remove: async (stored) => {
+        const removed = await (isQuota(stored) ? store.remove(stored).finally(forget) : store.remove(stored))
+        const { namespace = '' } = removed.object.metadata
+        if (namespace !== '') await this.#noteRemoval(removed.object, namespace)
+        return removed
+      },
+    }
+  }
+
+  #isOld(): boolean {
+    return this.#options.clock.nowMs() - this.#readAtMs > this.#options.maxAgeMs
+  }
+
+  #read(): Promise<ByNamespace> {
+    if (this.#reading !== undefined && !this.#isOld()) return this.#reading
+    this.#readAtMs = this.#options.clock.nowMs()
+    const reading = readNames(this.#options.store)
+    this.#reading = reading
+    this.#known = undefined
+    reading.then(
+      (read) => {
+        if (this.#reading === reading) this.#known = read
+      },
+      // Whoever waits for it is told why.
+      () => {
+        if (this.#reading === reading) this.#reading = undefined
+      },
+    )
+    return reading
+  }
+
+  async #reserveIn(quotas: Names | undefined, wanted: Wanted, dryRun: boolean): Promise<Reservation> {
+    if (quotas === undefined) return undefined
+    const { kind, object } = wanted
+    const { namespace = '', name } = object.metadata
+    if (kind === resourceQuotaKind && quotas.size >= perNamespaceMax)
+      throw forbiddenFor(kind, name, `a namespace has ${perNamespaceMax} ResourceQuotas at most`)
+    const counted = { atS: secondOf(object), names: limitNamesOf(kind) }
+    const keys = [...quotas].toSorted().map((quota) => quotaKey(namespace, quota))
+    const why = await (dryRun ? this.#look(keys, counted) : this.#laneOf(namespace).ask(keys, counted))
+    if (why !== undefined) throw forbiddenFor(kind, name, why)
+    return { cancel: () => this.#takeOff(keys, counted) }
+  }
+
+  async #look(keys: readonly ObjectKey[], counted: Counted): Promise<string | undefined> {
+    for (const key of keys) {
+      const quota = await this.#options.store.get(key)
+      const why = quota && reserve(quota, [counted], this.#nowS()).refused.get(counted)
+      if (why !== undefined) return why
+    }
+    return undefined
+  }
+
+  #laneOf(namespace: string): Lane {
+    const lane =
+      this.#lanes.get(namespace) ??
+      new Lane({
+        reserve: (key, all) => this.#write(key, all),
+        cancel: (keys, counted) => this.#takeOff(keys, counted),
+        end: () => this.#lanes.delete(namespace),
+      })
+    this.#lanes.set(namespace, lane)
+    return lane
+  }
+
+  /** Reserves for as many as there is room for, in one write. */
+  async #write(key: ObjectKey, all: readonly Counted[]): Promise<ReadonlyMap<Counted, string>> {
+    const { store } = this.#options
+    try {
+      return await onNewest(async () => {
+        const quota = await store.get(key)
+        if (quota === undefined) return new Map()
+        const { next, refused } = reserve(quota, all, this.#nowS())
+        if (next !== quota) await store.replace(next, ['status', 'engine'])
+        return refused
+      })
+    } catch (error) {
+      if (!hasCode(error, 'VERSION_CONFLICT')) throw error
+      throw new OperatingError('THROTTLED', `the ResourceQuota ${key.name} is changed by too many at once: try again`)
+    }
+  }
+
+  /** A removal is over, whatever becomes of its note: the next count finds what is not noted. */
+  async #noteRemoval(object: ApiObject, namespace: string): Promise<void> {
+    try {
+      const known = this.#isOld() ? undefined : this.#known
+      const quotas = (known ?? (await this.#read())).get(namespace)
+      if (quotas === undefined) return
+      const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
+      if (kind === undefined) return
+      const keys = [...quotas].map((quota) => quotaKey(namespace, quota))
+      await this.#takeOff(keys, { atS: secondOf(object), names: limitNamesOf(kind) })
+    } catch (error) {
+      const fields = { object: keyText(keyOf(object)), error: String(error) }
+      this.#options.logger.warn('a removal is not noted in the quotas of its namespace until the next count', fields)
+    }
+  }
+
+  /** What is young is taken off at once, the rest by a count. */
+  async #takeOff(keys: readonly ObjectKey[], counted: Counted): Promise<void> {
+    const { store, clock } = this.#options
+    await Promise.all(
+      keys.map((key) =>
+        onNewest(async () => {
+          const quota = await store.get(key)
+          const limited = quota && namesIn(quota.object)
+          if (quota === undefined || !counted.names.some((name) => limited?.has(name))) return
+          const released = isYoung(counted.atS, this.#nowS()) ? release(quota, counted, this.#nowS()) : undefined
+          const next = released ?? askForCount(quota, clock.nowMs())
+          if (next !== quota) await store.replace(next, released === undefined ? ['engine'] : ['status', 'engine'])
+        }),
+      ),
+    )
+  }
+
+  #nowS(): number {
+    return Math.floor(this.#options.clock.nowMs() / 1_000)
+  }
+}
+
+interface Wanted {
+  readonly kind: ServedKind
+  readonly object: ApiObject
+}
+
+interface LaneWork {
+  reserve(key: ObjectKey, all: readonly Counted[]): Promise<ReadonlyMap<Counted, string>>
+  cancel(keys: readonly ObjectKey[], counted: Counted): Promise<void>
+  end(): void
+}
+
+interface Waiting {
+  readonly counted: Counted
+  readonly keys: readonly ObjectKey[]
+  readonly answer: PromiseWithResolvers<string | undefined>
+}
+
+/** Reservations of one namespace: those that come while one is written are written together. */
+class Lane {
+  readonly #work: LaneWork
+  #waiting: Waiting[] = []
+  #isBusy = false
+
+  constructor(work: LaneWork) {
+    this.#work = work
+  }
+
+  /** Why there is no room; undefined if there is. */
+  ask(keys: readonly ObjectKey[], counted: Counted): Promise<string | undefined> {
+    const answer = Promise.withResolvers<string | undefined>()
+    this.#waiting.push({ counted, keys, answer })
+    if (!this.#isBusy) void this.#serve()
+    return answer.promise
+  }
+
+  async #serve(): Promise<void> {
+    this.#isBusy = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting
+      this.#waiting = []
+      try {
+        await this.#serveTogether(batch)
+      } catch (error) {
+        for (const { answer } of batch) answer.reject(error)
+      }
+    }
+    this.#isBusy = false
+    this.#work.end()
+  }
+
+  /** Who came last knows the quotas best. Where one quota has no room, what others have reserved is given back. */
+  async #serveTogether(batch: readonly Waiting[]): Promise<void> {
+    const keys = batch.at(-1)?.keys ?? []
+    let open = batch
+    for (const [i, key] of keys.entries()) {
+      const refused = await this.#work.reserve(
+        key,
+        open.map(({ counted }) => counted),
+      )
+      for (const { counted, answer } of open) {
+        const why = refused.get(counted)
+        if (why === undefined) continue
+        await this.#work.cancel(keys.slice(0, i), counted)
+        answer.resolve(why)
+      }
+      open = open.filter(({ counted }) => !refused.has(counted))
+    }
+    for (const { answer } of open) answer.resolve(undefined)
+  }
+}
+
+function isCore({ apiVersion }: ApiObject): boolean {
+  return apiVersion === 'v1'
+}
+
+function quotaKey(namespace: string, name: string): ObjectKey {
+  return { group: '', kind: resourceQuotaKind.kind, namespace, name }
+}
+
+function secondOf({ metadata }: ApiObject): number {
+  return Math.floor((parseTimestamp(metadata.creationTimestamp) ?? 0) / 1_000)
+}
+
+const pageSize = 500
+
+async function readNames(store: ObjectStore): Promise<ByNamespace> {
+  const all = new Map<string, Set<string>>()
+  const { group, kind } = resourceQuotaKind
+  let after: { namespace: string; name: string } | undefined
+  for (let more = true; more;) {
+    const page = await store.list({ group, kind, limit: pageSize, ...(after === undefined ? {} : { after }) })
+    for (const { object } of page.items) {
+      const { namespace = '', name } = object.metadata
+      all.set(namespace, (all.get(namespace) ?? new Set()).add(name))
+    }
+    const last = page.items.at(-1)?.object.metadata
+    after = last && { namespace: last.namespace ?? '', name: last.name }
+    more = page.more && last !== undefined
+  }
+  return all
+}

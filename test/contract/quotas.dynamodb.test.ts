@@ -1,0 +1,9 @@
+import { afterAll } from 'vitest'
+import { startDynalite } from '../support/dynalite.ts'
+import { openDynamodb } from '../support/dynamodb.ts'
+import { quotasContract } from './quotas.contract.ts'
+
+const dynalite = await startDynalite()
+afterAll(dynalite.close)
+
+quotasContract('DynamoDB on dynalite', async () => ({ ...(await openDynamodb(dynalite.client)), close: () => {} }))
