@@ -100,16 +100,18 @@ class Quotas {
     const reading = readNames(this.#options.store)
     this.#reading = reading
     this.#known = undefined
-    reading.then(
-      (read) => {
-        if (this.#reading === reading) this.#known = read
-      },
-      // Whoever waits for it is told why.
-      () => {
-        if (this.#reading === reading) this.#reading = undefined
-      },
-    )
+    void this.#keep(reading)
     return reading
+  }
+
+  async #keep(reading: Promise<ByNamespace>): Promise<void> {
+    try {
+      const read = await reading
+      if (this.#reading === reading) this.#known = read
+    } catch {
+      // Whoever waits for it is told why.
+      if (this.#reading === reading) this.#reading = undefined
+    }
   }
 
   async #reserveIn(quotas: Names | undefined, wanted: Wanted, dryRun: boolean): Promise<Reservation> {
@@ -121,17 +123,17 @@ class Quotas {
     const counted = { atS: secondOf(object), names: limitNamesOf(kind) }
     const keys = [...quotas].toSorted().map((quota) => quotaKey(namespace, quota))
     const why = await (dryRun ? this.#look(keys, counted) : this.#laneOf(namespace).ask(keys, counted))
-    if (why !== undefined) throw forbiddenFor(kind, name, why)
+    if (why !== '') throw forbiddenFor(kind, name, why)
     return { cancel: () => this.#takeOff(keys, counted) }
   }
 
-  async #look(keys: readonly ObjectKey[], counted: Counted): Promise<string | undefined> {
+  async #look(keys: readonly ObjectKey[], counted: Counted): Promise<string> {
     for (const key of keys) {
       const quota = await this.#options.store.get(key)
       const why = quota && reserve(quota, [counted], this.#nowS()).refused.get(counted)
       if (why !== undefined) return why
     }
-    return undefined
+    return ''
   }
 
   #laneOf(namespace: string): Lane {
@@ -215,7 +217,8 @@ interface LaneWork {
 interface Waiting {
   readonly counted: Counted
   readonly keys: readonly ObjectKey[]
-  readonly answer: PromiseWithResolvers<string | undefined>
+  /** The refusal; empty where there is room. */
+  readonly answer: PromiseWithResolvers<string>
 }
 
 /** Reservations of one namespace: those that come while one is written are written together. */
@@ -228,9 +231,9 @@ class Lane {
     this.#work = work
   }
 
-  /** Why there is no room; undefined if there is. */
-  ask(keys: readonly ObjectKey[], counted: Counted): Promise<string | undefined> {
-    const answer = Promise.withResolvers<string | undefined>()
+  /** Why there is no room; empty if there is. */
+  ask(keys: readonly ObjectKey[], counted: Counted): Promise<string> {
+    const answer = Promise.withResolvers<string>()
     this.#waiting.push({ counted, keys, answer })
     if (!this.#isBusy) void this.#serve()
     return answer.promise
@@ -268,7 +271,7 @@ class Lane {
       }
       open = open.filter(({ counted }) => !refused.has(counted))
     }
-    for (const { answer } of open) answer.resolve(undefined)
+    for (const { answer } of open) answer.resolve('')
   }
 }
 

@@ -61,6 +61,7 @@ describe('a quota', () => {
 
   it('that a process left wrong, which ended between its writes, is right again a little later', async () => {
     await limit({ configmaps: 1 })
+    await env.advance('1m')
     env.faults.once(
       'store.create',
       { kind: 'crash' },

@@ -147,11 +147,14 @@ export function sweptControllersOf(loops: readonly ControlLoop[]): readonly Swep
 
 /**
  * Garbage that nobody was told of is found within a day: a child whose owners went, an owner that waits for a child
- * that was let go by hand.
+ * that was let go by hand. What is wrong in a quota is found within an hour.
  */
 export function garbageSwept(kinds: readonly KindName[]): readonly SweptController[] {
-  return kinds.map((kind) => ({ name: garbageCollectorName, kind, resyncMs: dayMs }))
+  const quotas = { name: quotaUsageName, kind: resourceQuotaKind, resyncMs: hourMs }
+  return [...kinds.map((kind) => ({ name: garbageCollectorName, kind, resyncMs: dayMs })), quotas]
 }
+
+const hourMs = 60 * 60_000
 
 const dayMs = 24 * 60 * 60_000
 

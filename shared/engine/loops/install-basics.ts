@@ -8,9 +8,9 @@ import type { Resources } from '../../resources/resources.ts'
 import { createAccount } from './namespaces.ts'
 
 /**
- * What is there from the first moment: the default namespace with its ServiceAccount, and the kinds of the shipped reconcilers, as this version
- * has them. Throws INVALID for a definition that is refused, such as one that moves a kind to another scope, once the
- * others are there.
+ * What is there from the first moment: the default namespace with its ServiceAccount, and the kinds of the shipped
+ * reconcilers, as this version has them. Throws INVALID for a definition that is refused, such as one that moves a
+ * kind to another scope, once the others are there.
  */
 export async function installBasics(options: {
   readonly resources: Resources

@@ -132,8 +132,7 @@ class Ticker {
     if ((await depthOf(controller)) >= secondsBehindMax * perSecond) return begun
     const pace = paceIn(time, queue, perSecond, this.#options.clock)
     const turn = turnOf(begun, controller, time.nowMs)
-    if (controller.everyMs > minuteMs)
-      return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
+    if (controller.everyMs > minuteMs) return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
     const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
     const timers = this.#wakeTimers(due, controller, { ...time, pace })
     const beside = this.#paceBeside(due, controller, pace)
