@@ -12,6 +12,8 @@ export interface Conversion {
   readonly version: string
   /** Of the whole object, in the version that it is stored in. */
   readonly schema: StructuralSchema
+  /** The same in any of its versions; undefined for a version that it does not know. */
+  schemaOf(version: string): StructuralSchema | undefined
   /**
    * The object in another version of its kind; the same object if it is in that version. Throws CONVERSION_FAILED, with
    * the kind, the versions and the object's name.

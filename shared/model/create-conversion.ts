@@ -79,7 +79,10 @@ export function createConversion({ others, ...stored }: ConversionOptions): Conv
     return fault
   }
 
-  return { group, kind, version, schema, convert, findFault }
+  const schemaOf: Conversion['schemaOf'] = (name) =>
+    name === version ? schema : others.find((other) => other.name === name)?.schema
+
+  return { group, kind, version, schema, schemaOf, convert, findFault }
 }
 
 interface Step {

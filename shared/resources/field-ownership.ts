@@ -8,11 +8,14 @@ import {
   withExplicitOwners,
   withSoleWriter,
 } from '../model/apply/sole-writer.ts'
+import { mergeTypeOf } from '../model/apply/typed/merge-type.ts'
+import type { OwnerViews } from '../model/apply/owner-views.ts'
+import type { Conversion } from '../model/conversion.ts'
 import type { ResetFields } from '../model/apply/reset-fields.ts'
 import { trackUpdate } from '../model/apply/track-update.ts'
-import { OperatingError } from '../model/errors.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
-import { apiVersionOf, type ApiObject, type ManagedFieldsEntry } from '../model/object.ts'
+import { apiVersionOf, parseApiVersion, type ApiObject, type ManagedFieldsEntry } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { withDefaults } from './admission.ts'
 import type { SubresourceOption, WriteOptions } from './resources.ts'
@@ -97,6 +100,26 @@ function request({ kind, manager, subresource, nowMs }: Writer) {
     nowMs,
     resetFields: resetFields(kind, subresource),
     ...(subresource === undefined ? {} : { subresource }),
+    ...(kind.conversion === undefined ? {} : { views: viewsOf(kind, kind.conversion) }),
+  }
+}
+
+/** Who wrote in another version of the kind owns fields of that one. */
+function viewsOf({ version: current }: ServedKind, conversion: Conversion): OwnerViews {
+  return (apiVersion) => {
+    const { version } = parseApiVersion(apiVersion)
+    const schema = version === current ? undefined : conversion.schemaOf(version)
+    return schema && { type: mergeTypeOf(schema), convert: (object) => convertIfPossible(conversion, object, version) }
+  }
+}
+
+/** What is on its way to be refused need not be convertible. */
+function convertIfPossible(conversion: Conversion, object: JsonObject, version: string): JsonObject | undefined {
+  try {
+    return conversion.convert(object as ApiObject, version)
+  } catch (error) {
+    if (hasCode(error, 'CONVERSION_FAILED')) return undefined
+    throw error
   }
 }
 

@@ -232,3 +232,50 @@ it('a list in the version of before leaves out what it cannot show, and names it
     message: 'Disk.test.setpoint.dev "default/big" cannot be converted from v1 to v1alpha1: too large to say',
   })
 })
+
+const applying = 'application/apply-patch+yaml'
+const config = (version: string, spec: object) => ({ apiVersion: `test.setpoint.dev/${version}`, kind: 'Disk', spec })
+
+it('who applied in one version owns it against those who apply in the other', async () => {
+  await using env = await createTestEnv({ reconcilers: [reconciler] })
+  await old(env, 'PATCH /c?fieldManager=ann', config('v1alpha1', { size: '1G' }), applying)
+  const bobs = config('v1', { gigabytes: 2, tier: 'slow', zones: ['x'] })
+  expect(await present(env, 'PATCH /c?fieldManager=bob', bobs, applying)).toMatchObject({
+    code: 409,
+    message: 'Apply failed with 1 conflict: conflict with "ann": .spec.size',
+  })
+  const agreed = { ...bobs, spec: { ...bobs.spec, gigabytes: 1 } }
+  expect(await present(env, 'PATCH /c?fieldManager=bob', agreed, applying)).toMatchObject({
+    metadata: {
+      managedFields: [
+        { manager: 'ann', apiVersion: 'test.setpoint.dev/v1alpha1', fieldsV1: { 'f:spec': { 'f:size': {} } } },
+        { manager: 'bob', apiVersion: 'test.setpoint.dev/v1', fieldsV1: { 'f:spec': { 'f:gigabytes': {} } } },
+      ],
+    },
+  })
+  const forced = await present(env, 'PATCH /c?fieldManager=bob&force=true', bobs, applying)
+  expect(forced.metadata.managedFields.map(({ manager }: { manager: string }) => manager)).toEqual(['bob'])
+  expect(await old(env, 'GET /c')).toMatchObject({ spec: { size: '2G' } })
+})
+
+it('an apply that leaves out what another owns in the other version does not remove it', async () => {
+  await using env = await createTestEnv({ reconcilers: [reconciler] })
+  await present(env, 'PATCH /c?fieldManager=bob', config('v1', { gigabytes: 1, tier: 'fast', zones: ['x'] }), applying)
+  await old(env, 'PATCH /c?fieldManager=ann', config('v1alpha1', { size: '1G', tier: 'fast' }), applying)
+  const less = await present(env, 'PATCH /c?fieldManager=bob', config('v1', { gigabytes: 1 }), applying)
+  expect(less.spec).toMatchObject({ gigabytes: 1, tier: 'fast' })
+})
+
+it('the fields of the one writer are told in the version that they were written in', async () => {
+  await using env = await createTestEnv({ reconcilers: [reconciler] })
+  await old(env, 'POST ?fieldManager=ann', body('c', { size: '1G' }))
+  expect((await present(env, 'GET /c')).metadata.managedFields).toMatchObject([
+    { manager: 'ann', apiVersion: 'test.setpoint.dev/v1alpha1', fieldsV1: { 'f:spec': { 'f:size': {} } } },
+  ])
+  await old(env, 'PATCH /c?fieldManager=ann', { spec: { size: '3G' } }, 'application/merge-patch+json')
+  await present(env, 'PATCH /c?fieldManager=bob', { spec: { gigabytes: 4 } })
+  expect((await present(env, 'GET /c')).metadata.managedFields).toMatchObject([
+    { manager: 'ann', fieldsV1: { 'f:spec': { 'f:tier': {} } } },
+    { manager: 'bob', apiVersion: 'test.setpoint.dev/v1', fieldsV1: { 'f:spec': { 'f:gigabytes': {} } } },
+  ])
+})

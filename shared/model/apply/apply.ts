@@ -49,10 +49,17 @@ export function apply(request: ApplyRequest): ApplyResult {
   const ignored = setOfReset(request.resetFields ?? [])
   const live = request.live === undefined ? identityOf(request.config) : withoutManagedFields(request.live)
   // Managed fields that cannot be read would block every apply for good; tracking starts again instead.
-  const known: Owners = decodeOwners(request.live ?? {}, type) ?? new Map()
+  const known: Owners = decodeOwners(request.live ?? {}, type, request.views) ?? new Map()
   const owners = known.size > 0 ? known : ownersBeforeFirstApply(request, { live, type, ignored })
   const config = withoutReset(request.config, ignored)
-  const claimed = claim(owners, { self: managerOf(request, 'Apply'), live, config, type, ignored })
+  const claimed = claim(owners, {
+    self: managerOf(request, 'Apply'),
+    live,
+    config,
+    type,
+    ignored,
+    views: request.views,
+  })
 
   const conflicts = conflictsOf(findDisputed(claimed.conflicts, request, type))
   if (conflicts.length > 0) return { outcome: 'conflict', conflicts, message: conflictMessage(conflicts) }

@@ -3,6 +3,7 @@ import type { ManagedFieldsEntry } from '../object.ts'
 import { parseTimestamp } from '../time.ts'
 import { decodeFields, encodeFields } from './fields/fields-v1.ts'
 import { entryOf, listIn, mapIn } from './json-parts.ts'
+import type { OwnerViews } from './owner-views.ts'
 import { ownerId, type Manager, type FieldOwner, type Owners } from './ownership.ts'
 import type { MergeType } from './typed/merge-type.ts'
 import { settle } from './typed/schema-change.ts'
@@ -11,10 +12,11 @@ import { settle } from './typed/schema-change.ts'
  * The owners that an object's `metadata.managedFields` names, as they read by today's schema; `undefined` if an entry
  * cannot be read.
  */
-export function decodeOwners(object: JsonObject, type: MergeType): Owners | undefined {
+export function decodeOwners(object: JsonObject, type: MergeType, views?: OwnerViews): Owners | undefined {
   try {
     const owners = listIn(entryOf(mapIn(object['metadata']), 'managedFields')).map(decodeOwner)
-    return new Map(owners.map((owner) => [ownerId(owner), { ...owner, fields: settle(owner.fields, type) }]))
+    const typeOf = ({ apiVersion }: FieldOwner): MergeType => views?.(apiVersion)?.type ?? type
+    return new Map(owners.map((owner) => [ownerId(owner), { ...owner, fields: settle(owner.fields, typeOf(owner)) }]))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

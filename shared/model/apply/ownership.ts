@@ -10,7 +10,7 @@ import {
   type FieldSet,
 } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
-import { compare, type Comparison } from './typed/compare.ts'
+import { changesIn, type ChangesIn, type OwnerViews } from './owner-views.ts'
 import { fieldsOf } from './typed/fields-of.ts'
 import type { MergeType } from './typed/merge-type.ts'
 import { merge } from './typed/merge.ts'
@@ -57,27 +57,31 @@ export interface Claim {
   readonly type: MergeType
   /** Fields that are not the manager's to write here, with all that is below them. The configuration has none. */
   readonly ignored: FieldSet
+  readonly views?: OwnerViews | undefined
 }
 
 /**
  * Merges the configuration into the live object, removes what only this manager had applied and no longer does, and
  * moves the ownership. Whether conflicts forbid it is the caller's decision.
  */
-export function claim(owners: Owners, { self, live, config, type, ignored }: Claim): Claimed {
+export function claim(owners: Owners, { self, live, config, type, ignored, views }: Claim): Claimed {
   const id = ownerId(self)
   const previous = owners.get(id)
   const last = differenceBelow(previous?.fields ?? noFields, ignored)
   const fields = fieldsOf(config, type)
   const others = new Map(owners)
   others.delete(id)
-  const object = pruneOwned(mapIn(merge(live, config, type)), type, { last, fields, others })
-  const changes = compare(live, object, type)
+  // What was applied in another version is not taken for what is applied now: nothing goes because the version changed.
+  const isSameVersion = views === undefined || previous === undefined || previous.apiVersion === self.apiVersion
+  const merged = mapIn(merge(live, config, type))
+  const object = isSameVersion ? pruneOwned(merged, type, { last, fields, others, views }) : merged
+  const changes = changesIn(live, object, { type, views })
   const mine = { ...self, fields: difference(fields, unmanagedFields) }
   const isSame = object === live && previous !== undefined && sameClaim(previous, mine)
   return {
     object,
     owners: isSame ? owners : add(release(others, changes), id, mine),
-    conflicts: overlaps(others, changes.written),
+    conflicts: overlaps(others, changes),
   }
 }
 
@@ -89,12 +93,31 @@ interface Applied {
   readonly last: FieldSet
   readonly fields: FieldSet
   readonly others: Owners
+  readonly views: OwnerViews | undefined
 }
 
-function pruneOwned(object: JsonObject, type: MergeType, { last, fields, others }: Applied): JsonObject {
+function pruneOwned(object: JsonObject, type: MergeType, { last, fields, others, views }: Applied): JsonObject {
   if (isSubset(last, fields)) return object
-  const owned = [...others.values()].reduce((set, owner) => union(set, owner.fields), fields)
-  return pruneUnowned(object, type, { last, owned })
+  const [alike, elsewise] = splitByView(others, views)
+  const owned = alike.reduce((set, owner) => union(set, owner.fields), fields)
+  const pruned = pruneUnowned(object, type, { last, owned })
+  if (elsewise.length === 0 || pruned === object) return pruned
+  // What somebody else owns in another version stays, and so does what stands with it.
+  const changes = changesIn(object, pruned, { type, views })
+  const isOwned = elsewise.some((owner) => {
+    if (views?.(owner.apiVersion)?.convert(pruned) === undefined) return true
+    const { written, removed } = changes(owner.apiVersion)
+    return intersection(owner.fields, union(written, removed)) !== noFields
+  })
+  return isOwned ? object : pruned
+}
+
+/** Those who own fields of the version that is written, and those who own fields of others. */
+function splitByView(owners: Owners, views: OwnerViews | undefined): readonly [FieldOwner[], FieldOwner[]] {
+  const all = [...owners.values()]
+  if (views === undefined) return [all, []]
+  const isElsewise = ({ apiVersion }: FieldOwner): boolean => views(apiVersion) !== undefined
+  return [all.filter((owner) => !isElsewise(owner)), all.filter(isElsewise)]
 }
 
 /** One manager's write of a whole object. */
@@ -105,28 +128,33 @@ export interface OwnedWrite {
   readonly type: MergeType
   /** Fields whose changes do not count, with all that is below them. */
   readonly ignored: FieldSet
+  readonly views?: OwnerViews | undefined
 }
 
 /** Added and changed fields go to the writer; they and the removed ones leave everybody else. */
-export function recordWrite(owners: Owners, { self, before, after, type, ignored }: OwnedWrite): Owners {
-  const { written, removed } = compare(before, after, type)
-  const changes = { written: differenceBelow(written, ignored), removed: differenceBelow(removed, ignored) }
-  const mine = difference(changes.written, unmanagedFields)
+export function recordWrite(owners: Owners, { self, before, after, type, ignored, views }: OwnedWrite): Owners {
+  const all = changesIn(before, after, { type, views })
+  const changes: ChangesIn = (apiVersion) => {
+    const { written, removed } = all(apiVersion)
+    return { written: differenceBelow(written, ignored), removed: differenceBelow(removed, ignored) }
+  }
+  const mine = difference(changes(self.apiVersion).written, unmanagedFields)
   const released = release(owners, changes)
   if (mine === noFields) return released
   const id = ownerId(self)
   return add(released, id, { ...self, fields: union(released.get(id)?.fields ?? noFields, mine) })
 }
 
-function release(owners: Owners, { written, removed }: Comparison): Owners {
-  return withFields(owners, (fields) => difference(difference(fields, written), removed))
+function release(owners: Owners, changes: ChangesIn): Owners {
+  return withFields(owners, (fields, { apiVersion }) => {
+    const { written, removed } = changes(apiVersion)
+    return difference(difference(fields, written), removed)
+  })
 }
 
-function overlaps(owners: Owners, written: FieldSet): Owners {
-  return written === noFields ? noOwners : withFields(owners, (fields) => intersection(fields, written))
+function overlaps(owners: Owners, changes: ChangesIn): Owners {
+  return withFields(owners, (fields, { apiVersion }) => intersection(fields, changes(apiVersion).written))
 }
-
-const noOwners: Owners = new Map()
 
 /**
  * Each owner with the fields it is left with; who is left with none drops out, and who keeps all stays the same value.

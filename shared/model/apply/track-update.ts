@@ -26,16 +26,23 @@ export function trackUpdate(request: UpdateRequest): Tracked {
   const after = withoutManagedFields(object)
   if (live !== undefined && owners.size === 0) return trackOwners(live, after, owners)
   const ignored = setOfReset(request.resetFields ?? [])
-  const written = recordWrite(owners, { self: managerOf(request, 'Update'), before, after, type, ignored })
+  const written = recordWrite(owners, {
+    self: managerOf(request, 'Update'),
+    before,
+    after,
+    type,
+    ignored,
+    views: request.views,
+  })
   return trackOwners(live, after, capUpdaters(written))
 }
 
-function ownersBefore({ live, object, subresource }: UpdateRequest, type: MergeType): Owners {
-  const stored: Owners = decodeOwners(live ?? {}, type) ?? new Map()
+function ownersBefore({ live, object, subresource, views }: UpdateRequest, type: MergeType): Owners {
+  const stored: Owners = decodeOwners(live ?? {}, type, views) ?? new Map()
   // A subresource is written by those who may not write the rest, managedFields included.
   if (subresource !== undefined) return stored
   if (endsTracking(object)) return new Map()
-  const sent = decodeOwners(object, type)
+  const sent = decodeOwners(object, type, views)
   return sent === undefined || sent.size === 0 ? stored : sent
 }
 

@@ -3,6 +3,7 @@ import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { timestamp } from '../time.ts'
 import { encodeOwners, withEntries } from './managed-fields.ts'
 import type { Manager, Owners } from './ownership.ts'
+import type { OwnerViews } from './owner-views.ts'
 import type { ResetFields } from './reset-fields.ts'
 
 /** What every write says that leaves a trace in `metadata.managedFields`. */
@@ -17,6 +18,8 @@ export interface TrackedWrite {
   /** The subresource written through. Its managers are others than those of the whole object. */
   readonly subresource?: string | undefined
   readonly resetFields?: ResetFields | undefined
+  /** Of other versions, where functions convert them. */
+  readonly views?: OwnerViews | undefined
 }
 
 /** What to store. */
