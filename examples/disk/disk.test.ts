@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createTestEnv } from 'setpoint/testing'
+import { checkConversions, createTestEnv } from 'setpoint/testing'
 import { Disk, disks } from './disk.ts'
 
 const manifest = (size: string) => ({
@@ -18,4 +18,9 @@ it('takes what was written for the version before, and keeps what that one does 
   await env.patch(Disk, 'a', { spec: { zones: ['west'] } })
   await env.applyManifest(manifest('6G'))
   expect(await env.get(Disk, 'a')).toMatchObject({ spec: { gigabytes: 6, zones: ['west'] } })
+})
+
+it('loses nothing between its versions but what the older one does not have', () => {
+  const draw = { v1alpha1: (next: () => number) => ({ size: `${1 + Math.floor(next() * 1_000)}G` }) }
+  expect(() => checkConversions(Disk, { draw, hidden: ['spec.zones'] })).not.toThrow()
 })

@@ -17,6 +17,8 @@ import { startTestProcess } from './test-process.ts'
 import { createTestTime, type TestTime } from './test-time.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
+export { checkConversions, type ConversionChecks } from './check-conversions.ts'
+
 export interface TestEnvOptions {
   readonly reconcilers?: readonly Controller[]
   /** Kinds without a reconciler among the given ones. */
