@@ -52,7 +52,7 @@ export function objectTable(scope: Construct, id: string, options: ObjectTableOp
     }),
   })
   for (const [indexName, index] of Object.entries(indexes))
-    table.addGlobalSecondaryIndex({ indexName, ...index, projectionType: dynamodb.ProjectionType.KEYS_ONLY })
+    table.addGlobalSecondaryIndex({ indexName, projectionType: dynamodb.ProjectionType.KEYS_ONLY, ...index })
   return table
 }
 
@@ -62,7 +62,12 @@ const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.Att
 const timeToLiveAttribute = 'expires'
 const keys = { partitionKey: text('pk'), sortKey: text('sk') }
 const indexes = {
-  changes: { partitionKey: text('pk'), sortKey: number('rv') },
+  changes: {
+    partitionKey: text('pk'),
+    sortKey: number('rv'),
+    projectionType: dynamodb.ProjectionType.INCLUDE,
+    nonKeyAttributes: ['net'],
+  },
   wheel: { partitionKey: text('pk'), sortKey: number('slot') },
   due: { partitionKey: text('pk'), sortKey: number('due') },
 }

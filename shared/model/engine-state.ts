@@ -10,6 +10,8 @@ export interface EngineState {
   readonly wait?: Wait
   /** A run that something else asked for, at the latest. It stays until a run has begun that knew of it. */
   readonly wakeAtMs?: number
+  /** `wakeAtMs`, if it is only there in case that the change gets lost on its way; see engine/wake/safety-net.ts. */
+  readonly netMs?: number
   /** The change of the desired state that no run has observed yet. For people and metrics: no run learns of it. */
   readonly change?: AcceptedChange
   /** The queue message that is hidden for the wait. A change of the object ends the hold by its handle. */
@@ -101,6 +103,26 @@ export interface Hold {
 export function dueAtMs({ wait, wakeAtMs }: EngineState): number | undefined {
   const waitMs = wait?.atMs
   return waitMs === undefined || wakeAtMs === undefined ? (waitMs ?? wakeAtMs) : Math.min(waitMs, wakeAtMs)
+}
+
+/** How long after a change the safety net wants its run. By then a change has long been through. */
+export const netAfterMs = 300_000
+/** By how much the clocks of those who set the net and who write may differ. */
+const netSlackMs = 30_000
+
+/**
+ * When the safety net wants a run, if that is the object's only timer, and was set with the write of then: who knows
+ * when an object was last written knows this, too, and needs no other index of it.
+ */
+export function nettedMs(engine: EngineState, writtenMs: number): number | undefined {
+  const { netMs } = engine
+  if (netMs === undefined || netMs !== dueAtMs(engine)) return undefined
+  return Math.abs(netMs - netAfterMs - writtenMs) <= netSlackMs ? netMs : undefined
+}
+
+/** When those were written whose net wants a run between these times. */
+export function writtenBetween(fromMs: number, toMs: number): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: fromMs - netAfterMs - netSlackMs, toMs: toMs - netAfterMs + netSlackMs }
 }
 
 /** What the wait says of failures; undefined if it is about none. */

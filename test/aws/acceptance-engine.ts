@@ -3,6 +3,7 @@ import { createPrometheusTelemetry } from '../../shared/adapters/local/prometheu
 import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb/dynamodb-index.ts'
+import { createDynamodbNetted } from '../../shared/adapters/aws/dynamodb/dynamodb-netted.ts'
 import { createDynamodbReservations } from '../../shared/adapters/aws/dynamodb/dynamodb-reservations.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb-store.ts'
 import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
@@ -11,14 +12,13 @@ import { createSharedRetryBudget } from '../../shared/engine/limits/retry-budget
 import { wheelSlot } from '../../shared/model/wheel.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { Random } from '../../shared/ports/random.ts'
-import type { Reserve } from '../../shared/ports/reservations.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import type { Delivery, WorkQueue } from '../../shared/ports/work-queue.ts'
 import { createAwsApi } from '../../shared/runtime/aws/api.ts'
 import { createReconcileBatch, reserveMs } from '../../shared/runtime/aws/reconcile.ts'
 import { createRelayBatch } from '../../shared/runtime/aws/relay.ts'
 import { createTick, type Tick } from '../../shared/runtime/aws/resync.ts'
-import { createAwsServices, type QueueServices } from '../../shared/runtime/aws/services.ts'
+import { createAwsServices, type QueueServices, type TablePorts } from '../../shared/runtime/aws/services.ts'
 import { pagesOf, type LocalCore, type LocalCoreOptions } from '../../shared/runtime/local/core.ts'
 import { useTestEngine, type TestEngine } from '../../shared/testing/test-engine.ts'
 import { bytesOf, startDynalite, testClient, type TestStreamRecord, type Transport } from '../support/dynalite.ts'
@@ -50,7 +50,10 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
       introduced: checkpoint('introduced'),
       close: () => void dynalite.close(),
     },
-    start: (given) => startAwsCore(given, createDynamodbReservations(options), state),
+    start: (given) => {
+      const others = { reserve: createDynamodbReservations(options), listNetted: createDynamodbNetted(options) }
+      return startAwsCore(given, others, state)
+    },
     isQuiet: traffic.isQuiet,
   }
 }
@@ -118,12 +121,16 @@ function lateOnTheWheel(random: Random): Random {
   }
 }
 
-async function startAwsCore(options: LocalCoreOptions, reserve: Reserve, state: Durable): Promise<LocalCore> {
+async function startAwsCore(
+  options: LocalCoreOptions,
+  { reserve, listNetted }: Pick<TablePorts, 'reserve' | 'listNetted'>,
+  state: Durable,
+): Promise<LocalCore> {
   const { clock, logger, controllers, ports, wrapQueue = (queue) => queue } = options
   const random = lateOnTheWheel(options.random)
   const telemetry = createPrometheusTelemetry()
   const boundary = { clock, random, retire: () => {} }
-  const tablePorts = { ...ports, reserve, checkpoint: () => ports.turned }
+  const tablePorts = { ...ports, reserve, listNetted, checkpoint: () => ports.turned }
   const services = createAwsServices({
     boundary,
     ports: tablePorts,

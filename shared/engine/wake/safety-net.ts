@@ -1,6 +1,7 @@
 import type { Controller } from '../../reconciler/controller.ts'
 import { guardController } from './guard-controller.ts'
 import { isOf } from '../../reconciler/kind.ts'
+import { netAfterMs } from '../../model/engine-state.ts'
 import { parseApiVersion } from '../../model/object.ts'
 import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
@@ -19,7 +20,8 @@ export interface SafetyNetOptions {
 /**
  * The store, whose changes of a desired state carry a timer of their own: should the way through the stream and the
  * queue lose the wake-up, the sweep finds the object, and its run counts as a repair. The timer is part of the change's
- * write, and the first run takes it away with the write that it makes anyway.
+ * write, and the first run takes it away with the write that it makes anyway. The table finds it by the time of the
+ * write, and has no other entry of it.
  */
 export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }: SafetyNetOptions): ObjectStore {
   const watching = controllers.map((controller) => guardController(controller, logger))
@@ -33,8 +35,9 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   const withSafetyTimer = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
     if (!touches(touched, 'spec', 'delete') || !isRun(stored, touched)) return stored
     if (!isWanted(type, stored, touched)) return stored
+    const netMs = clock.nowMs() + netAfterMs
     const { wakeAtMs = Infinity } = stored.engine
-    return { ...stored, engine: { ...stored.engine, wakeAtMs: Math.min(wakeAtMs, clock.nowMs() + repairAfterMs) } }
+    return wakeAtMs <= netMs ? stored : { ...stored, engine: { ...stored.engine, wakeAtMs: netMs, netMs } }
   }
   return {
     ...store,
@@ -42,9 +45,6 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
     replace: (stored, touched) => store.replace(withSafetyTimer('modified', stored, touched), touched),
   }
 }
-
-/** By then a change has long been through. */
-const repairAfterMs = 600_000
 
 /**
  * Kinds of users' own, whose change is noted in the object, and those with a life cycle when they go. Others nobody

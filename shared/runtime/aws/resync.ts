@@ -57,6 +57,9 @@ const runsPerSecond = 10
 const secondsBehindMax = 10
 /** Then the next tick is near. */
 const awakeMs = 45_000
+/** So often the safety net is looked at. */
+const netEveryMs = 5 * minuteMs
+const netReachMs = 60 * minuteMs
 /** The wheel is turned in steps as small as that where many objects are. */
 const stepMsMin = 100
 /** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
@@ -135,10 +138,26 @@ class Ticker {
     if (controller.everyMs > minuteMs) return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
     const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
     const timers = this.#wakeTimers(due, controller, { ...time, pace })
+    const netting = this.#wakeNetted(begun, controller, { ...time, pace })
     const beside = this.#paceBeside(due, controller, pace)
     const turning = beside === undefined ? begun : this.#sweepWheel(turn, controller, { begun, pace: beside })
-    const [progress] = await Promise.all([turning, timers])
-    return progress
+    const [progress, nettedMs] = await Promise.all([turning, netting, timers])
+    return { ...progress, nettedMs }
+  }
+
+  /**
+   * Those whose change got lost on its way; up to when they were looked for. Each is woken three times, in case that
+   * its message is lost, too; who is not found after an hour is left to the resync.
+   */
+  async #wakeNetted({ nettedMs: handMs = 0 }: Progress, controller: Swept, { nowMs, pace }: TickTime & Paced) {
+    // A clock may go back.
+    if (Math.abs(nowMs - handMs) < netEveryMs) return handMs
+    const fromMs = Math.max(Math.min(handMs, nowMs) - 2 * netEveryMs, nowMs - netReachMs)
+    const lost = await this.#options.listNetted(controller.kind, fromMs, nowMs)
+    const timers = lost.slice(0, pace.grant(lost.length))
+    await wakeDue(this.#at(pace, 'soon'), controller, { timers, nowMs })
+    // Those that were run are not in it any more when the next tick looks.
+    return timers.length < lost.length ? handMs : nowMs
   }
 
   /** All that are due, or those that there is room for. The others are due still when the next tick comes. */
@@ -229,6 +248,8 @@ function isPlaces(parsed: object): parsed is readonly (readonly [Progress, strin
 interface Progress extends Introduced {
   /** The wheel's hand. */
   readonly turnedMs: number
+  /** Whose net wanted a run by then was woken. */
+  readonly nettedMs?: number
 }
 
 interface WheelTurn {

@@ -6,6 +6,7 @@ import type { Rate } from '../../model/reservations.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { ListNetted } from '../../ports/netted.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Reserve } from '../../ports/reservations.ts'
@@ -29,6 +30,7 @@ export interface TablePorts {
   readonly feed: ChangeFeed
   readonly reserve: Reserve
   readonly allowances?: Allowances
+  readonly listNetted: ListNetted
   checkpoint(name: string): Checkpoint
 }
 

@@ -3,6 +3,7 @@ import { createDynamodbChangeFeed } from '../../adapters/aws/dynamodb/dynamodb-c
 import { createDynamodbCheckpoint } from '../../adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import { createDynamodbClient } from '../../adapters/aws/dynamodb/dynamodb-client.ts'
 import { createDynamodbIndex } from '../../adapters/aws/dynamodb/dynamodb-index.ts'
+import { createDynamodbNetted } from '../../adapters/aws/dynamodb/dynamodb-netted.ts'
 import { createDynamodbReservations } from '../../adapters/aws/dynamodb/dynamodb-reservations.ts'
 import { createDynamodbStore } from '../../adapters/aws/dynamodb/dynamodb-store.ts'
 import type { AwsBoundary } from './boundary.ts'
@@ -16,6 +17,7 @@ export function openAwsTable({ environment, dynamodb, clock, random }: AwsBounda
     store: createDynamodbStore(options),
     index: createDynamodbIndex(options),
     feed: createDynamodbChangeFeed(options),
+    listNetted: createDynamodbNetted(options),
     reserve: createDynamodbReservations(options),
     allowances: createDynamodbAllowances(options),
     checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),

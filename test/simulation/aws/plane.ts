@@ -333,6 +333,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
         ...see(table.index, 'index'),
         ...referenceIndex(see(table.references, 'references', 'add', 'forget', 'record'), life.clock),
       },
+      listNetted: see({ listNetted: table.listNetted }, 'netted').listNetted,
       feed: unwatched,
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,

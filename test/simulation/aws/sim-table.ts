@@ -1,11 +1,12 @@
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
 import { moveEndUs, slotTimesMs } from '../../../shared/model/reservations.ts'
-import { dueAtMs } from '../../../shared/model/engine-state.ts'
+import { dueAtMs, nettedMs } from '../../../shared/model/engine-state.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { wheelSlot } from '../../../shared/model/wheel.ts'
 import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { KindName, ObjectIndex } from '../../../shared/ports/object-index.ts'
+import type { ListNetted } from '../../../shared/ports/netted.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import type { Reserve } from '../../../shared/ports/reservations.ts'
 import type { Climate } from '../climate.ts'
@@ -23,6 +24,7 @@ export interface SimTable extends SeenTable {
   /** The store as one writer has it: resourceVersions are numbered by the writer's clock. */
   storeOf(life: Life): ObjectStore
   readonly index: ObjectIndex
+  readonly listNetted: ListNetted
   /** The requests that the index makes about references. */
   readonly references: SimReferences
   readonly stream: SimStream
@@ -103,6 +105,7 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
   return {
     storeOf,
     index: lagging.index,
+    listNetted: lagging.listNetted,
     references: lagging.references,
     stream,
     checkpoint: (name) => ({
@@ -162,7 +165,7 @@ function createLaggingIndex(
     due: async (kind, untilMs, limit, fromMs = 0) =>
       [...indexed.values()]
         .flatMap(({ object, engine }) => {
-          const at = dueAtMs(engine) ?? Infinity
+          const at = netted({ object, engine }) === undefined ? (dueAtMs(engine) ?? Infinity) : Infinity
           return at < fromMs || at > untilMs || !isOf(object, kind) ? [] : [{ key: keyOf(object), dueAtMs: at }]
         })
         .sort((a, b) => a.dueAtMs - b.dueAtMs)
@@ -175,7 +178,19 @@ function createLaggingIndex(
       }),
   }
 
-  return { index, references, follow, place }
+  const listNetted: ListNetted = async (kind, fromMs, toMs) =>
+    [...indexed.values()].flatMap((stored) => {
+      const at = netted(stored)
+      const isThere = at !== undefined && at >= fromMs && at < toMs && isOf(stored.object, kind)
+      return isThere ? [{ key: keyOf(stored.object), dueAtMs: at }] : []
+    })
+
+  return { index, listNetted, references, follow, place }
+}
+
+/** Versions are microseconds of the writer's clock. */
+function netted({ object, engine }: StoredObject): number | undefined {
+  return nettedMs(engine, Number(object.metadata.resourceVersion) / 1_000)
 }
 
 function isOf({ apiVersion, kind }: StoredObject['object'], of: KindName): boolean {

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
-import { dueAtMs, type EngineState } from '../../../model/engine-state.ts'
+import { dueAtMs, nettedMs, type EngineState } from '../../../model/engine-state.ts'
 import type { Part, StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -25,7 +25,7 @@ export function versionOf({ metadata }: ApiObject): number {
 /** The item of a new object. `token` is how the one who writes it knows it again. */
 export function newItem(stored: StoredObject, token: string): Item {
   const { metadata } = stored.object
-  const { doc, engine, due, owners } = stateAttributes(stored)
+  const { doc, engine, due, net, owners } = stateAttributes(stored)
   return present({
     ...objectItemKey(keyOf(stored.object)),
     uid: { S: metadata.uid },
@@ -38,6 +38,7 @@ export function newItem(stored: StoredObject, token: string): Item {
     doc,
     engine,
     due,
+    net,
     owners,
   })
 }
@@ -48,17 +49,21 @@ interface StateAttributes {
   readonly engine: AttributeValue | undefined
   /** Sparse, so that an index holds only objects with a timer. */
   readonly due: AttributeValue | undefined
+  /** A timer of the safety net: in the index of changes, in place of `due`. */
+  readonly net: AttributeValue | undefined
   readonly owners: AttributeValue | undefined
 }
 
 export function stateAttributes({ object, engine }: StoredObject): StateAttributes {
   const state = JSON.stringify(engine)
-  const due = dueAtMs(engine)
+  const net = nettedMs(engine, versionOf(object) / 1_000)
+  const due = net === undefined ? dueAtMs(engine) : undefined
   const owners = ownerUidsOf(object)
   return {
     doc: { S: objectText(object) },
     engine: state === '{}' ? undefined : { S: state },
     due: due === undefined ? undefined : { N: String(due) },
+    net: net === undefined ? undefined : { N: String(net) },
     owners: owners.length === 0 ? undefined : { SS: [...owners] },
   }
 }

@@ -1,9 +1,9 @@
 import type { CreateTableCommandInput, KeySchemaElement } from '@aws-sdk/client-dynamodb'
 
 /**
- * The table, as data for CreateTable; what stands in it is told in docs/decisions/0016-dynamodb-layout.md. All indexes
- * hold keys only: a write pays for an index by the entry, and the object is read by its own key anyway.
- * - `changes` follows the resourceVersion, for watches.
+ * The table, as data for CreateTable; what stands in it is told in docs/decisions/0016-dynamodb-layout.md. Indexes hold
+ * keys: a write pays for an index by the entry, and the object is read by its own key anyway.
+ * - `changes` follows the resourceVersion, for watches; with the timer of the safety net.
  * - `wheel` is written when an object comes and goes, and never between.
  * - `due` holds objects with a timer.
  */
@@ -18,7 +18,11 @@ export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
   ],
   KeySchema: keySchema('sk'),
   GlobalSecondaryIndexes: [
-    { IndexName: 'changes', KeySchema: keySchema('rv'), Projection: { ProjectionType: 'KEYS_ONLY' } },
+    {
+      IndexName: 'changes',
+      KeySchema: keySchema('rv'),
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['net'] },
+    },
     { IndexName: 'wheel', KeySchema: keySchema('slot'), Projection: { ProjectionType: 'KEYS_ONLY' } },
     { IndexName: 'due', KeySchema: keySchema('due'), Projection: { ProjectionType: 'KEYS_ONLY' } },
   ],

@@ -49,7 +49,7 @@ export function updateCommand(change: ItemChange): UpdateItemCommand {
 function composeChanges(change: ItemChange): Readonly<Record<string, AttributeValue | undefined>> {
   const { next, touched, token, expires } = change
   const rv = { N: next.object.metadata.resourceVersion }
-  const { doc, engine, due, owners } = stateAttributes(next)
+  const { doc, engine, due, net, owners } = stateAttributes(next)
   return {
     rv,
     write: { S: token },
@@ -60,7 +60,7 @@ function composeChanges(change: ItemChange): Readonly<Record<string, AttributeVa
     ...(touches(touched, 'meta') ? { owners } : {}),
     // What is not in them any more leaves the indexes.
     ...(expires === undefined
-      ? { due }
-      : { expires: { N: String(expires) }, due: undefined, slot: undefined, owners: undefined }),
+      ? { due, net }
+      : { net: undefined, expires: { N: String(expires) }, due: undefined, slot: undefined, owners: undefined }),
   }
 }

@@ -58,6 +58,7 @@ beforeEach(async () => {
       ...opened,
       store: { ...opened.store, replace },
       reserve,
+      listNetted: async () => [],
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers: [widgets(runs, run, { rateLimit: { controller: { perSecond: 1, burst: 2 } } })],

@@ -43,6 +43,7 @@ async function open(...controllers: readonly Controller[]): Promise<ReconcileBat
       ...opened,
       store: { ...opened.store, get },
       reserve: async () => [],
+      listNetted: async () => [],
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers,

@@ -4,7 +4,7 @@ import { createPrometheusTelemetry } from '../../../../shared/adapters/local/pro
 import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Checkpoint } from '../../../../shared/ports/checkpoint.ts'
-import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
+import type { DueTimer, ObjectIndex } from '../../../../shared/ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../../../../shared/ports/work-queue.ts'
 import { createTick, type Tick } from '../../../../shared/runtime/aws/resync.ts'
 import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
@@ -27,6 +27,8 @@ let saved: string | undefined
 let failing: string | undefined
 /** How many of the objects of a queue run at once. */
 let concurrency: number
+/** Whose change was not seen, by when their net wants a run. */
+let netted: DueTimer[]
 
 beforeEach(() => {
   clock = createVirtualClock(startMs)
@@ -37,6 +39,7 @@ beforeEach(() => {
   saved = undefined
   failing = undefined
   concurrency = 1_000
+  netted = []
 })
 afterEach(() => opened.close())
 
@@ -45,7 +48,14 @@ function process(controllers: readonly Controller[] = [widgets([], () => done(),
   const checkpoint: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
   const services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => {} },
-    ports: { ...opened, index: watched(opened.index), reserve: async () => [], checkpoint: () => checkpoint },
+    ports: {
+      ...opened,
+      index: watched(opened.index),
+      reserve: async () => [],
+      listNetted: async (kind, fromMs, toMs) =>
+        kind.kind === 'Widget' ? netted.filter(({ dueAtMs }) => dueAtMs >= fromMs && dueAtMs < toMs) : [],
+      checkpoint: () => checkpoint,
+    },
     controllers,
     kindsMaxAgeMs: 0,
     logger,
@@ -279,6 +289,57 @@ describe('timers', () => {
     await createWidgets(1, { wakeAtMs: startMs + 50_000 })
     await Promise.all([process()(), process()()])
     expect(new Set(toWidgets().map(({ dedupId }) => dedupId)).size).toBe(1)
+  })
+})
+
+describe('a change that got lost on its way', () => {
+  const lost = (name: string, dueAtMs: number): DueTimer => ({
+    key: { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name },
+    dueAtMs,
+  })
+  const wokenBy = async (minutes: number): Promise<readonly string[]> => {
+    for (let minute = 0; minute < minutes; minute++) {
+      await clock.advance(minuteMs)
+      await process()()
+    }
+    return toWidgets().map(({ key }) => key.name)
+  }
+
+  it('is found within five minutes of the time of its net, and again twice in case that the message is lost, too', async () => {
+    await process()()
+    netted = [lost('w', clock.nowMs() + 1)]
+    expect(await wokenBy(5)).toEqual(['w'])
+    expect(await wokenBy(60)).toEqual(['w', 'w', 'w'])
+    expect(new Set(toWidgets().map(({ dedupId }) => dedupId)).size).toBe(1)
+  })
+
+  it('is found after hours without ticks, if it is not older than an hour', async () => {
+    await process()()
+    await clock.advance(180 * minuteMs)
+    netted = [lost('old', clock.nowMs() - 61 * minuteMs), lost('new', clock.nowMs() - 50 * minuteMs)]
+    expect(await wokenBy(1)).toEqual(['new'])
+  })
+
+  it('waits for the next tick where there are more than can be run', async () => {
+    concurrency = 1
+    await process()()
+    await clock.advance(5 * minuteMs)
+    netted = Array.from({ length: 600 }, (_, i) => lost(`w${i}`, clock.nowMs() - 600 + i))
+    await process()()
+    expect(toWidgets().length).toBeLessThanOrEqual(450)
+    const run = new Set(toWidgets().map(({ key }) => key.name))
+    netted = netted.filter(({ key }) => !run.has(key.name))
+    expect(new Set(await wokenBy(5)).size).toBe(600)
+  })
+
+  it('is found though a clock was wrong', async () => {
+    await process()()
+    await clock.advance(5 * minuteMs)
+    const rightMs = clock.nowMs()
+    saved = saved?.replaceAll(/"nettedMs":\d+/g, `"nettedMs":${rightMs + 1_000 * minuteMs}`)
+    netted = [lost('w', rightMs - 1)]
+    await process()()
+    expect(toWidgets().map(({ key }) => key.name)).toEqual(['w'])
   })
 })
 
