@@ -249,7 +249,7 @@ describe('the tick', () => {
     await launch(plane, 'w', { heading: 1 })
     await pause(50)
     isLost = false
-    offsetMs = 8 * 60_000
+    offsetMs = 4 * 60_000
     await plane.tick()
     await pause(300)
     expect(log.runs).toBe(0)

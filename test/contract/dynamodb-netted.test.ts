@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { countAwsRequests } from '../support/aws-requests.ts'
 import { startDynalite } from '../support/dynalite.ts'
 import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
-import { storedWidget, widgetKind } from '../support/stored-object.ts'
+import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
 import { createVirtualClock } from '../support/virtual-clock.ts'
 
 /** The timers of the safety net on DynamoDB: found by the time of the write, and paid for by no entry of their own. */
@@ -97,3 +97,17 @@ it('is read by one query for each partition, at half the price', async () => {
   await netted(startMs, startMs + 5 * minuteMs)
   expect(requests.take()).toMatchObject({ calls: { Query: 8 }, readUnits: 4 })
 })
+
+it.each([400, 1_000])(
+  'a change that converges in one run is six units of writes, with a spec of %i bytes',
+  async (bytes) => {
+    const hosts = (nth: number): string => Array.from({ length: bytes / 16 }, (_, i) => `${nth}-host-${i}.local`).join()
+    const live = await store.create(withSpec({ ...changed('a'), engine: {} }, { hosts: hosts(1) }))
+    requests.take()
+    const accepted = await store.replace(withSpec({ ...live, engine: { change } }, { hosts: hosts(2) }), ['spec'])
+    const status = { observedGeneration: 2, conditions: [{ type: 'Ready', status: 'True', reason: 'Reconciled' }] }
+    await store.replace({ object: { ...accepted.object, status }, engine: {} }, ['status', 'engine'])
+    const { writeUnits, indexUnits } = requests.take()
+    expect({ writeUnits, indexUnits }).toEqual({ writeUnits: 2, indexUnits: { changes: 4 } })
+  },
+)

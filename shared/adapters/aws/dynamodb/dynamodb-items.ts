@@ -6,6 +6,7 @@ import { dueAtMs, nettedMs, type EngineState } from '../../../model/engine-state
 import type { Part, StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { packTexts, unpackTexts, type PackedTexts } from './dynamodb-packing.ts'
 import { objectItemKey, type Item } from './dynamodb-keys.ts'
 
 /** resourceVersions are microseconds since the epoch. */
@@ -25,7 +26,6 @@ export function versionOf({ metadata }: ApiObject): number {
 /** The item of a new object. `token` is how the one who writes it knows it again. */
 export function newItem(stored: StoredObject, token: string): Item {
   const { metadata } = stored.object
-  const { doc, engine, due, net, owners } = stateAttributes(stored)
   return present({
     ...objectItemKey(keyOf(stored.object)),
     uid: { S: metadata.uid },
@@ -35,18 +35,12 @@ export function newItem(stored: StoredObject, token: string): Item {
     write: { S: token },
     touched: { S: 'spec' },
     [partAttribute('spec')]: { N: metadata.resourceVersion },
-    doc,
-    engine,
-    due,
-    net,
-    owners,
+    ...stateAttributes(stored),
   })
 }
 
 /** What an item says of an object's state; `undefined` for attributes that it does not have. */
-interface StateAttributes {
-  readonly doc: AttributeValue
-  readonly engine: AttributeValue | undefined
+interface StateAttributes extends PackedTexts {
   /** Sparse, so that an index holds only objects with a timer. */
   readonly due: AttributeValue | undefined
   /** A timer of the safety net: in the index of changes, in place of `due`. */
@@ -60,8 +54,7 @@ export function stateAttributes({ object, engine }: StoredObject): StateAttribut
   const due = net === undefined ? dueAtMs(engine) : undefined
   const owners = ownerUidsOf(object)
   return {
-    doc: { S: objectText(object) },
-    engine: state === '{}' ? undefined : { S: state },
+    ...packTexts({ doc: objectText(object), engine: state === '{}' ? '' : state }),
     due: due === undefined ? undefined : { N: String(due) },
     net: net === undefined ? undefined : { N: String(net) },
     owners: owners.length === 0 ? undefined : { SS: [...owners] },
@@ -106,10 +99,11 @@ export function findTouchedSince(item: Item, version: number): Touched {
 }
 
 /** The state that an item holds. Throws nothing for items that hold objects: live, removed or buried. */
-export function readItem({ doc, engine, rv }: Item): StoredObject {
+export function readItem(item: Item): StoredObject {
+  const { doc, engine } = unpackTexts(item)
   return {
-    object: objectOf(doc?.S ?? '', rv?.N ?? ''),
-    engine: engine?.S === undefined ? atRest : (JSON.parse(engine.S) as EngineState),
+    object: objectOf(doc, item['rv']?.N ?? ''),
+    engine: engine === '' ? atRest : (JSON.parse(engine) as EngineState),
   }
 }
 

@@ -49,14 +49,13 @@ export function updateCommand(change: ItemChange): UpdateItemCommand {
 function composeChanges(change: ItemChange): Readonly<Record<string, AttributeValue | undefined>> {
   const { next, touched, token, expires } = change
   const rv = { N: next.object.metadata.resourceVersion }
-  const { doc, engine, due, net, owners } = stateAttributes(next)
+  const { due, net, owners, ...texts } = stateAttributes(next)
   return {
     rv,
     write: { S: token },
     touched: { S: formatTouched(touched) },
     ...Object.fromEntries(touched.map((part) => [partAttribute(part), rv])),
-    engine,
-    doc,
+    ...texts,
     ...(touches(touched, 'meta') ? { owners } : {}),
     // What is not in them any more leaves the indexes.
     ...(expires === undefined
