@@ -62,7 +62,10 @@ export const planeFunctions = {
     timeout: Duration.seconds(55),
     // It waits more than it works.
     memorySize: 256,
-    access: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['changes', 'due', 'wheel'] },
+    access: {
+      actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'],
+      indexes: ['changes', 'due', 'wheel'],
+    },
   },
   deadLetters: {
     ...modest,

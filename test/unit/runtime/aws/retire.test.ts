@@ -44,7 +44,12 @@ it('a function that goes on after its time ends the process ahead of the answer,
   const hangs = widgets([], ({ metadata: { name } }) => (name === 'hangs' ? new Promise(() => {}) : done()))
   const services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => void happened.push('process ended') },
-    ports: { ...opened, reserve: async () => [], listNetted: async () => [], checkpoint: () => ({ load: async () => {}, save: async () => {} }) },
+    ports: {
+      ...opened,
+      reserve: async () => [],
+      listNetted: async () => [],
+      checkpoint: () => ({ load: async () => {}, save: async () => {} }),
+    },
     controllers: [hangs],
     kindsMaxAgeMs: 0,
     logger,
