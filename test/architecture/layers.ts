@@ -50,8 +50,15 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'],
     packages: ['jose', 'node:'],
   },
+  'shared/adapters/tracing': { mayImport: ['shared/model', 'shared/ports'], packages: ['@opentelemetry/'] },
   'shared/runtime': {
-    mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local', 'shared/adapters/node'],
+    mayImport: [
+      ...pureLayers,
+      'shared/adapters/aws',
+      'shared/adapters/local',
+      'shared/adapters/node',
+      'shared/adapters/tracing',
+    ],
     packages: ['aws-lambda', 'node:'],
   },
   'shared/testing': {

@@ -19,6 +19,8 @@ export interface SendOptions {
   readonly contentType?: string
   /** Default: that of the kubeconfig; empty for none. */
   readonly token?: string
+  /** Beside those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface ApiReply {
@@ -37,10 +39,11 @@ export function openApiClient(kubeconfig: string): ApiClient {
   const { server, authority, token: own } = readAccess(kubeconfig)
   const agent = new Agent({ ca: authority, keepAlive: true })
 
-  const start = (line: string, { body, contentType = 'application/json', token = own }: SendOptions) => {
+  const start = (line: string, { body, contentType = 'application/json', token = own, headers: more }: SendOptions) => {
     const [method, path = ''] = line.split(' ')
     const text = body === undefined ? '' : JSON.stringify(body)
     const headers = {
+      ...more,
       ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
       ...(text === '' ? {} : { 'content-type': contentType }),
       // Of a DELETE, Node does not say it by itself.

@@ -6,6 +6,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RunHistory } from '../../ports/run-history.ts'
 import type { Reserve } from '../../ports/reservations.ts'
+import type { Tracing } from '../../ports/tracing.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
@@ -23,6 +24,8 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly events: EventRecorder
+  /** Spans of runs and of what they write. Left out, there are none. */
+  readonly tracing?: Tracing
   /** Keeps the last runs of each object. Left out, nobody does. */
   readonly history?: RunHistory
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */

@@ -6,7 +6,7 @@ import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
-import { verdictOf } from '../../reconciler/verdict.ts'
+import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 import { createAdvice, type Advise } from '../insight/advice.ts'
 import { createRunAdvice, type AdviseOnRun } from '../insight/run-advice.ts'
 import { createRunObserver, type RunObserver } from '../insight/run-observer.ts'
@@ -22,6 +22,7 @@ import { commit } from './commit.ts'
 import { afterCleanup, afterPostponement, afterRun, withoutRun, type TurnBasis } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { runInTime, type RunResult } from './run.ts'
+import { withRunSpan } from './run-span.ts'
 import { RunTimes } from './run-times.ts'
 
 /** A control loop as its turns use it. */
@@ -89,7 +90,10 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const begun = toBegunState(stored, controller)
   const written = begun === stored ? stored : await writeBegun(engine, begun)
   if (written === undefined || shared?.isLate() === true) return false
-  await run(loop, written === stored ? basis : { ...basis, stored: written }, signal)
+  const runBasis = written === stored ? basis : { ...basis, stored: written }
+  await (engine.tracing === undefined
+    ? run(loop, runBasis, signal)
+    : withRunSpan(engine.tracing, written, controller.name, () => run(loop, runBasis, signal)))
   return true
 }
 
@@ -103,7 +107,7 @@ async function writeBegun({ store }: EngineOptions, begun: StoredObject): Promis
   }
 }
 
-async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<void> {
+async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<Verdict> {
   const { controller, engine, times } = loop
   const { stored, turn, kind } = basis
   const seen = loop.observe(stored, turn)
@@ -120,6 +124,7 @@ async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<v
   const isCleanedUp = phase === 'cleanup' && ran.verdict.kind === 'done'
   await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, { ran, basis, startMs }))
   seen.end(ran.verdict)
+  return ran.verdict
 }
 
 interface Ended {

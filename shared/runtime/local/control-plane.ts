@@ -16,6 +16,7 @@ import type { Rate } from '../../model/reservations.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { Tracing } from '../../ports/tracing.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { makeDataDirectory } from './data-directory.ts'
@@ -25,6 +26,7 @@ import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } f
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
 import { loadEndpoint, ownUrl, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
+import { withRequestSpans } from './traces.ts'
 
 export interface LocalControlPlaneOptions {
   /** 0 for any that is free. */
@@ -40,6 +42,8 @@ export interface LocalControlPlaneOptions {
   readonly httpServer?: HttpServerName
   /** Whether requests are recorded, in `audit.log`. Default off. */
   readonly audit?: 'off' | 'on'
+  /** Spans of requests, writes and runs. Default: none. */
+  readonly tracing?: Tracing | undefined
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
   /**
@@ -85,6 +89,7 @@ export async function startLocalControlPlane({
   audit = 'off',
   controllers,
   rotateKey = false,
+  tracing,
   ...guard
 }: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const directory = resolve(dataDirectory)
@@ -102,8 +107,9 @@ export async function startLocalControlPlane({
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger, level } = records
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
+  const answer: HttpHandler = async (request) => (await api)(request)
   const handler = withRequestLog(
-    withGzipAnswers(async (request) => (await api)(request)),
+    withGzipAnswers(tracing === undefined ? answer : withRequestSpans(answer, tracing)),
     level,
     logger,
   )
@@ -119,6 +125,7 @@ export async function startLocalControlPlane({
     ...createSurroundings({ directory, ports, records, administratorToken: endpoint.token }),
     controllers: own,
     retryBudget,
+    ...(tracing && { tracing }),
   })
   await installRoles(core.resources, [...new Set(own.map(({ kind }) => kind.group))])
   serve(core.api)

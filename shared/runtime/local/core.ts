@@ -22,6 +22,7 @@ import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RunHistory } from '../../ports/run-history.ts'
+import type { Tracing } from '../../ports/tracing.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
@@ -38,6 +39,7 @@ import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
 import { queuePage } from './queue-page.ts'
 import { createReadiness } from './readiness.ts'
+import { withWriteSpans } from './traces.ts'
 import { tellSchemaChanges } from './schema-changes.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 
@@ -58,6 +60,8 @@ export interface LocalCoreOptions {
   readonly retryBudget?: Rate | undefined
   /** Keeps the last runs of each object. Left out, nobody does. */
   readonly history?: RunHistory
+  /** Spans of requests, writes and runs. Left out, there are none. */
+  readonly tracing?: Tracing
   /** Served beside the core's own. */
   readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
@@ -88,7 +92,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
   const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
-  const store = quotas.follow(told)
+  const store = withWriteSpans(quotas.follow(told), options.tracing)
   const resources = createResources({ store, clock, random, quotas })
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
@@ -110,7 +114,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     telemetry,
     createQueue: (name: string, visibilityMs: number) => wrapQueue(queues.create(name, visibilityMs), name),
     tickMs: options.tickMs ?? 1_000,
-    ...(options.history === undefined ? {} : { history: options.history }),
+    ...recordersOf(options),
     ...(options.retryBudget === undefined ? {} : { retryBudget: createRetryBudget(options.retryBudget) }),
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
@@ -149,6 +153,10 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       ended.abort()
     },
   }
+}
+
+function recordersOf({ history, tracing }: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing'> {
+  return { ...(history && { history }), ...(tracing && { tracing }) }
 }
 
 interface Queues {

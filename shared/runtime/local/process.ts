@@ -6,6 +6,7 @@ import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import { readCommandLine, type LocalProgram } from './command-line.ts'
 import { awaitNpmExit } from './npm-exit.ts'
 import { areTimeoutsOff, withoutTimeouts } from './run-timeouts.ts'
+import { openTraces } from './traces.ts'
 import { logUnhandledRejections } from './rejections.ts'
 import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneOptions } from './control-plane.ts'
 
@@ -34,11 +35,14 @@ export async function runLocalProcess(
       const all = await controllers(directory)
       return areTimeoutsOff(process.env['SETPOINT_RUN_TIMEOUTS']) ? withoutTimeouts(all) : all
     }
-    const plane = await startLocalControlPlane({ ...readCommandLine(program), controllers: timed })
+    const settings = readCommandLine(program)
+    const traces = await openTraces(process.env)
+    const plane = await startLocalControlPlane({ ...settings, controllers: timed, tracing: traces?.tracing })
     process.stdout.write(readyText(plane, program))
     attempted = 'go on'
     await Promise.race([stopRequested, plane.ended])
     await plane.stop(stopMs)
+    await traces?.close()
     process.exit(0)
   } catch (error) {
     const isMendable = error instanceof OperatingError || error instanceof DefinitionError
