@@ -66,8 +66,8 @@ const commands: Readonly<Record<string, Command>> = {
     run: async (args, ask) => (await import('./ask-plane.ts')).setLogLevel(args, ask),
   },
   migrate: {
-    usage: '--dry-run [entry]',
-    summary: 'say what the schemas of your reconcilers would mean for the objects that are stored',
+    usage: '[DEFINITION ...] | --dry-run [entry]',
+    summary: 'store objects in the present versions of their kinds, or say what new schemas would mean for them',
     run: async (args, ask) => (await import('./migrate.ts')).runMigrate(args, ask),
   },
   backup: {

@@ -2,20 +2,19 @@ import { parseArgs } from 'node:util'
 import { OperatingError, type Controller } from '../../shared/index.ts'
 import { reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
 import type { AskKubectl } from './ask-kubectl.ts'
+import { migrateStored } from './migrate-stored.ts'
 import { findEntry, loadReconcilers } from './entry.ts'
 
 /**
- * `setpoint migrate --dry-run [entry]`: what the schemas of these reconcilers would mean for the objects of a control
- * plane that runs. Changes nothing; ends with 1 if some object would not fit.
+ * `setpoint migrate [definition …]`: has the objects of kinds stored in their present versions, while the control plane
+ * runs. `setpoint migrate --dry-run [entry]`: what the schemas of these reconcilers would mean for the objects of a
+ * control plane that runs. Ends with 1 if some object would not fit, or could not be converted.
  */
 export async function runMigrate(args: readonly string[], ask: AskKubectl): Promise<void> {
   const options = { 'dry-run': { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-  if (!values['dry-run'] || positionals.length > 1)
-    throw new OperatingError(
-      'BAD_REQUEST',
-      'type setpoint migrate --dry-run [entry]; a start itself brings the schemas',
-    )
+  if (!values['dry-run']) return migrateStored(positionals, ask)
+  if (positionals.length > 1) throw new OperatingError('BAD_REQUEST', 'type setpoint migrate --dry-run [entry]')
   const controllers = await loadReconcilers(findEntry(positionals[0]))
   const reports = await Promise.all(controllers.map((controller) => tellKind(controller, ask)))
   process.stdout.write(reports.map(({ text }) => text).join('\n'))

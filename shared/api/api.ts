@@ -4,6 +4,7 @@ import { OperatingError } from '../model/errors.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
+import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { PermitWrite } from '../resources/resources.ts'
 import { withAccounts } from './access/account-tokens.ts'
@@ -39,6 +40,7 @@ import { createExplainVerb } from './verbs/explain.ts'
 import { createFinalize } from './verbs/finalize.ts'
 import { createGet } from './verbs/get.ts'
 import { createList } from './verbs/list.ts'
+import { createMigrate } from './verbs/migrate.ts'
 import { createPatch } from './verbs/patch.ts'
 import { createRunsVerb } from './verbs/runs.ts'
 import { createScale } from './verbs/scale.ts'
@@ -132,6 +134,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
     explain: { get: measured('get', createExplainVerb(services)) },
     runs: { get: measured('get', createRunsVerb(services)) },
     token: { create: measured('create', createCreateToken(services)) },
+    migrate: { create: measured('create', createMigrate(services)) },
     finalize: { update: measured('update', createFinalize(services)) },
     scale: { get: measured('get', scale), update: measured('update', scale), patch: measured('patch', scale) },
   }
@@ -175,6 +178,7 @@ async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<Serv
 /** What can be done with a subresource; `undefined` if objects of the kind have none of this name. */
 function subresourceVerbs(subresource: string, kind: ServedKind): readonly Verb[] | undefined {
   if (subresource === 'explain' || subresource === 'runs') return ['get']
+  if (subresource === 'migrate' && kind === customResourceDefinitionKind) return ['create']
   return subresourcesOf(kind).find(({ name }) => name === subresource)?.verbs
 }
 

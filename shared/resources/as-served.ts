@@ -1,3 +1,4 @@
+import type { Conversion } from '../model/conversion.ts'
 import { hasCode } from '../model/errors.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
@@ -14,8 +15,13 @@ import type { StoredObject } from '../model/stored-object.ts'
  */
 export function asServed(kind: ServedKind, stored: StoredObject): StoredObject {
   if (kind.twin !== undefined) return { ...stored, object: toTwin(stored.object, kind.twin, kind) }
-  const apiVersion = apiVersionOf(kind.group, kind.version)
-  const object = completed(kind, kind.conversion === undefined ? stored.object : converted(kind, stored.object))
+  if (kind.conversion !== undefined) return asConverted(kind, kind.conversion, stored)
+  const object = completed(kind, stored.object)
+  return inVersion(kind, stored, object)
+}
+
+function inVersion({ group, version }: ServedKind, stored: StoredObject, object: ApiObject): StoredObject {
+  const apiVersion = apiVersionOf(group, version)
   if (object.apiVersion !== apiVersion) return { ...stored, object: { ...object, apiVersion } }
   return object === stored.object ? stored : { ...stored, object }
 }
@@ -24,14 +30,23 @@ export function asServed(kind: ServedKind, stored: StoredObject): StoredObject {
  * Throws CONVERSION_FAILED. In the version that objects are stored in, what cannot be converted is shown as it is
  * stored, as its reconciler finds it.
  */
-function converted({ conversion, version }: ServedKind, object: ApiObject): ApiObject {
-  if (conversion === undefined) return object
+function asConverted(kind: ServedKind, { version, convert }: Conversion, stored: StoredObject): StoredObject {
   try {
-    return conversion.convert(object, version)
+    return inVersion(kind, stored, completed(kind, convert(stored.object, kind.version)))
   } catch (error) {
-    if (version === conversion.version && hasCode(error, 'CONVERSION_FAILED')) return object
-    throw error
+    if (kind.version !== version || !hasCode(error, 'CONVERSION_FAILED')) throw error
+    const shown = inVersion(kind, stored, stored.object)
+    faults.set(shown.object, error.message)
+    return shown
   }
+}
+
+/** Of what is shown as it is stored, though that is another version. */
+const faults = new WeakMap<ApiObject, string>()
+
+/** Why an object that was read is not in its version but in name; undefined if it is. */
+export function conversionFaultOf(object: ApiObject): string | undefined {
+  return faults.get(object)
 }
 
 /**

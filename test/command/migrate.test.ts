@@ -79,11 +79,71 @@ describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl },
     expect(plane.stderr).not.toContain('schema changed')
   })
 
-  it('is refused in a line without --dry-run', async () => {
-    const { code, stderr } = await setpoint('migrate')
-    expect({ code, stderr }).toEqual({
+  it('has nothing to migrate', async () => {
+    expect(await setpoint('migrate')).toMatchObject({
+      code: 0,
+      stdout: 'every kind is stored in its present version\n',
+    })
+  })
+})
+
+const disks = (version: string, spec: string, older = ''): string => `
+import * as z from 'zod'
+import { defineKind, defineReconciler, done } from 'setpoint'
+const Disk = defineKind({ group: 'example.dev', version: '${version}', kind: 'Disk', spec: z.object({ ${spec} }), ${older} })
+export const disks = defineReconciler(Disk, { async reconcile() { return done() } })
+`
+const older = `olderVersions: (older) => [older('v1alpha1', {
+  spec: z.object({ size: z.string() }),
+  upgrade: ({ spec }) => ({ spec: { gigabytes: Number(spec.size) } }),
+  downgrade: ({ spec }) => ({ spec: { size: String(spec.gigabytes) } }),
+})]`
+
+describe.skipIf(lacksKubectl)('an older version', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
+  const path = '/apis/example.dev/v1/namespaces/default/disks'
+  let plane: StartedPlane
+  beforeAll(async () => {
+    writeFileSync(join(cwd, 'first.ts'), disks('v1alpha1', 'size: z.string()'))
+    writeFileSync(join(cwd, 'both.ts'), disks('v1', 'gigabytes: z.number()', older))
+    writeFileSync(join(cwd, 'last.ts'), disks('v1', 'gigabytes: z.number()'))
+    plane = await start('first.ts')
+    using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
+    for (const [name, size] of Object.entries({ a: '1', b: 'much', c: '3' }))
+      await client.send(`POST ${path.replace('v1', 'v1alpha1')}`, {
+        body: { apiVersion: 'example.dev/v1alpha1', kind: 'Disk', metadata: { name }, spec: { size } },
+      })
+    await plane.stop()
+    plane = await start('both.ts')
+  }, 120_000)
+  afterAll(() => plane[Symbol.asyncDispose]())
+
+  it('is migrated but for what cannot be converted, and goes once all is', async () => {
+    expect(await setpoint('migrate')).toMatchObject({
       code: 1,
-      stderr: 'setpoint: type setpoint migrate --dry-run [entry]; a start itself brings the schemas\n',
+      stdout: `disks.example.dev default/b: Disk.example.dev "default/b" cannot be converted from v1alpha1 to v1: spec.gigabytes is NaN; JSON has strings, numbers, booleans, null, lists and plain objects
+disks.example.dev: 2 of 3 objects written in v1; 1 stay as they are: mend them, and run this again
+`,
+    })
+    using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
+    const patch = { body: { spec: { gigabytes: 2 } }, contentType: 'application/merge-patch+json' }
+    expect(await client.send(`PATCH ${path}/b`, patch)).toMatchObject({ status: 200 })
+    expect(await setpoint('migrate', 'disks.example.dev')).toMatchObject({
+      code: 0,
+      stdout: 'disks.example.dev: 0 of 3 objects written in v1; no other version is stored\n',
+    })
+    const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/disks.example.dev'
+    expect((await client.send(`GET ${definition}`)).body.status.storedVersions).toEqual(['v1'])
+    await plane.stop()
+    plane = await start('last.ts')
+    using later = openApiClient(join(cwd, '.setpoint/kubeconfig'))
+    const { body } = await later.send(`GET ${path}`)
+    expect(body.items.map(({ spec }: { spec: object }) => spec)).toEqual([1, 2, 3].map((gigabytes) => ({ gigabytes })))
+  })
+
+  it('is none of a definition that is not there', async () => {
+    expect(await setpoint('migrate', 'nothing.example.dev')).toMatchObject({
+      code: 1,
+      stderr: 'setpoint: there is no definition nothing.example.dev\n',
     })
   })
 })

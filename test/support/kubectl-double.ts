@@ -17,6 +17,10 @@ export function createKubectlDouble(cwd: string): AskKubectl {
     const [verb, what = '', word = ''] = args
     if (what === '--raw' && verb === 'create') return asText(await send(client, `POST ${word}`, JSON.parse(input)))
     if (what === '--raw') return asText(await send(client, `GET ${word}`))
+    if (verb === 'patch') {
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${word}/status`
+      return asText(await send(client, `PATCH ${path}`, JSON.parse(args.at(-1) ?? '')))
+    }
     if (verb === 'get' && args.includes('--ignore-not-found')) {
       const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${word}`
       const { status, body } = await client.send(`GET ${path}`)
