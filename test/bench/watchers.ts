@@ -1,14 +1,17 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { connect, requestText, type Connection, type Target } from './connection.ts'
 import { residentMb } from './memory.ts'
 import { cpuMs } from './process-cpu.ts'
 import { benchDirectory, startServer, type Server } from './processes.ts'
+import { maps, type Writing } from './watched-changes.ts'
 
 /** Many watchers of one collection in which something changes all the time. */
 export interface WatcherFigures {
   readonly name: string
   readonly watchers: number
-  /** Asked for and made, per second. */
+  /** Made per second, of as many as were asked for. */
   readonly changesPerSecond: number
   /** Of those, how many each watcher was told per second. */
   readonly eventsPerSecond: number
@@ -21,7 +24,6 @@ export interface WatcherFigures {
 
 const seconds = 10
 const settleMs = 5_000
-const maps = '/api/v1/namespaces/default/configmaps'
 
 /** The control plane beside the least that a server of Node does for as many connections. */
 export async function measureWatchers(watchers: number, changesPerSecond: number): Promise<readonly WatcherFigures[]> {
@@ -51,9 +53,8 @@ async function watchAll(
   { pid, ready }: Server,
   { watchers, changesPerSecond }: Options,
   isWritten: boolean,
-): Promise<Omit<WatcherFigures, 'name' | keyof Options>> {
-  const writer = await connect(ready)
-  if (isWritten) await change(writer, ready, changesPerSecond, 2)
+): Promise<Omit<WatcherFigures, 'name' | 'watchers'>> {
+  if (isWritten) await change(ready, changesPerSecond, 2)
   await sleep(settleMs)
   const before = residentMb(pid)
   const told = { events: 0 }
@@ -63,10 +64,11 @@ async function watchAll(
   told.events = 0
   const cpuBefore = cpuMs(pid)
   const startMs = performance.now()
-  if (isWritten) await change(writer, ready, changesPerSecond, seconds)
-  else await sleep(seconds * 1_000)
+  const made = isWritten ? await change(ready, changesPerSecond, seconds) : changesPerSecond
+  if (!isWritten) await sleep(seconds * 1_000)
   const tookMs = performance.now() - startMs
   const figures = {
+    changesPerSecond: made,
     eventsPerSecond: told.events / watchers / (tookMs / 1_000),
     cpuShare: (cpuMs(pid) - cpuBefore) / tookMs,
     kbPerWatcher: ((atRest - before) * 1_024) / watchers,
@@ -74,7 +76,6 @@ async function watchAll(
   const during = residentMb(pid)
   for (const connection of open) connection.close()
   await sleep(settleMs)
-  writer.close()
   return { ...figures, rssMb: { before, during, after: residentMb(pid) } }
 }
 
@@ -91,24 +92,13 @@ async function openAll(target: Target, count: number, told: { events: number }):
   return open
 }
 
-/** Writes so many changes a second, evenly, to ten objects of 1 KB. */
-async function change(writer: Connection, target: Target, perSecond: number, forSeconds: number): Promise<void> {
-  const startMs = performance.now()
-  const endMs = startMs + forSeconds * 1_000
-  for (let i = 0; performance.now() < endMs; i++) {
-    const name = `map-${i % 10}`
-    const body = JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name },
-      data: { number: String(i), text: 'x'.repeat(800) },
-    })
-    const send = async (method: string, path: string, type: string): Promise<number> =>
-      (await writer.send(requestText(target, { method, path, type, body }))).status
-    if ((await send('PATCH', `${maps}/${name}`, 'application/merge-patch+json')) === 404)
-      await send('POST', maps, 'application/json')
-    await sleep(startMs + ((i + 1) * 1_000) / perSecond - performance.now())
-  }
+/** In a thread of its own: this one is busy with what the watchers are told. */
+async function change(target: Target, perSecond: number, forSeconds: number): Promise<number> {
+  const writer = new Worker(new URL('watched-writer.ts', import.meta.url), {
+    workerData: { target, perSecond, forSeconds } satisfies Writing,
+  })
+  const [made] = (await once(writer, 'message')) as [number]
+  return made
 }
 
 function sleep(ms: number): Promise<void> {
@@ -116,11 +106,12 @@ function sleep(ms: number): Promise<void> {
 }
 
 export function watcherTable(figures: readonly WatcherFigures[]): string {
-  const head = '| | watchers | events/s each | of a core | µs an event | KB a watcher | RSS before · with · after, MB |'
-  const rows = figures.map(({ name, watchers, eventsPerSecond, cpuShare, kbPerWatcher, rssMb }) => {
+  const head =
+    '| | watchers | changes/s | events/s each | of a core | µs an event | KB a watcher | RSS before · with · after, MB |'
+  const rows = figures.map(({ name, watchers, changesPerSecond, eventsPerSecond, cpuShare, kbPerWatcher, rssMb }) => {
     const microseconds = (cpuShare * 1e6) / (eventsPerSecond * watchers)
     const rss = [rssMb.before, rssMb.during, rssMb.after].map((mb) => mb.toFixed(0)).join(' · ')
-    return `| ${name} | ${watchers} | ${eventsPerSecond.toFixed(0)} | ${(cpuShare * 100).toFixed(0)} % | ${microseconds.toFixed(1)} | ${kbPerWatcher.toFixed(0)} | ${rss} |`
+    return `| ${name} | ${watchers} | ${changesPerSecond.toFixed(0)} | ${eventsPerSecond.toFixed(0)} | ${(cpuShare * 100).toFixed(0)} % | ${microseconds.toFixed(1)} | ${kbPerWatcher.toFixed(0)} | ${rss} |`
   })
-  return [head, '|---|---|---|---|---|---|---|', ...rows].join('\n')
+  return [head, '|---|---|---|---|---|---|---|---|', ...rows].join('\n')
 }

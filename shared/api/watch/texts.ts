@@ -41,11 +41,12 @@ export function segmentText(stream: Stream, segment: Segment): string | Uint8Arr
   return text === '' ? undefined : text
 }
 
+/** A text for the first who asks, which costs one watcher the least; the same bytes for all others. */
 function shareLines(stream: Stream, segment: Segment, sharedAs: string): string | Uint8Array {
   const known = segment.texts.get(sharedAs)
-  if (known !== undefined) return known
-  const lines = ownLines(stream, segment)
-  const text = lines.length > textMax ? encoder.encode(lines) : lines
+  if (known instanceof Uint8Array) return known
+  const lines = known ?? ownLines(stream, segment)
+  const text = known !== undefined || lines.length > textMax ? encoder.encode(lines) : lines
   segment.texts.set(sharedAs, text)
   return text
 }

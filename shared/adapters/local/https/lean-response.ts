@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../../ports/http-handler.ts'
 import { skipBody } from './lean-request.ts'
 import type { Connection, Exchange } from './lean-state.ts'
-import { chunkText, headText, lastChunk, sizeOf, type ResponseFraming } from './response-text.ts'
+import { chunkBytes, chunkText, headText, lastChunk, sizeOf, type ResponseFraming } from './response-text.ts'
 
 type Body = HttpResponse['body']
 type Stream = Exclude<Body, string | Uint8Array>
@@ -81,14 +81,18 @@ function sendPiece(socket: Duplex, piece: string | Uint8Array, isChunked: boolea
     const { bytes, encoding } = sizeOf(piece)
     return socket.write(isChunked ? chunkText(piece, bytes) : piece, encoding)
   }
-  if (!isChunked) return socket.write(piece)
-  const [before, after] = chunkText('\0', piece.length).split('\0')
-  socket.cork()
-  socket.write(before ?? '', 'latin1')
-  socket.write(piece)
-  const hasRoom = socket.write(after ?? '', 'latin1')
-  socket.uncork()
-  return hasRoom
+  return socket.write(isChunked ? frame(piece) : piece)
+}
+
+/** The same bytes go to many watchers: they are framed once. */
+const framed = new WeakMap<Uint8Array, Uint8Array>()
+
+function frame(piece: Uint8Array): Uint8Array {
+  const known = framed.get(piece)
+  if (known !== undefined) return known
+  const bytes = chunkBytes(piece)
+  framed.set(piece, bytes)
+  return bytes
 }
 
 function room(socket: Duplex): Promise<void> {

@@ -75,4 +75,11 @@ export function chunkText(piece: string, bytes: number): string {
   return `${bytes.toString(16)}\r\n${piece}\r\n`
 }
 
+/** The same of bytes. */
+export function chunkBytes(piece: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, lineEnd])
+}
+
+const lineEnd = Buffer.from('\r\n')
+
 export const lastChunk = '0\r\n\r\n'

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
+import { createWidgetHarness, request, widget, widgets, type Harness } from './harness.ts'
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createWidgetHarness()
+})
+afterEach(() => harness.close())
+
+type Pieces = AsyncIterator<string | Uint8Array>
+
+async function open(count: number): Promise<readonly Pieces[]> {
+  const version = (await harness.send(`GET ${widgets}`)).body.metadata.resourceVersion
+  const asked: HttpRequest = request(`GET ${widgets}?watch=1&resourceVersion=${version}`)
+  const all: Pieces[] = []
+  while (all.length < count) {
+    const { body } = await harness.api(asked)
+    const pieces = (body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]()
+    expect((await pieces.next()).value).toBe(' ')
+    all.push(pieces)
+  }
+  return all
+}
+
+describe('many watchers of the same', () => {
+  it('are sent the same bytes, which are made once', async () => {
+    const all = await open(4)
+    const next = all.map((pieces) => pieces.next())
+    await harness.send(`POST ${widgets}`, { body: widget('w') })
+    const [first, second, ...others] = (await Promise.all(next)).map(({ value }) => value as unknown)
+    expect(first).toMatch(/^\{"type":"ADDED"/)
+    expect(new TextDecoder().decode(second as Uint8Array)).toBe(first)
+    for (const other of others) expect(other).toBe(second)
+  })
+
+  it('are told a few at a time, with room for other requests between them', async () => {
+    const all = await open(100)
+    let heard = 0
+    const next = all.map((pieces) => pieces.next().then(() => heard++))
+    await harness.send(`POST ${widgets}`, { body: widget('w') })
+    await harness.clock.advance(0)
+    expect(heard).toBeGreaterThan(0)
+    expect(heard).toBeLessThan(50)
+    expect((await harness.send(`GET ${widgets}/w`)).status).toBe(200)
+    await harness.clock.advance(100)
+    await Promise.all(next)
+    expect(heard).toBe(100)
+  })
+})
