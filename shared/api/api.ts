@@ -146,7 +146,7 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
 }
 
 async function requireUser(request: HttpRequest, authenticate: Authenticator): Promise<User> {
-  const user = await authenticate(request.header('authorization'))
+  const user = await authenticate(request.header('authorization'), request.certificate)
   if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
   return user
 }

@@ -1,3 +1,5 @@
+import type { ClientCertificate } from './authenticator.ts'
+
 /**
  * An HTTP exchange as plain data, so that one API stands behind any server: a shell turns what arrives into a request,
  * and writes the response as it is. A handler never throws: a failure is a response too.
@@ -9,6 +11,8 @@ export interface HttpRequest {
   /** As it stands in the request line: percent-encoded, without the query. */
   readonly path: string
   readonly query: URLSearchParams
+  /** Of the connection. */
+  readonly certificate?: ClientCertificate | undefined
   /** By lower-case name. */
   header(name: string): string | undefined
   /** Every line of the head whose name begins so, each apart, by lower-case name. */

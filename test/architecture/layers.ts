@@ -42,10 +42,10 @@ export const layers: Readonly<Record<string, Layer>> = {
   ...engineRooms(),
   'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: ['yaml'], pure: true },
   'shared/adapters/aws': {
-    mayImport: ['shared/model', 'shared/ports'],
+    mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'],
     packages: ['@aws-sdk/', 'aws-lambda', 'jose', 'node:'],
   },
-  'shared/adapters/node': { mayImport: ['shared/model', 'shared/ports'], packages: ['node:'] },
+  'shared/adapters/node': { mayImport: ['shared/model', 'shared/ports'], packages: ['jose', 'node:'] },
   'shared/adapters/local': {
     mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'],
     packages: ['jose', 'node:'],

@@ -1,4 +1,5 @@
 import { serviceAccountUser } from '../../model/access/access-book.ts'
+import { bearerToken } from '../../model/access/bearer-token.ts'
 import { serviceAccountGroups } from '../../model/access/authorize.ts'
 import { absentIfNotFound } from '../../model/errors.ts'
 import { isDeleting } from '../../model/object.ts'
@@ -17,11 +18,10 @@ type AccountServices = Pick<ApiServices, 'resources' | 'tokens'>
 /** The same, and whoever shows a token of a ServiceAccount for this API. */
 export function withAccounts(authenticate: Authenticator, services: AccountServices): Authenticator {
   if (services.tokens === undefined) return authenticate
-  return async (authorization) => {
-    const user = await authenticate(authorization)
-    if (user !== undefined || authorization === undefined) return user
-    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization) ?? []
-    return token === undefined ? undefined : (await findAccount(token, [apiAudience], services))?.user
+  return async (authorization, certificate) => {
+    const user = await authenticate(authorization, certificate)
+    const token = user === undefined ? bearerToken(authorization) : ''
+    return token === '' ? user : (await findAccount(token, [apiAudience], services))?.user
   }
 }
 

@@ -1,8 +1,10 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { createJwtVerifier, type KeyFetch } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import { createJwtVerifier } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
 import { contextOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
 import { authenticatedGroup, readerGroup, superuserGroup } from '../../model/access/authorize.ts'
+import { bearerToken } from '../../model/access/bearer-token.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { AwsBoundary } from './boundary.ts'
@@ -38,8 +40,8 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
   const administrators = new Set(administratorsOf(environment).map(withoutPath))
   const readers = new Set(readersOf(environment).map(withoutPath))
 
-  return async ({ authorization = '', methodArn }) => {
-    const [, token = ''] = /^bearer +([^ ]+)$/i.exec(authorization) ?? []
+  return async ({ authorization, methodArn }) => {
+    const token = bearerToken(authorization)
     const name = await (token.startsWith(stsTokenPrefix) ? sts(token) : jwt(token)).catch(asAnswer)
     const isAdministrator = administrators.has(name)
     const standing = isAdministrator ? [superuserGroup] : readers.has(name) ? [readerGroup] : []

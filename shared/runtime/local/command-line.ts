@@ -7,6 +7,7 @@ import { OperatingError } from '../../model/errors.ts'
 import { parseRetryBudget, retryBudgetForm } from '../retry-setting.ts'
 import { checkDataDirectory } from './check.ts'
 import type { LocalControlPlaneOptions } from './control-plane.ts'
+import { signInOf, signInUsage, signInWords } from './sign-in.ts'
 
 /** How the process was called, for what it prints. */
 export interface LocalProgram {
@@ -31,6 +32,7 @@ export function readCommandLine({ name, args }: LocalProgram): Omit<LocalControl
     certificate: { type: 'string' },
     'certificate-key': { type: 'string' },
     authority: { type: 'string' },
+    ...signInWords,
     'accept-loss': { type: 'boolean', default: false },
     'as-copy': { type: 'boolean', default: false },
     resume: { type: 'boolean', default: false },
@@ -50,6 +52,7 @@ export function readCommandLine({ name, args }: LocalProgram): Omit<LocalControl
       port: portOf(values.port),
       host: values.listen,
       certificate: certificateOf(values),
+      signIn: signInOf(values),
       dataDirectory: directory,
       consent: consentOf(values),
       resume: values.resume,
@@ -70,6 +73,7 @@ const usageOf = (
 ): string => `usage: ${name} [--port 8443] [--data-dir .setpoint] [--accept-loss | --as-copy | --resume | --check] [--rotate-key]
   --listen 0.0.0.0 --certificate FILE --certificate-key FILE [--authority FILE]
                  be reached from other machines: PEM of your own, and of who signed it if clients do not know them
+${signInUsage}
   --accept-loss  go on with what is there, where a start was refused because something is lost
   --as-copy      this is a copy of a data directory that goes on elsewhere: nothing is reconciled here, until --resume
   --rotate-key   encrypt all Secrets anew, with another key, and forget the one of before

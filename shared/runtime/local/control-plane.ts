@@ -8,13 +8,10 @@ import { systemClock } from '../../adapters/node/system-clock.ts'
 import type { HttpServer } from '../../adapters/local/https/listener.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
-import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
-import { createUsersFileAuthenticator } from '../../adapters/local/https/users-file.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -24,6 +21,7 @@ import { startLocalCore } from './core.ts'
 import { filesIn } from './files.ts'
 import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
+import { createLocalAuthenticator, type SignIn } from './sign-in.ts'
 import { loadEndpoint, ownUrl, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
 import { withRequestSpans } from './traces.ts'
@@ -38,6 +36,8 @@ export interface LocalControlPlaneOptions {
   readonly host?: string
   /** Of one's own, which `host` needs beyond this machine. Default: one of the directory's own authority. */
   readonly certificate?: CertificateFiles | undefined
+  /** Who else is let in. Default: nobody. */
+  readonly signIn?: SignIn
   /** Default lean. */
   readonly httpServer?: HttpServerName
   /** Whether requests are recorded, in `audit.log`. Default off. */
@@ -82,6 +82,7 @@ export async function startLocalControlPlane({
   port,
   host = '127.0.0.1',
   certificate,
+  signIn = {},
   dataDirectory,
   logLevel = 'info',
   httpServer = 'lean',
@@ -102,7 +103,7 @@ export async function startLocalControlPlane({
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
   )
-  const loadNow = (): ServedEndpoint => loadEndpoint({ directory, host, certificate }, systemClock.nowMs())
+  const loadNow = (): ServedEndpoint => loadEndpoint({ directory, host, certificate, signIn }, systemClock.nowMs())
   const endpoint = loadNow()
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger, level } = records
@@ -122,7 +123,7 @@ export async function startLocalControlPlane({
   // What a copy did would be done twice.
   const own = ports.isHeld ? [] : await controllers(directory)
   const core = await startLocalCore({
-    ...createSurroundings({ directory, ports, records, administratorToken: endpoint.token }),
+    ...createSurroundings({ directory, ports, records, signIn, administratorToken: endpoint.token }),
     controllers: own,
     retryBudget,
     ...(tracing && { tracing }),
@@ -156,16 +157,17 @@ interface SurroundingsOptions {
   readonly directory: string
   readonly ports: GuardedPorts
   readonly records: Records
+  readonly signIn: SignIn
   readonly administratorToken: string
 }
 
 /** What the core stands on in a process of its own. */
-function createSurroundings({ directory, ports, records, administratorToken: token }: SurroundingsOptions) {
+function createSurroundings({ directory, ports, records, signIn, administratorToken: token }: SurroundingsOptions) {
   const { tokenKeyFile, usersFile } = filesIn(directory)
   const { logger, level, history, told } = records
   return {
     ports,
-    authenticate: createLocalAuthenticator({ token, usersFile, logger }),
+    authenticate: createLocalAuthenticator({ token, usersFile, signIn, clock: systemClock, logger }),
     ...told,
     ...(history && { history }),
     pages: new Map([[logLevelPath, logLevelPage(level)]]),
@@ -178,18 +180,6 @@ function createSurroundings({ directory, ports, records, administratorToken: tok
     random: systemRandom,
     logger,
   }
-}
-
-/** The administrator, and the people of the file. */
-function createLocalAuthenticator(options: {
-  readonly token: string
-  readonly usersFile: string
-  readonly logger: Logger
-}): Authenticator {
-  const administrator = createTokenAuthenticator(options.token, localAdministrator)
-  const report = (why: string): void => options.logger.error('users not read', { error: why })
-  const people = createUsersFileAuthenticator({ file: options.usersFile, report })
-  return async (authorization) => (await administrator(authorization)) ?? people(authorization)
 }
 
 const hourMs = 3_600_000

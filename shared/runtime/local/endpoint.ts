@@ -3,8 +3,10 @@ import { listUsers } from '../../adapters/local/https/users-editor.ts'
 import { loadLocalCredentials } from '../../adapters/local/https/local-credentials.ts'
 import { loadOwnCertificate, type CertificateFiles } from '../../adapters/local/https/own-certificate.ts'
 import type { ServerIdentity } from '../../adapters/local/https/listener.ts'
+import { loadClientAuthority } from '../../adapters/local/https/client-certificates.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { filesIn } from './files.ts'
+import type { SignIn } from './sign-in.ts'
 
 /** Where a control plane on one machine is reached, and what it proves itself with. */
 export interface EndpointOptions {
@@ -13,6 +15,7 @@ export interface EndpointOptions {
   readonly host: string
   /** Left out: one of our own authority, for this machine only. */
   readonly certificate: CertificateFiles | undefined
+  readonly signIn: SignIn
 }
 
 export interface ServedEndpoint {
@@ -29,15 +32,18 @@ export interface ServedEndpoint {
  * Beyond this machine a server needs a certificate that others can check, and people with tokens of their own: the
  * administrator's is for this machine. Throws BAD_REQUEST with what to do.
  */
-export function loadEndpoint({ directory, host, certificate }: EndpointOptions, nowMs: number): ServedEndpoint {
-  if (!isLoopback(host)) requireReady({ directory, host, certificate })
+export function loadEndpoint(options: EndpointOptions, nowMs: number): ServedEndpoint {
+  const { directory, host, certificate, signIn } = options
+  if (!isLoopback(host)) requireReady(options)
+  const { clientAuthority: file } = signIn
+  const clients = file === undefined ? {} : { clientAuthority: loadClientAuthority(file, nowMs) }
   const { tls, authority, token } = loadLocalCredentials(directory, nowMs)
-  if (certificate === undefined) return { tls, authority, token, name: undefined }
+  if (certificate === undefined) return { tls: { ...tls, ...clients }, authority, token, name: undefined }
   const own = loadOwnCertificate(certificate, nowMs)
-  return { tls: own.tls, authority: own.authority, token, name: own.name }
+  return { tls: { ...own.tls, ...clients }, authority: own.authority, token, name: own.name }
 }
 
-function requireReady({ directory, host, certificate }: EndpointOptions): void {
+function requireReady({ directory, host, certificate, signIn }: EndpointOptions): void {
   if (host !== 'localhost' && isIP(host) === 0)
     throw new OperatingError('BAD_REQUEST', `--listen: ${host} is no address; give one such as 0.0.0.0`)
   if (certificate === undefined)
@@ -45,6 +51,7 @@ function requireReady({ directory, host, certificate }: EndpointOptions): void {
       'BAD_REQUEST',
       `--listen ${host} lets other machines in, who check the certificate: name yours (--certificate FILE --certificate-key FILE)`,
     )
+  if (signIn.clientAuthority !== undefined || signIn.oidc !== undefined) return
   if (listUsers(filesIn(directory).usersFile).length > 0) return
   throw new OperatingError(
     'BAD_REQUEST',

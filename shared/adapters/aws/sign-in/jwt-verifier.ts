@@ -1,9 +1,4 @@
-import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
-import { OperatingError } from '../../../model/errors.ts'
-import type { Clock } from '../../../ports/clock.ts'
-
-/** `fetch`, as far as it is needed here. */
-export type KeyFetch = (url: string, init: RequestInit) => Promise<Response>
+import { createOidcVerifier, type OidcVerifierOptions } from '../../node/oidc-verifier.ts'
 
 /**
  * Whose token it is: the name of a principal. Throws UNAUTHORIZED for a token that proves nothing, UNAVAILABLE if
@@ -11,98 +6,14 @@ export type KeyFetch = (url: string, init: RequestInit) => Promise<Response>
  */
 export type TokenVerifier = (token: string) => Promise<string>
 
-export interface JwtVerifierOptions {
-  /** Whose tokens are taken, each for its own audience. */
-  readonly issuers: readonly { readonly issuer: string; readonly audience: string }[]
-  readonly fetch: KeyFetch
-  readonly clock: Clock
-}
-
-/** No HMAC: with those, who can verify a token can make one. */
-const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-const clockToleranceSeconds = 5
-
 /**
  * Verifies JWTs of OIDC issuers, those that STS makes for IAM principals (GetWebIdentityToken) among them. The name is
- * `issuer#subject`. Keys come from the issuer's discovery document, and are kept as long as the process. Source: OpenID
- * Connect Discovery 1.0, section 4; RFC 8725 for what is checked.
+ * `issuer#subject`.
  */
-export function createJwtVerifier({ issuers, fetch, clock }: JwtVerifierOptions): TokenVerifier {
-  const keys = new Map<string, Promise<JWTVerifyGetKey>>()
-
-  /** A discovery that failed is tried again with the next token. */
-  function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
-    const known = keys.get(issuer) ?? discover(issuer, fetch)
-    keys.set(issuer, known)
-    known.catch(() => keys.delete(issuer))
-    return known
-  }
-
+export function createJwtVerifier(options: OidcVerifierOptions): TokenVerifier {
+  const verify = createOidcVerifier(options)
   return async (token) => {
-    const { iss } = claimsOf(token)
-    const trusted = issuers.find(({ issuer }) => issuer === iss)
-    if (trusted === undefined) throw tokenRefusal('its issuer is none of ours')
-    try {
-      const { payload } = await jwtVerify(token, await keysOf(trusted.issuer), {
-        ...trusted,
-        algorithms,
-        clockTolerance: clockToleranceSeconds,
-        currentDate: new Date(clock.nowMs()),
-        requiredClaims: ['sub', 'exp'],
-      })
-      return `${trusted.issuer}#${payload.sub}`
-    } catch (error) {
-      throw failureOf(error)
-    }
+    const { issuer, claims } = await verify(token)
+    return `${issuer}#${claims.sub}`
   }
-}
-
-function claimsOf(token: string): { readonly iss?: string } {
-  try {
-    return decodeJwt(token)
-  } catch (error) {
-    throw tokenRefusal('it is no JWT', error)
-  }
-}
-
-async function discover(issuer: string, fetch: KeyFetch): Promise<JWTVerifyGetKey> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
-  if (!response.ok) throw unavailable(`${url} answers ${response.status}`)
-  const document = (await response.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown }
-  if (document.issuer !== issuer) throw unavailable(`${url} is the document of ${String(document.issuer)}`)
-  const jwks = new URL(String(document.jwks_uri))
-  if (jwks.protocol !== 'https:') throw unavailable(`the keys of ${issuer} are not behind https`)
-  return createRemoteJWKSet(jwks, { timeoutDuration: timeoutMs, [customFetch]: fetch })
-}
-
-const timeoutMs = 5_000
-
-/** What jose says of the token, and not of the way to its keys. */
-const aboutTheToken = [
-  errors.JWTClaimValidationFailed,
-  errors.JWTExpired,
-  errors.JWTInvalid,
-  errors.JWSInvalid,
-  errors.JWSSignatureVerificationFailed,
-  errors.JOSEAlgNotAllowed,
-  errors.JOSENotSupported,
-  errors.JWKSNoMatchingKey,
-  errors.JWKSMultipleMatchingKeys,
-]
-
-function failureOf(error: unknown): OperatingError {
-  if (error instanceof OperatingError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  return aboutTheToken.some((kind) => error instanceof kind)
-    ? tokenRefusal(message, error)
-    : unavailable(message, error)
-}
-
-function tokenRefusal(why: string, cause?: unknown): OperatingError {
-  return new OperatingError('UNAUTHORIZED', `the token was rejected: ${why}`, { cause })
-}
-
-function unavailable(why: string, cause?: unknown): OperatingError {
-  return new OperatingError('UNAVAILABLE', `the token cannot be verified: ${why}`, { cause })
 }

@@ -1,6 +1,7 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { KeyFetch, TokenVerifier } from './jwt-verifier.ts'
+import type { KeyFetch } from '../../node/oidc-verifier.ts'
+import type { TokenVerifier } from './jwt-verifier.ts'
 import { stsHosts } from './sts-regions.ts'
 
 export interface StsVerifierOptions {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import { LeanRequest } from './lean-request.ts'
 import { respond } from './lean-response.ts'
 import { markOver, overReason, wake, type Connection, type Exchange, type Shell } from './lean-state.ts'
@@ -8,10 +9,11 @@ import { createRequestParser } from './request-parser.ts'
 import { refusalText } from './response-text.ts'
 
 /** Serves one client until it leaves, is too slow, sends what is no request, or the server closes. */
-export function serveConnection(shell: Shell, socket: Duplex): void {
+export function serveConnection(shell: Shell, socket: Duplex, certificate?: ClientCertificate): void {
   const connection: Connection = {
     shell,
     socket,
+    certificate,
     parser: createRequestParser(),
     phase: 'idle',
     dueSecond: shell.second + shell.timing.requestSeconds,

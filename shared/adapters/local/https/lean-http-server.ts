@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
+import { certificateOf } from './client-certificates.ts'
 import { end, expire, serveConnection } from './lean-connection.ts'
 import { overReason, type Shell } from './lean-state.ts'
 import {
@@ -35,7 +36,8 @@ export async function startLeanHttpServer(options: HttpServerOptions): Promise<H
     handshakeTimeout: timing.handshakeSeconds * 1000,
   })
   const sockets = trackSockets(server)
-  server.on('secureConnection', (socket) => serveConnection(shell, socket))
+  const asks = tls.clientAuthority !== undefined
+  server.on('secureConnection', (socket) => serveConnection(shell, socket, asks ? certificateOf(socket) : undefined))
   server.on('tlsClientError', (_, socket) => socket.destroy())
   await listen(server, host, port)
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))

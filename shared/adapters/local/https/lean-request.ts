@@ -1,4 +1,5 @@
 import { OperatingError } from '../../../model/errors.ts'
+import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import type { HeaderField, HttpRequest } from '../../../ports/http-handler.ts'
 import { overReason, type Connection, type Exchange } from './lean-state.ts'
 import { fieldsUnder, fieldValue } from './request-head.ts'
@@ -28,6 +29,10 @@ export class LeanRequest implements HttpRequest {
 
   get query(): URLSearchParams {
     return (this.#query ??= new URLSearchParams(this.#queryText))
+  }
+
+  get certificate(): ClientCertificate | undefined {
+    return this.#connection.certificate
   }
 
   header(name: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import type { HttpHandler } from '../../../ports/http-handler.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import type { HttpTiming } from './listener.ts'
@@ -26,6 +27,7 @@ export interface Connection {
   readonly shell: Shell
   /** A TLS socket; tests take others. */
   readonly socket: Duplex
+  readonly certificate: ClientCertificate | undefined
   readonly parser: RequestParser
   /** `over` as soon as nothing more is written: the socket may still be open then. */
   phase: 'idle' | 'head' | 'busy' | 'over'

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { OperatingError } from '../../../model/errors.ts'
@@ -10,6 +11,8 @@ import type { Logger } from '../../../ports/logger.ts'
 export interface ServerIdentity {
   readonly key: string
   readonly cert: string
+  /** Whose certificates of clients are looked at. Left out, no client is asked for one. */
+  readonly clientAuthority?: string
 }
 
 export interface HttpServerOptions {
@@ -56,8 +59,12 @@ export const defaultTiming: HttpTiming = { handshakeSeconds: 10, requestSeconds:
  * them are TLS 1.3's, of which all are. HTTP/1.1 is offered, and a client that speaks nothing else is refused in
  * the handshake.
  */
-export function tlsOptions({ key, cert }: ServerIdentity): TlsOptions {
-  return { key, cert, minVersion: 'TLSv1.2', ciphers, ALPNProtocols: ['http/1.1'] }
+export function tlsOptions({ key, cert, clientAuthority }: ServerIdentity): TlsOptions {
+  const own: TlsOptions = { key, cert, minVersion: 'TLSv1.2', ciphers, ALPNProtocols: ['http/1.1'] }
+  if (clientAuthority === undefined) return own
+  // A certificate is shown on each connection: none is remembered from the one before. Who has none may have a token.
+  const secureOptions = constants.SSL_OP_NO_TICKET
+  return { ...own, ca: clientAuthority, requestCert: true, rejectUnauthorized: false, secureOptions }
 }
 
 const ciphers = [

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { OperatingError } from '../../../model/errors.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../ports/http-handler.ts'
 import {
@@ -14,6 +15,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from './listener.ts'
+import { certificateOf } from './client-certificates.ts'
 import { fieldsUnder } from './request-head.ts'
 
 /** Node's own HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
@@ -21,6 +23,7 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
   const { handler, logger, tls, host, port, timing = defaultTiming } = options
   const streams = new Set<AbortController>()
   const state = { isClosing: false }
+  const asks = tls.clientAuthority !== undefined
   const server = createServer({
     ...tlsOptions(tls),
     noDelay: true,
@@ -32,7 +35,7 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
   })
   const sockets = trackSockets(server)
   server.on('request', (incoming, outgoing) => {
-    answer({ handler, streams, state }, incoming, outgoing).catch((error: unknown) => {
+    answer({ handler, streams, state, asks }, incoming, outgoing).catch((error: unknown) => {
       breakOff(logger, error)
       outgoing.destroy()
     })
@@ -59,6 +62,8 @@ interface Shell {
   /** Of requests that look at their signal: watches. */
   readonly streams: Set<AbortController>
   readonly state: { readonly isClosing: boolean }
+  /** Whether clients are asked for certificates. */
+  readonly asks: boolean
 }
 
 async function answer(shell: Shell, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -78,6 +83,7 @@ function toRequest(shell: Shell, incoming: IncomingMessage, outgoing: ServerResp
     method,
     path: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    ...(shell.asks && { certificate: certificateOf(incoming.socket as TLSSocket) }),
     header: (name) => {
       const value = headers[name]
       return Array.isArray(value) ? value.join(', ') : value

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { authenticatedGroup } from '../../../model/access/authorize.ts'
+import { bearerToken } from '../../../model/access/bearer-token.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
 import { readIfThere } from '../../node/atomic-file.ts'
-import { bearerToken } from './token-authenticator.ts'
 
 export interface UsersFileOptions {
   readonly file: string
@@ -33,7 +33,7 @@ export function createUsersFileAuthenticator({ file, report }: UsersFileOptions)
     }
   }
 
-  return (authorization = '') => {
+  return (authorization) => {
     const token = bearerToken(authorization)
     if (token === '') return
     refresh()

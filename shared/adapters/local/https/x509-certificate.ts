@@ -1,19 +1,24 @@
 import { createHash, createPublicKey, randomBytes, sign, type KeyObject } from 'node:crypto'
 
 /**
- * X.509 certificates of ECDSA keys, signed with SHA-256: RFC 5280 in the little DER that a certificate authority and
- * one server need.
+ * X.509 certificates of ECDSA keys, signed with SHA-256: RFC 5280 in the little DER that a certificate authority, a
+ * server and its clients need.
  */
 export interface CertificateRequest {
   /** Common name. */
   readonly subject: string
+  /** What the subject belongs to. */
+  readonly organizations?: readonly string[]
   /** Common name of who signs: the subject itself for an authority. */
   readonly issuer: string
   readonly key: KeyObject
   readonly issuerKey: KeyObject
   readonly notBeforeMs: number
   readonly notAfterMs: number
-  readonly use: { readonly as: 'authority' } | { readonly as: 'server'; readonly hosts: readonly CertificateHost[] }
+  readonly use:
+    | { readonly as: 'authority' }
+    | { readonly as: 'server'; readonly hosts: readonly CertificateHost[] }
+    | { readonly as: 'client' }
 }
 
 /** Where a server is found: by a DNS name or by the bytes of an IP address. */
@@ -26,17 +31,17 @@ export function issueCertificate(request: CertificateRequest): string {
   return pem(sequence(content, ecdsaWithSha256, bitString(signature)))
 }
 
-function toBeSigned({ subject, issuer, key, issuerKey, notBeforeMs, notAfterMs, use }: CertificateRequest): Buffer {
-  const extensions = use.as === 'authority' ? authorityExtensions : serverExtensions(use.hosts)
+function toBeSigned(request: CertificateRequest): Buffer {
+  const { subject, organizations, issuer, key, issuerKey, notBeforeMs, notAfterMs, use } = request
   return sequence(
     explicit(0, integer([2])), // version 3
     integer(serialNumber()),
     ecdsaWithSha256,
     name(issuer),
     sequence(time(notBeforeMs), time(notAfterMs)),
-    name(subject),
+    name(subject, organizations),
     publicKeyInfo(key),
-    explicit(3, sequence(...extensions, subjectKeyId(key), authorityKeyId(issuerKey))),
+    explicit(3, sequence(...extensionsOf(use), subjectKeyId(key), authorityKeyId(issuerKey))),
   )
 }
 
@@ -48,14 +53,27 @@ const authorityExtensions = [
   extension([0x55, 0x1d, 0x0f], tlv(0x03, Buffer.of(1, 0x06)), critical), // keyUsage: certificates and revocation lists
 ]
 
+function extensionsOf(use: CertificateRequest['use']): readonly Buffer[] {
+  if (use.as === 'authority') return authorityExtensions
+  return use.as === 'server' ? serverExtensions(use.hosts) : clientExtensions
+}
+
 function serverExtensions(hosts: readonly CertificateHost[]): readonly Buffer[] {
   return [
-    extension([0x55, 0x1d, 0x13], sequence(), critical), // basicConstraints: no CA
-    extension([0x55, 0x1d, 0x0f], tlv(0x03, Buffer.of(7, 0x80)), critical), // keyUsage: signatures
-    extension([0x55, 0x1d, 0x25], sequence(oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01))), // extendedKeyUsage: TLS server
+    ...endExtensions(0x01), // extendedKeyUsage: TLS server
     extension([0x55, 0x1d, 0x11], sequence(...hosts.map(alternativeName))),
   ]
 }
+
+function endExtensions(purpose: number): readonly Buffer[] {
+  return [
+    extension([0x55, 0x1d, 0x13], sequence(), critical), // basicConstraints: no CA
+    extension([0x55, 0x1d, 0x0f], tlv(0x03, Buffer.of(7, 0x80)), critical), // keyUsage: signatures
+    extension([0x55, 0x1d, 0x25], sequence(oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, purpose))),
+  ]
+}
+
+const clientExtensions = endExtensions(0x02) // extendedKeyUsage: TLS client
 
 function alternativeName(host: CertificateHost): Buffer {
   return 'dns' in host ? tlv(0x82, Buffer.from(host.dns, 'ascii')) : tlv(0x87, Buffer.from(host.ip))
@@ -89,8 +107,10 @@ function extension(id: readonly number[], value: Buffer, ...flags: readonly Buff
   return sequence(oid(...id), ...flags, tlv(0x04, value))
 }
 
-function name(commonName: string): Buffer {
-  return sequence(tlv(0x31, sequence(oid(0x55, 0x04, 0x03), tlv(0x0c, Buffer.from(commonName)))))
+function name(commonName: string, organizations: readonly string[] = []): Buffer {
+  const part = (type: number, text: string): Buffer =>
+    tlv(0x31, sequence(oid(0x55, 0x04, type), tlv(0x0c, Buffer.from(text))))
+  return sequence(...organizations.map((one) => part(0x0a, one)), part(0x03, commonName))
 }
 
 /** UTCTime up to 2049, GeneralizedTime from then on. */

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { authenticatedGroup } from '../../../model/access/authorize.ts'
+import { bearerToken } from '../../../model/access/bearer-token.ts'
+import { hasCode } from '../../../model/errors.ts'
+import type { Authenticator, User } from '../../../ports/authenticator.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { KeyFetch, OidcVerifier, VerifiedToken } from '../../node/oidc-verifier.ts'
+import { claimUser, type ClaimRules } from './claim-user.ts'
+
+export interface OidcOptions extends ClaimRules {
+  readonly clientId: string
+}
+
+interface AuthenticatorOptions {
+  readonly oidc: OidcOptions
+  readonly fetch: KeyFetch
+  readonly clock: Clock
+}
+
+/** The limit of a head is twice as much. */
+const tokenLengthMax = 8_192
+const knownMax = 1_000
+/** Anybody can make a token that names the issuer: so often it is asked at most. */
+const outageMs = 2_000
+
+/**
+ * Knows users by the tokens of one OIDC issuer. A token that is another's is nobody's here. Throws UNAVAILABLE while
+ * the issuer cannot be asked for its keys.
+ */
+export function createOidcAuthenticator({ oidc, fetch, clock }: AuthenticatorOptions): Authenticator {
+  const { issuer, clientId } = oidc
+  let verifier: Promise<OidcVerifier> | undefined
+  /** Of tokens whose signature was checked, by their digests. */
+  const known = new Map<string, Known>()
+
+  const open = async (): Promise<OidcVerifier> => {
+    const { createOidcVerifier } = await import('../../node/oidc-verifier.ts')
+    return createOidcVerifier({ issuers: [{ issuer, audience: clientId }], fetch, clock })
+  }
+
+  /** Why the issuer could not be asked, until it is tried again. */
+  let outage: { readonly error: unknown; readonly untilMs: number } | undefined
+
+  const verify = async (token: string): Promise<VerifiedToken | undefined> => {
+    if (outage !== undefined && clock.nowMs() < outage.untilMs) throw outage.error
+    try {
+      return await (
+        await (verifier ??= open())
+      )(token)
+    } catch (error) {
+      if (hasCode(error, 'UNAUTHORIZED')) return
+      outage = { error, untilMs: clock.nowMs() + outageMs }
+      throw error
+    }
+  }
+
+  return async (authorization) => {
+    const token = bearerToken(authorization)
+    if (token.length > tokenLengthMax || claimedIssuer(token) !== issuer) return
+    const digest = createHash('sha256').update(token).digest('base64')
+    const before = known.get(digest)
+    if (before !== undefined && clock.nowMs() < before.endsAtMs) return before.user
+    known.delete(digest)
+    const verified = await verify(token)
+    const user = verified && claimUser(verified.claims, oidc)
+    if (user === undefined) return
+    const [oldest] = known.keys()
+    if (known.size >= knownMax && oldest !== undefined) known.delete(oldest)
+    const signedIn = { ...user, groups: [...new Set([...user.groups, authenticatedGroup])] }
+    known.set(digest, { user: signedIn, endsAtMs: (verified?.claims.exp ?? 0) * 1_000 })
+    return signedIn
+  }
+}
+
+interface Known {
+  readonly user: User
+  readonly endsAtMs: number
+}
+
+/** What a token says of itself, so that others' are not looked at more closely; undefined for what is no JWT. */
+function claimedIssuer(token: string): unknown {
+  const [, claims] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? []
+  if (claims === undefined) return
+  try {
+    return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly iss?: unknown } | null)?.iss
+  } catch {
+    return
+  }
+}
