@@ -8,7 +8,7 @@ const bytesMax = 1_000_000
  * A GET over HTTPS that trusts whoever signed the issuer's certificate (PEM), or those that everybody trusts. No
  * redirect is followed, and no answer is longer than a megabyte.
  */
-export function createKeyFetch(authority: string | undefined): KeyFetch {
+export function createKeyFetch(authority?: string): KeyFetch {
   return (url, { signal, headers }) =>
     new Promise((resolve, reject) => {
       const sent = request(

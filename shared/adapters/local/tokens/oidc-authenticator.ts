@@ -80,10 +80,10 @@ interface Known {
 /** What a token says of itself, so that others' are not looked at more closely; undefined for what is no JWT. */
 function claimedIssuer(token: string): unknown {
   const [, claims] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? []
-  if (claims === undefined) return
+  if (claims === undefined) return undefined
   try {
     return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly iss?: unknown } | null)?.iss
   } catch {
-    return
+    return undefined
   }
 }

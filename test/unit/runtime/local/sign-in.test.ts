@@ -53,7 +53,7 @@ describe('who signs in', () => {
       name: `${issuer.url}#dave`,
     })
     expect(await authenticate('Bearer x')).toBeUndefined()
-    expect(await authenticate(undefined)).toBeUndefined()
+    expect(await authenticate('')).toBeUndefined()
   })
 
   it('is not found out by files that cannot be read', () => {

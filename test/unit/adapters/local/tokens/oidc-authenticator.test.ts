@@ -106,7 +106,7 @@ describe('an issuer', () => {
       show(
         createOidcAuthenticator({
           oidc: { issuer: issuer.url, clientId: 'setpoint' },
-          fetch: createKeyFetch(undefined),
+          fetch: createKeyFetch(),
           clock: systemClock,
         }),
         issuer.token({ sub: 'alice' }),
