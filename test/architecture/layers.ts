@@ -43,7 +43,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'shared/api': { mayImport: ['shared/model', 'shared/ports', 'shared/resources'], packages: ['yaml'], pure: true },
   'shared/adapters/aws': {
     mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'],
-    packages: ['@aws-sdk/', 'aws-lambda', 'jose', 'node:'],
+    packages: ['@aws-sdk/', 'aws-lambda', 'node:'],
   },
   'shared/adapters/node': { mayImport: ['shared/model', 'shared/ports'], packages: ['jose', 'node:'] },
   'shared/adapters/local': {

@@ -6,7 +6,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { ClientCertificate, User } from '../../../ports/authenticator.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-/** Users by the certificates of their connections, as Kubernetes has them: the common name, and a group for each `O`. */
+/** Users by the certificates of their connections, as in Kubernetes: the common name, and a group for each `O`. */
 
 /** What the certificate of a connection says; undefined where there is none that the authority has signed. */
 export function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
