@@ -299,10 +299,11 @@ export class ControlPlane extends Construct {
     return { ...Object.fromEntries(urls), system: this.systemQueue.queue.queueUrl }
   }
 
-  /** Wake-ups are sent by the relay, the tick and the control plane's own loops. */
+  /** Wake-ups are sent by the API, the relay, the tick and the control plane's own loops. */
   private connect(queue: WorkQueue): void {
-    const { relay, resync } = this.functions
+    const { api, relay, resync } = this.functions
     const { queueArn } = queue.queue
+    api.allow(['sqs:SendMessage'], [queueArn])
     relay.allow(['sqs:SendMessage', 'sqs:ChangeMessageVisibility'], [queueArn])
     resync.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
   }

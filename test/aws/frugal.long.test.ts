@@ -35,7 +35,7 @@ async function untilQuiet(): Promise<void> {
   }
 }
 
-it('a change that converges in one run: one write, one send, one read, one write', async () => {
+it('a change that converges in one run: one write, two sends of one message, one read, one write', async () => {
   const log = newShipLog()
   plane = await startWholePath({ controllers: [shipReconciler(log)], queue: { concurrency: 1 } })
   await launch(plane, 'w', { heading: 1 })
@@ -45,6 +45,7 @@ it('a change that converges in one run: one write, one send, one read, one write
   expect(requests).toEqual({
     'api GetItem': 1,
     'api UpdateItem': 1,
+    'api SendMessageBatch': 1,
     'relay SendMessageBatch': 1,
     'reconcile GetItem': 1,
     'reconcile UpdateItem': 1,
@@ -71,7 +72,7 @@ it('ten objects that change together share what can be shared', async () => {
   expect(requests).toMatchObject({ 'reconcile GetItem': 10, 'reconcile UpdateItem': 10, 'api UpdateItem': 10 })
 })
 
-it('a short wait: besides, one call to hold the message', async () => {
+it('a short wait: besides, one call to hold the message, and nobody wakes it ahead of the relay, which ends the hold', async () => {
   const log = newShipLog()
   plane = await startWholePath({ controllers: [shipReconciler(log)], queue: { concurrency: 1 }, visibilitySeconds: 30 })
   await launch(plane, 'w', { heading: 1, anchored: true })
@@ -114,7 +115,13 @@ it('the rate limit of a controller: besides, one write for each batch', async ()
 })
 
 describe('in what a run ends', () => {
-  const changed = { 'api GetItem': 1, 'api UpdateItem': 1, 'relay SendMessageBatch': 1, 'reconcile GetItem': 1 }
+  const changed = {
+    'api GetItem': 1,
+    'api UpdateItem': 1,
+    'api SendMessageBatch': 1,
+    'relay SendMessageBatch': 1,
+    'reconcile GetItem': 1,
+  }
   const failing = (): Outcome<never> => {
     throw new Error('the wind is against us')
   }

@@ -13,6 +13,7 @@ export interface PlantedBug {
 
 const relay = 'shared/engine/wake/relay.ts'
 const routes = 'shared/engine/wake/routes.ts'
+const directWake = 'shared/engine/wake/direct-wake.ts'
 const commit = 'shared/engine/turn/commit.ts'
 const turn = 'shared/engine/state/turn.ts'
 const admission = 'shared/engine/state/admission.ts'
@@ -33,9 +34,21 @@ const awsReconcile = 'shared/runtime/aws/reconcile.ts'
 export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the id that tells wake-ups apart is the key',
-    file: relay,
+    file: 'shared/engine/wake/wake-up.ts',
     find: 'dedupId: `${uid}:${resourceVersion}`',
     replace: "dedupId: 'changed'",
+  },
+  {
+    bug: 'the API wakes an object whose references nobody has noted',
+    file: directWake,
+    find: 'references.length === 0 && debounceMs === 0',
+    replace: 'references.length >= 0 && debounceMs === 0',
+  },
+  {
+    bug: 'the relay leaves to the API what the API wakes',
+    file: routes,
+    find: '    route(ownTargets(controller)),\n',
+    replace: '',
   },
   {
     bug: 'nobody ends a hold',
@@ -323,9 +336,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a write whose fate is unknown is acknowledged',
     file: 'shared/resources/conditional-writes.ts',
-    find: 'const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched))',
+    find: 'const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, parts))',
     replace:
-      "const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, touched)).catch((error: unknown) => {\n      if (hasCode(error, 'WRITE_UNKNOWN')) return next\n      throw error\n    })",
+      "const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, parts)).catch((error: unknown) => {\n      if (hasCode(error, 'WRITE_UNKNOWN')) return next\n      throw error\n    })",
   },
   {
     bug: 'an object goes whoever holds it',

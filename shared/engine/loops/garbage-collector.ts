@@ -9,7 +9,8 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { isNamed, ownerKeys } from '../turn/owners.ts'
 import type { Turn, TurnRunner } from '../state/turn.ts'
-import type { Route, Target } from '../wake/routes.ts'
+import type { Route } from '../wake/routes.ts'
+import type { Target } from '../wake/wake-up.ts'
 import { giveUpError } from '../state/give-up-error.ts'
 
 /**

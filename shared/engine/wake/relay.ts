@@ -12,7 +12,8 @@ import { fanOutMax, fanOutName, spread } from './fan-out.ts'
 import { guardController } from './guard-controller.ts'
 import { createReferences, type Noted } from './references.ts'
 import { recordKey } from '../state/removed-record.ts'
-import { routesOf, type Route, type Target } from './routes.ts'
+import { routesOf, type Route } from './routes.ts'
+import { wakeUpOf, type Target } from './wake-up.ts'
 
 /**
  * From changes to wake-ups. A wake-up carries the key only; and if its object's message is held back for a wait, the
@@ -143,10 +144,4 @@ interface Send {
 
 function unique(targets: readonly Target[]): readonly Target[] {
   return targets.length < 2 ? targets : [...new Map(targets.map((target) => [keyText(target.key), target])).values()]
-}
-
-function wakeUpOf({ key, lane, reason, dueAtMs }: Target, { stored }: Change): WakeUp {
-  const { uid, resourceVersion } = stored.object.metadata
-  const wakeUp = { key, dedupId: `${uid}:${resourceVersion}`, resourceVersion, lane, reason }
-  return dueAtMs === undefined ? { ...wakeUp, origin: 'change' } : { ...wakeUp, origin: 'timer', notBeforeMs: dueAtMs }
 }

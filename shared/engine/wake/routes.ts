@@ -1,13 +1,13 @@
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { controllerOf, parseApiVersion } from '../../model/object.ts'
 import { dueAtMs } from '../../model/engine-state.ts'
-import { touches, wakesItself, type StoredObject } from '../../model/stored-object.ts'
+import { touches, wakesItself } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
-import type { Lane } from '../../ports/work-queue.ts'
 import type { Controller, Watched } from '../../reconciler/controller.ts'
 import { isOf, isOfKind } from '../../reconciler/kind.ts'
 import type { Predicate } from '../../reconciler/predicates.ts'
+import type { Target } from './wake-up.ts'
 import { childReason, mapReason, ownReason, referenceReason } from './wake-reasons.ts'
 
 /** Whose keys a change wakes, by one rule of one controller. */
@@ -20,16 +20,6 @@ export interface Route {
   readonly isNeverHeld?: true
   /** `dropped`: what the changed object referred to before, and does no more. */
   targets(change: Change, dropped: readonly ObjectKey[]): Promise<readonly Target[]> | readonly Target[]
-}
-
-export interface Target {
-  readonly key: ObjectKey
-  readonly lane: Lane
-  readonly reason: string
-  /** It is a timer: not to be handed out before. */
-  readonly dueAtMs?: number
-  /** The target's state if the change carries it, so that it need not be read. */
-  readonly stored?: StoredObject
 }
 
 /**
@@ -49,7 +39,7 @@ export function routesOf(controller: Controller, index: ObjectIndex): readonly R
   ]
 }
 
-function ownTargets({ kind, when }: Controller): Route['targets'] {
+export function ownTargets({ kind, when }: Controller): (change: Change) => readonly Target[] {
   return (change) => {
     const { type, touched, stored } = change
     if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []

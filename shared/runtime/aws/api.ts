@@ -4,11 +4,14 @@ import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createApi } from '../../api/api.ts'
 import type { Page } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
+import { withDirectWake } from '../../engine/wake/direct-wake.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { Authenticator, User } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
 import type { FunctionOptions } from './open.ts'
+import { openAwsQueues } from './queues.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './services.ts'
 import { openAwsTable } from './table.ts'
 import { lazy } from './lazy.ts'
@@ -24,7 +27,11 @@ export type Answer = StreamedResponse
 export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
   const answer = lazy(() => {
     const ports = openAwsTable(boundary, patienceMs)
-    return createAnswer(createAwsServices({ boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, ...seeing }))
+    const { queueOf } = openAwsQueues(boundary, controllers)
+    const direct = { controllers, queueOf, clock: boundary.clock, logger: seeing.logger }
+    const wrapStore = (store: ObjectStore): ObjectStore => withDirectWake(store, direct)
+    const options = { boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, wrapStore, ...seeing }
+    return createAnswer(createAwsServices(options))
   })
   return (event, timeMs) => answer()(event, timeMs)
 }

@@ -65,6 +65,8 @@ export interface AwsServicesOptions {
   readonly controllers: readonly Controller[]
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
+  /** What else a write does. */
+  readonly wrapStore?: (store: ObjectStore) => ObjectStore
   /** How old may be what is known of the kinds that others define. */
   readonly kindsMaxAgeMs: number
 }
@@ -88,7 +90,8 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     maxAgeMs: Math.min(kindsMaxAgeMs, quotasMaxAgeMs),
   })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
-  const store = quotas.follow(withSafetyNet(told, { clock, controllers, logger }))
+  const { wrapStore = (one) => one } = options
+  const store = wrapStore(quotas.follow(withSafetyNet(told, { clock, controllers, logger })))
   const resources = createResources({ store, clock, random, quotas })
   const events = createEventRecorder({ resources, clock, logger })
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)

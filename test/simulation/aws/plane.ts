@@ -1,4 +1,5 @@
 import type { LoopDelivery } from '../../../shared/adapters/aws/sqs/sqs-message.ts'
+import { withDirectWake } from '../../../shared/engine/wake/direct-wake.ts'
 import { createApi } from '../../../shared/api/api.ts'
 import { createControlLoops, sweptControllersOf, type ControlLoop } from '../../../shared/engine/loops/control-loops.ts'
 import type { Controller } from '../../../shared/reconciler/controller.ts'
@@ -321,6 +322,16 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     refusal: (args) => isHot(args[0], options),
   })
   const own = /^reconcile (?!system)(?<controller>[^#]+)/.exec(life.name)?.groups?.['controller']
+  const queueOf = ({ name }: { readonly name: string }): WorkQueue => {
+    const isGone = isAway(deploymentAt(world, options.scenario.absent), name, options.scenario)
+    return see(isGone ? noQueue : queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
+  }
+  const controllers = options
+    .controllers(life, network)
+    .filter(
+      ({ name, kind }) => (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options.scenario),
+    )
+    .map((controller) => (options.scenario.climate.deploying ? controller : installed(controller)))
   const services = createAwsServices({
     boundary: {
       clock: life.clock,
@@ -338,21 +349,14 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },
-    controllers: options
-      .controllers(life, network)
-      .filter(
-        ({ name, kind }) =>
-          (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options.scenario),
-      )
-      .map((controller) => (options.scenario.climate.deploying ? controller : installed(controller))),
+    controllers,
+    ...(life.name.startsWith('api') && {
+      wrapStore: (one) => withDirectWake(one, { controllers, queueOf, clock: life.clock, logger: silent }),
+    }),
     kindsMaxAgeMs: life.name.startsWith('api') ? apiKindsMaxAgeMs : 300_000,
     logger: silent,
     telemetry: unheard,
   })
-  const queueOf = ({ name }: { readonly name: string }): WorkQueue => {
-    const isGone = isAway(deploymentAt(world, options.scenario.absent), name, options.scenario)
-    return see(isGone ? noQueue : queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
-  }
   return { ...services, queueOf }
 }
 
