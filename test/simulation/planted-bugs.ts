@@ -13,7 +13,6 @@ export interface PlantedBug {
 
 const relay = 'shared/engine/wake/relay.ts'
 const routes = 'shared/engine/wake/routes.ts'
-const directWake = 'shared/engine/wake/direct-wake.ts'
 const commit = 'shared/engine/turn/commit.ts'
 const turn = 'shared/engine/state/turn.ts'
 const admission = 'shared/engine/state/admission.ts'
@@ -37,12 +36,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'shared/engine/wake/wake-up.ts',
     find: 'dedupId: `${uid}:${resourceVersion}`',
     replace: "dedupId: 'changed'",
-  },
-  {
-    bug: 'the API wakes an object whose references nobody has noted',
-    file: directWake,
-    find: 'references.length === 0 && debounceMs === 0',
-    replace: 'references.length >= 0 && debounceMs === 0',
   },
   {
     bug: 'the relay leaves to the API what the API wakes',

@@ -72,7 +72,7 @@ describe('a write of the API', () => {
     const written = await write(writer([widget]))
     const change = { type, touched, stored: written }
     const targets = (
-      await Promise.all(routesOf(widget, {} as ObjectIndex).map((one) => one.targets(change, [])))
+      await Promise.all(routesOf(widget, {} as ObjectIndex).map(async (one) => one.targets(change, [])))
     ).flat()
     expect(sent).toEqual(targets.map((target) => ({ loop: 'widget', wakeUp: wakeUpOf(target, change) })))
     if (sent.length > 0) expect(sent[0]?.wakeUp.dedupId).toBe('uid-w:5')
