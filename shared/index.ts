@@ -1,6 +1,7 @@
 /** What reconcilers are written with. */
 export { defineKind } from './reconciler/define-kind.ts'
 export type { CustomObject, Kind, KindOptions, ObjectOf, StatusOf } from './reconciler/kind.ts'
+export type { AdmissionContext, Completed, MaybePromise, Problem } from './reconciler/hooks.ts'
 export type { Content, Converted, OlderVersion, OlderVersionOptions } from './reconciler/older-version.ts'
 export { defineReconciler } from './reconciler/define-reconciler.ts'
 export type { AllEventsOptions, CleanupOptions, ReconcilerOptions } from './reconciler/define-reconciler.ts'

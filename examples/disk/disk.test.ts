@@ -24,3 +24,9 @@ it('loses nothing between its versions but what the older one does not have', ()
   const draw = { v1alpha1: (next: () => number) => ({ size: `${1 + Math.floor(next() * 1_000)}G` }) }
   expect(() => checkConversions(Disk, { draw, hidden: ['spec.zones'] })).not.toThrow()
 })
+
+it('refuses a disk that becomes smaller', async () => {
+  await using env = await createTestEnv({ reconcilers: [disks] })
+  await env.apply(Disk, { metadata: { name: 'a' }, spec: { gigabytes: 5 } })
+  await expect(env.patch(Disk, 'a', { spec: { gigabytes: 4 } })).rejects.toThrow('a disk cannot become smaller')
+})

@@ -12,6 +12,12 @@ export const Disk = defineKind({
   status: z.object({ bytes: z.number().int() }),
   columns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.gigabytes' }],
 
+  validate: ({ spec }, { old, warn }) => {
+    if (spec.gigabytes > 1_000) warn('a disk of more than 1000 gigabytes takes an hour to make')
+    if (old === undefined || spec.gigabytes >= old.spec.gigabytes) return []
+    return [{ field: 'spec.gigabytes', message: 'a disk cannot become smaller' }]
+  },
+
   olderVersions: (older) => [
     older('v1alpha1', {
       deprecated: true,

@@ -83,7 +83,7 @@ export function subresourceOf({ info }: Call): { readonly subresource?: 'status'
   return info.subresource === 'status' ? { subresource: 'status' } : {}
 }
 
-/** As an option of a write. */
-export function permitOf({ permit }: Call): { readonly permit?: PermitWrite } {
-  return permit === undefined ? {} : { permit }
+/** Who writes, and what of it is allowed, as options of a write. */
+export function authorOf({ permit, user }: Call): { readonly permit?: PermitWrite; readonly user: User } {
+  return { user, ...(permit === undefined ? {} : { permit }) }
 }

@@ -8,6 +8,11 @@ import type { ApiObject } from './object.ts'
  */
 const prefix = 'setpoint.dev/'
 
+/** Whether an annotation speaks to the engine. */
+export function isEnginesAnnotation(name: string): boolean {
+  return name.startsWith(prefix)
+}
+
 /** `"true"`: nothing is done for the object, clean-up included. */
 export const pausedAnnotation = `${prefix}paused`
 

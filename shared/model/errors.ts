@@ -30,6 +30,7 @@ export const errorCatalogue = {
   THROTTLED: { status: 429, reason: 'TooManyRequests', disposition: 'retry' },
   DAMAGED: { status: 500, reason: 'InternalError', disposition: 'retry' },
   CONVERSION_FAILED: { status: 500, reason: 'InternalError', disposition: 'stop' },
+  HOOK_FAILED: { status: 500, reason: 'InternalError', disposition: 'retry' },
   INTERNAL: { status: 500, reason: 'InternalError', disposition: 'retry' },
   WRITE_UNKNOWN: { status: 500, reason: 'InternalError', disposition: 'retry' },
   UNAVAILABLE: { status: 503, reason: 'ServiceUnavailable', disposition: 'retry' },

@@ -1,3 +1,4 @@
+import type { AdmissionHooks } from './admission-hooks.ts'
 import type { Conversion } from './conversion.ts'
 import type { StructuralSchema } from './schema/structural-schema.ts'
 
@@ -33,6 +34,8 @@ export interface ServedKind {
   readonly isEnding?: true
   /** Other versions differ in more than apiVersion and schema: functions make one of the other. */
   readonly conversion?: Conversion
+  /** Functions that see each write of its objects. */
+  readonly hooks?: AdmissionHooks
   /** Its objects are those of another kind, shown under other names; see twin.ts. */
   readonly twin?: Twin
 }

@@ -1,6 +1,7 @@
 import { DefinitionError } from '../model/errors.ts'
 import * as z from 'zod'
 import type { Conversion } from '../model/conversion.ts'
+import type { AdmissionHooks } from '../model/admission-hooks.ts'
 import { createConversion, type Convert } from '../model/create-conversion.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../model/custom-resource-definition.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
@@ -22,13 +23,29 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.
   const older = options.olderVersions?.((name, one) => ({ ...one, version: name })) ?? []
   const definition = definitionOf(options, scope, older)
   const conversion = older.length === 0 ? undefined : conversionOf(definition, older)
-  return { group, version, kind, namespaced: scope === 'Namespaced', definition, ...(conversion && { conversion }) }
+  return {
+    group,
+    version,
+    kind,
+    namespaced: scope === 'Namespaced',
+    definition,
+    ...(conversion && { conversion }),
+    ...hooksOf(options),
+  }
+}
+
+/** They are given what is valid by the schemas that their types come from. */
+function hooksOf(options: { readonly default?: unknown; readonly validate?: unknown }): Pick<Kind, 'hooks'> {
+  const { default: complete, validate } = options
+  if (complete === undefined && validate === undefined) return {}
+  const hooks = { ...(complete !== undefined && { default: complete }), ...(validate !== undefined && { validate }) }
+  return { hooks: hooks as AdmissionHooks }
 }
 
 type SchemaOptions = Pick<KindOptions<z.ZodType, z.ZodType>, 'kind' | 'description' | 'spec' | 'status' | 'rules'>
 
 function definitionOf(
-  options: SchemaOptions & Omit<KindOptions<z.ZodType, z.ZodType>, 'olderVersions'>,
+  options: SchemaOptions & Omit<KindOptions<z.ZodType, z.ZodType>, 'olderVersions' | 'default' | 'validate'>,
   scope: 'Namespaced' | 'Cluster',
   older: readonly OlderVersion[],
 ): CustomResourceDefinition {

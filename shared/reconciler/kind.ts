@@ -1,10 +1,12 @@
 import type * as z from 'zod'
 import type { Condition } from '../model/conditions.ts'
+import type { AdmissionHooks } from '../model/admission-hooks.ts'
 import type { Conversion } from '../model/conversion.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ValidationRule } from '../model/schema/structural-schema.ts'
+import type { AdmissionContext, Completed, MaybePromise, Problem } from './hooks.ts'
 import type { DefineOlderVersion, OlderVersion } from './older-version.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 
@@ -21,6 +23,8 @@ export interface Kind<Read = ApiObject, Body = JsonObject> {
   readonly definition?: CustomResourceDefinition
   /** Makes one version of the other, where it has several. */
   readonly conversion?: Conversion
+  /** See each write of its objects. */
+  readonly hooks?: AdmissionHooks
   /** Never set: carries the types. */
   readonly types?: { readonly read: Read; readonly body: Body }
 }
@@ -82,6 +86,23 @@ export interface KindOptions<Spec extends z.ZodType, Status extends z.ZodType> {
    * `version`, and stored so by its next write.
    */
   readonly olderVersions?: (older: DefineOlderVersion<z.output<Spec>, z.output<Status>>) => readonly OlderVersion[]
+  /**
+   * Completes an object that is written with what a schema cannot say: called before it is checked, at each write that
+   * changes its spec, labels or annotations. What it returns takes the place of the spec, or is added to labels and
+   * annotations. It may be called several times for one write.
+   */
+  readonly default?: (
+    object: CustomObject<z.output<Spec>, z.output<Status>>,
+    context: AdmissionContext<CustomObject<z.output<Spec>, z.output<Status>>>,
+  ) => MaybePromise<Completed<z.input<Spec>> | undefined>
+  /**
+   * Refuses an object that is written with a list of problems: called once it fits its schema and its rules, and when a
+   * user deletes it. What it throws refuses the write, too, as a failure of the control plane.
+   */
+  readonly validate?: (
+    object: CustomObject<z.output<Spec>, z.output<Status>>,
+    context: AdmissionContext<CustomObject<z.output<Spec>, z.output<Status>>>,
+  ) => MaybePromise<readonly Problem[] | undefined>
   /** Between NAME and READY, REASON, AGE, which every kind has. */
   readonly columns?: readonly PrinterColumn[]
 }

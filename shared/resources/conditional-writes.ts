@@ -1,14 +1,17 @@
+import type { Requester } from '../model/admission-hooks.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { onNewest } from '../model/on-newest.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
 import { asServed } from './as-served.ts'
 import { isOutdated } from './converted-reads.ts'
+import { admitByHooks, admitDeletion, concernsHooks } from './hooked-writes.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
@@ -35,6 +38,8 @@ export interface ChangePlan {
   /** Who writes. */
   readonly manager: string
   readonly permit?: PermitWrite | undefined
+  /** Who asks, for hooks. */
+  readonly user?: Requester
 }
 
 export interface Planned extends Pick<Written, 'warnings'> {
@@ -46,6 +51,8 @@ export interface ErasePlan {
   readonly mark: (before: ApiObject) => ApiObject
   readonly dryRun: boolean
   readonly by: Changer
+  /** Who asks, for hooks. Left out: they are not asked. */
+  readonly user?: Requester
 }
 
 /** As it was read, and as the writer sees it: with defaults, and in their version if functions convert it. */
@@ -56,11 +63,12 @@ interface Live {
 
 export interface ConditionalWritesOptions {
   readonly store: ObjectStore
+  readonly clock: Clock
   readonly surroundings: (kind: ServedKind) => Surroundings | Promise<Surroundings>
 }
 
 export function createConditionalWrites(options: ConditionalWritesOptions): ConditionalWrites {
-  const { store } = options
+  const { store, clock } = options
 
   const find: ConditionalWrites['find'] = async (kind, at) => {
     const stored = await store.get(keyIn(kind, at))
@@ -98,8 +106,11 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       return commit({ kind, found, before }, plan.next(before), plan, options)
     })
 
-  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by }) =>
+  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user }) =>
     attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
+      const { hooks } = kind
+      if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
+        await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       const next = withAcceptedChange(kind, before, { ...before, object: mark(before.object) }, by)
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
@@ -114,35 +125,62 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
 
 /** Writes what was planned for an object, if anything changes. */
 async function commit(
-  { kind, found, before }: Live & { readonly kind: ServedKind },
-  { warnings, ...planned }: Planned,
-  { dryRun, manager, permit }: ChangePlan,
-  { store, surroundings }: ConditionalWritesOptions,
+  { kind, found, before }: LiveOf,
+  { warnings, object: planned }: Planned,
+  plan: ChangePlan,
+  options: ConditionalWritesOptions,
 ): Promise<Written> {
-  const asked = surroundings(kind)
+  const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
-  const object = completeState(kind, before.object, planned.object, around)
+  const { hooks } = kind
+  if (hooks !== undefined && concernsHooks(before.object, planned)) {
+    const live = { found: found.object, before: before.object }
+    const write = { next: planned, live, around, how: plan, clock: options.clock }
+    const admitted = await admitByHooks({ ...kind, hooks }, write)
+    const said = { before, warnings: [...warnings, ...admitted.warnings], nowMs: around.nowMs }
+    const touched = findTouched(found.object, admitted.inStore)
+    if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: said.warnings }
+    return writeState({ kind, found, is: admitted.inStore, touched }, said, plan, options)
+  }
+  const object = completeState(kind, before.object, planned, around)
   const touched = findTouched(before.object, object)
   const migrates = kind.conversion !== undefined && isOutdated(found.object)
   if (touched.length === 0 && !migrates) return { stored: before, outcome: 'unchanged', warnings }
-  permit?.(object, before.object)
-  const states = statesInStore(kind, { found, before }, object)
-  const next = withAcceptedChange(kind, ...states, { manager, nowMs: around.nowMs })
-  if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
+  plan.permit?.(object, before.object)
+  const was = kind.conversion === undefined ? before : found
+  const is =
+    kind.conversion === undefined
+      ? object
+      : toStoredVersion(kind, object, { found: found.object, before: before.object })
   const parts: Touched = touched.length === 0 ? ['fields'] : touched
-  const stored = await (isReleased(object) ? store.remove(next) : store.replace(next, parts))
-  return { stored, outcome: 'updated', warnings, before }
+  return writeState({ kind, found: was, is, touched: parts }, { before, warnings, nowMs: around.nowMs }, plan, options)
 }
 
-/** The object before and after a write, in the version that it is stored in. */
-function statesInStore(
-  kind: ServedKind,
-  { found, before }: Live,
-  object: ApiObject,
-): readonly [before: StoredObject, after: StoredObject] {
-  if (kind.conversion === undefined) return [before, { ...before, object }]
-  const inStore = toStoredVersion(kind, object, { found: found.object, before: before.object })
-  return [found, { ...found, object: inStore }]
+type LiveOf = Live & { readonly kind: ServedKind }
+
+interface NextState {
+  readonly kind: ServedKind
+  readonly found: StoredObject
+  readonly is: ApiObject
+  readonly touched: Touched
+}
+
+interface Said extends Pick<Written, 'warnings'> {
+  readonly before: StoredObject
+  readonly nowMs: number
+}
+
+/** One conditional write of the state that is to be, unless it is only tried. */
+async function writeState(
+  { kind, found, is, touched }: NextState,
+  { before, warnings, nowMs }: Said,
+  { dryRun, manager }: ChangePlan,
+  { store }: ConditionalWritesOptions,
+): Promise<Written> {
+  const next = withAcceptedChange(kind, found, { ...found, object: is }, { manager, nowMs })
+  if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
+  const stored = await (isReleased(is) ? store.remove(next) : store.replace(next, touched))
+  return { stored, outcome: 'updated', warnings, before }
 }
 
 /** What was not written has no version. */

@@ -1,3 +1,4 @@
+import type { AdmissionHooks } from '../model/admission-hooks.ts'
 import type { Conversion } from '../model/conversion.ts'
 import { hasCode } from '../model/errors.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
@@ -5,21 +6,35 @@ import type { StoredObject } from '../model/stored-object.ts'
 import type { ChangeFeed, ChangeBatch } from '../ports/change-feed.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 
-/** The kinds whose versions functions convert. */
-export interface Conversions {
-  /** None at all: nobody pays for them. */
+/** What the program of a control plane brings for kinds. */
+export interface KindFunctions {
+  /** No kind has versions that functions convert: nobody pays for them. */
   readonly isEmpty: boolean
   of(group: string, kind: string): Conversion | undefined
+  hooksOf(group: string, kind: string): AdmissionHooks | undefined
 }
 
-/** Of all that names kinds; the first that can convert one does. */
-export function collectConversions(kinds: Iterable<{ readonly conversion?: Conversion }>): Conversions {
-  const found = new Map<string, Conversion>()
-  for (const { conversion } of kinds) {
-    const name = conversion && nameOf(conversion.group, conversion.kind)
-    if (name !== undefined && !found.has(name)) found.set(name, conversion as Conversion)
+/** Of all that names kinds; the first that has functions brings them. */
+export function collectKindFunctions(kinds: Iterable<NamedKind>): KindFunctions {
+  const conversions = new Map<string, Conversion>()
+  const hooks = new Map<string, AdmissionHooks>()
+  for (const { group, kind, conversion, hooks: own } of kinds) {
+    const name = nameOf(group, kind)
+    if (conversion !== undefined && !conversions.has(name)) conversions.set(name, conversion)
+    if (own !== undefined && !hooks.has(name)) hooks.set(name, own)
   }
-  return { isEmpty: found.size === 0, of: (group, kind) => found.get(nameOf(group, kind)) }
+  return {
+    isEmpty: conversions.size === 0,
+    of: (group, kind) => conversions.get(nameOf(group, kind)),
+    hooksOf: (group, kind) => hooks.get(nameOf(group, kind)),
+  }
+}
+
+interface NamedKind {
+  readonly group: string
+  readonly kind: string
+  readonly conversion?: Conversion
+  readonly hooks?: AdmissionHooks
 }
 
 function nameOf(group: string, kind: string): string {
@@ -30,7 +45,7 @@ function nameOf(group: string, kind: string): string {
  * The object in the version that its kind is stored in by now. One that cannot be converted stays as it is stored: its
  * metadata, its status and its deletion concern no version, and its reconciler is told why it stops.
  */
-function inStoredVersion<Stored extends StoredObject>(conversions: Conversions, stored: Stored): Stored {
+function inStoredVersion<Stored extends StoredObject>(conversions: KindFunctions, stored: Stored): Stored {
   const { group, version } = parseApiVersion(stored.object.apiVersion)
   const conversion = conversions.of(group, stored.object.kind)
   if (conversion === undefined || conversion.version === version) return stored
@@ -53,7 +68,7 @@ export function isOutdated(object: ApiObject): boolean {
 }
 
 /** The store, which gives what is stored in older versions in the present one. It is stored so by its next write. */
-export function convertReads(store: ObjectStore, conversions: Conversions): ObjectStore {
+export function convertReads(store: ObjectStore, conversions: KindFunctions): ObjectStore {
   if (conversions.isEmpty) return store
   return {
     ...store,
@@ -70,7 +85,7 @@ export function convertReads(store: ObjectStore, conversions: Conversions): Obje
 }
 
 /** The feed of such a store. */
-export function convertFeed(feed: ChangeFeed, conversions: Conversions): ChangeFeed {
+export function convertFeed(feed: ChangeFeed, conversions: KindFunctions): ChangeFeed {
   if (conversions.isEmpty) return feed
   return {
     latest: feed.latest,
@@ -86,7 +101,7 @@ export function convertFeed(feed: ChangeFeed, conversions: Conversions): ChangeF
 
 async function* convertBatches(
   batches: AsyncIterable<ChangeBatch>,
-  conversions: Conversions,
+  conversions: KindFunctions,
 ): AsyncGenerator<ChangeBatch, undefined> {
   for await (const batch of batches) yield { ...batch, changes: convertChanges(batch.changes, conversions) }
 }
@@ -94,7 +109,7 @@ async function* convertBatches(
 /** Changes with their objects in the present version. */
 export function convertChanges<Change extends { readonly stored: StoredObject }>(
   changes: readonly Change[],
-  conversions: Conversions,
+  conversions: KindFunctions,
 ): readonly Change[] {
   if (conversions.isEmpty) return changes
   return changes.map((change) => {

@@ -24,6 +24,7 @@ import {
   withOwnership,
   type Writer,
 } from './field-ownership.ts'
+import { admitByHooks } from './hooked-writes.ts'
 import { jsonPatch } from './json-patch.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -52,7 +53,7 @@ export function createResources({ store, clock, random, quotas }: ResourcesOptio
     const nowMs = clock.nowMs()
     return isDefinition(group, kind) ? definitionsIn(store).then((definitions) => ({ nowMs, definitions })) : { nowMs }
   }
-  const writes = createConditionalWrites({ store, surroundings })
+  const writes = createConditionalWrites({ store, clock, surroundings })
   const verbs: Verbs = { store, clock, random, surroundings, writes, ...(quotas && { quotas }) }
 
   return withTwins({
@@ -94,6 +95,7 @@ export function createResources({ store, clock, random, quotas }: ResourcesOptio
           mark: markFor,
           dryRun: asked.dryRun === true,
           by: { manager: asked.manager ?? 'unknown', nowMs },
+          ...(asked.user === undefined ? {} : { user: asked.user }),
         }),
       )
     },
@@ -124,12 +126,32 @@ async function create(
   const namespace = kind.namespaced ? namespaceOf(body) : ''
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
-  const state = firstState(kind, how.withOwner(object, body), around)
-  how.permit?.(state.object)
-  const inStore = kind.conversion === undefined ? state : { ...state, object: toStoredVersion(kind, state.object) }
-  const first = withAcceptedChange(kind, undefined, inStore, { manager: how.manager, nowMs })
+  const owned = how.withOwner(object, body)
+  const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around }, owned)
+  const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
-  return { stored: await insert(verbs, kind, first, how.dryRun === true), outcome: 'created', warnings: how.warnings }
+  return {
+    stored: await insert(verbs, kind, first, how.dryRun === true),
+    outcome: 'created',
+    warnings: [...how.warnings, ...warnings],
+  }
+}
+
+/** As it is stored, and what hooks warn of. */
+async function stateToCreate(
+  { clock }: Verbs,
+  { kind, around, ...how }: WriteOptions & { readonly kind: ServedKind; readonly around: Surroundings },
+  object: ApiObject,
+): Promise<{ readonly state: StoredObject; readonly warnings: readonly string[] }> {
+  const { hooks } = kind
+  if (hooks !== undefined) {
+    const { inStore, warnings } = await admitByHooks({ ...kind, hooks }, { next: object, around, how, clock })
+    return { state: { object: inStore, engine: {} }, warnings }
+  }
+  const state = firstState(kind, object, around)
+  how.permit?.(state.object)
+  if (kind.conversion === undefined) return { state, warnings: [] }
+  return { state: { ...state, object: toStoredVersion(kind, state.object) }, warnings: [] }
 }
 
 /** Within the quotas of its namespace. */
@@ -226,9 +248,9 @@ const mustNameVersion = {
 function plan(
   next: ChangePlan['next'],
   namesVersion: boolean,
-  { dryRun = false, manager, permit }: WriteOptions,
+  { dryRun = false, manager, permit, user }: WriteOptions,
 ): ChangePlan {
-  return { next, namesVersion, dryRun, manager, permit }
+  return { next, namesVersion, dryRun, manager, permit, ...(user === undefined ? {} : { user }) }
 }
 
 /** The object after a write through one of its two paths. */

@@ -2,25 +2,25 @@ import { isCondition } from '../model/conditions.ts'
 import { deprecationOf } from '../model/crd/deprecation.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { Conversions } from './converted-reads.ts'
+import type { KindFunctions } from './converted-reads.ts'
 import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
 
 /**
  * The kinds a CustomResourceDefinition makes served: one per served version, the stored one first. None until it is
  * established: somebody else may have its names, and the objects that go by them.
  */
-export function servedKindsOf(definition: CustomResourceDefinition, conversions?: Conversions): readonly ServedKind[] {
+export function servedKindsOf(definition: CustomResourceDefinition, functions?: KindFunctions): readonly ServedKind[] {
   if (!isEstablished(definition)) return []
   const served = definition.spec.versions.filter((version) => version.served)
   return served
     .toSorted((a, b) => Number(b.storage) - Number(a.storage))
-    .map((version) => kindOf(definition, version, conversions))
+    .map((version) => kindOf(definition, version, functions))
 }
 
 /** The kind that its objects are stored as, served or not; undefined until it is established. */
-export function storedKindOf(definition: CustomResourceDefinition, conversions?: Conversions): ServedKind | undefined {
+export function storedKindOf(definition: CustomResourceDefinition, functions?: KindFunctions): ServedKind | undefined {
   const { group, names, versions } = definition.spec
-  const conversion = conversions?.of(group, names.kind)
+  const conversion = functions?.of(group, names.kind)
   const marked = versions.find(({ storage }) => storage)
   const version =
     conversion === undefined || marked === undefined
@@ -30,7 +30,7 @@ export function storedKindOf(definition: CustomResourceDefinition, conversions?:
           name: conversion.version,
           schema: { openAPIV3Schema: conversion.schema },
         })
-  return version !== undefined && isEstablished(definition) ? kindOf(definition, version, conversions) : undefined
+  return version !== undefined && isEstablished(definition) ? kindOf(definition, version, functions) : undefined
 }
 
 function isEstablished(definition: CustomResourceDefinition): boolean {
@@ -42,16 +42,18 @@ type Version = CustomResourceDefinition['spec']['versions'][number]
 function kindOf(
   { metadata, spec, status }: CustomResourceDefinition,
   version: Version,
-  conversions?: Conversions,
+  functions?: KindFunctions,
 ): ServedKind {
-  const conversion = conversions?.of(spec.group, (status?.acceptedNames ?? spec.names).kind)
   const names = status?.acceptedNames ?? spec.names
+  const conversion = functions?.of(spec.group, names.kind)
+  const hooks = functions?.hooksOf(spec.group, names.kind)
   const deprecation = deprecationOf(spec, version)
   return {
     group: spec.group,
     version: version.name,
     storageVersion: conversion?.version ?? spec.versions.find(({ storage }) => storage)?.name ?? '',
     ...(conversion && { conversion }),
+    ...(hooks && { hooks }),
     kind: names.kind,
     listKind: names.listKind ?? `${names.kind}List`,
     plural: names.plural,

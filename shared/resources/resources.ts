@@ -1,3 +1,4 @@
+import type { Requester } from '../model/admission-hooks.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -65,6 +66,8 @@ export interface WriteOptions {
   readonly check?: (live: ApiObject) => void
   /** Refuses the object as it is to be, by throwing. */
   readonly permit?: PermitWrite
+  /** Who asks, for hooks of the kind. Default: the manager, without groups. */
+  readonly user?: Requester
 }
 
 /** `live` is what was there. */
@@ -85,6 +88,8 @@ export interface DeleteOptions {
   readonly dryRun?: boolean
   /** Who deletes. */
   readonly manager?: string
+  /** Who asks, for hooks of the kind. Left out: nobody is asked about a deletion. */
+  readonly user?: Requester
   /** Removes an object, too, that cannot be read, whatever finalizers it had. */
   readonly ignoreDamage?: boolean
 }

@@ -2,7 +2,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { builtInKinds, twinKinds } from './built-in-kinds.ts'
-import type { Conversions } from './converted-reads.ts'
+import type { KindFunctions } from './converted-reads.ts'
 import { servedKindsOf, storedKindOf } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { definitionsIn } from './stored-definitions.ts'
@@ -18,13 +18,13 @@ export interface CatalogOptions {
   /** How long a look may be old; Infinity where every change calls `invalidate`. */
   readonly maxAgeMs: number
   /** Default: none. */
-  readonly conversions?: Conversions
+  readonly functions?: KindFunctions
 }
 
 /**
  * The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second.
  */
-export function createKindCatalog({ store, clock, maxAgeMs, conversions }: CatalogOptions): StoreKindCatalog {
+export function createKindCatalog({ store, clock, maxAgeMs, functions }: CatalogOptions): StoreKindCatalog {
   let current: Promise<Index> | undefined
   /** The same, once it is read. */
   let known: Index | undefined
@@ -45,7 +45,7 @@ export function createKindCatalog({ store, clock, maxAgeMs, conversions }: Catal
   const index = (oldestMs: number): Promise<Index> => {
     if (current === undefined || isOld(oldestMs)) {
       readAtMs = clock.nowMs()
-      const reading = readIndex(store, conversions)
+      const reading = readIndex(store, functions)
       current = reading
       known = undefined
       void follow(reading)
@@ -84,10 +84,10 @@ interface Index {
   readonly byName: ReadonlyMap<string, ServedKind>
 }
 
-async function readIndex(store: ObjectStore, conversions?: Conversions): Promise<Index> {
+async function readIndex(store: ObjectStore, functions?: KindFunctions): Promise<Index> {
   const definitions = await definitionsIn(store)
-  const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap((one) => servedKindsOf(one, conversions))]
-  const stored = [...builtInKinds, ...definitions.flatMap((one) => storedKindOf(one, conversions) ?? [])]
+  const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap((one) => servedKindsOf(one, functions))]
+  const stored = [...builtInKinds, ...definitions.flatMap((one) => storedKindOf(one, functions) ?? [])]
   const byName = new Map([
     ...all.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind] as const),
     ...stored.map((kind) => [`${kind.group}//${kind.kind}`, kind] as const),

@@ -68,6 +68,11 @@ export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObjec
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
   const written = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carryOver(live, given)), live))
   const next = strategyOf(live).keep?.(written, live) ?? written
+  return withGeneration(kind, live, next)
+}
+
+/** The next state under its generation, which moves with the desired state. */
+export function withGeneration(kind: ServedKind, live: ApiObject, next: ApiObject): ApiObject {
   return {
     ...next,
     metadata: {

@@ -1,4 +1,4 @@
-import { permitOf, type ApiServices, type VerbHandler } from '../call.ts'
+import { authorOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { methodNotAllowed } from '../request-info.ts'
 import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
@@ -12,7 +12,7 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
   return async (call) => {
     if (call.info.name !== '') throw methodNotAllowed()
     const view = viewOf(call, clock)
-    const options = { ...writeOptions(call.request, 'CreateOptions'), ...permitOf(call) }
+    const options = { ...writeOptions(call.request, 'CreateOptions'), ...authorOf(call) }
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.create(call.kind, placeBody(call, body), options)

@@ -36,7 +36,7 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
     for (const { object } of found) {
       const { namespace = '', name, uid } = object.metadata
       const deleted = await unlessGone(
-        services.resources.delete(kind, { namespace, name }, { ...options, preconditions: { uid } }),
+        services.resources.delete(kind, { namespace, name }, { ...options, preconditions: { uid }, user: call.user }),
       )
       if (deleted !== undefined) items.push(deleted.stored)
     }

@@ -12,7 +12,10 @@ export function createDelete({ resources, clock }: ApiServices): VerbHandler {
   return async (call) => {
     if (call.info.subresource !== '') throw methodNotAllowed()
     const view = viewOf(call, clock)
-    const deleted = await resources.delete(call.kind, placeOf(call), await readDeleteOptions(call.request))
+    const deleted = await resources.delete(call.kind, placeOf(call), {
+      ...(await readDeleteOptions(call.request)),
+      user: call.user,
+    })
     return deleted.gone ? success(call.kind, deleted) : jsonText(200, view.one(deleted.stored))
   }
 }

@@ -2,7 +2,7 @@ import { OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
 import type { Patch } from '../../resources/resources.ts'
-import { permitOf, placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { authorOf, placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
 import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { flag, refuseOptions, textParameter, writeOptions } from '../query.ts'
@@ -17,7 +17,7 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
   return async (call) => {
     if (call.info.name === '') throw methodNotAllowed()
     const view = viewOf(call, clock)
-    const options = { ...writeOptions(call.request, 'PatchOptions'), ...subresourceOf(call), ...permitOf(call) }
+    const options = { ...writeOptions(call.request, 'PatchOptions'), ...subresourceOf(call), ...authorOf(call) }
     const { patch, body } = await readPatch(call)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.patch(call.kind, placeOf(call), patch, options)

@@ -1,4 +1,4 @@
-import { permitOf, subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
+import { authorOf, subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
 import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
@@ -12,7 +12,7 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
   return async (call) => {
     if (call.info.name === '') throw methodNotAllowed()
     const view = viewOf(call, clock)
-    const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call), ...permitOf(call) }
+    const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call), ...authorOf(call) }
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.update(call.kind, placeBody(call, body), options)

@@ -12,7 +12,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Reserve } from '../../ports/reservations.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
-import { collectConversions, convertFeed, convertReads, type Conversions } from '../../resources/converted-reads.ts'
+import { collectKindFunctions, convertFeed, convertReads, type KindFunctions } from '../../resources/converted-reads.ts'
 import { createResources } from '../../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
@@ -39,7 +39,7 @@ export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBo
   readonly reserve: Reserve
   readonly readAccess: ReadAccess
   /** Of the kinds that the controllers know. */
-  readonly conversions: Conversions
+  readonly conversions: KindFunctions
 }
 
 /** A process of the API knows a role or a binding that another one wrote so long after. */
@@ -79,8 +79,8 @@ export interface QueueServices extends AwsServices {
 export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
   const { clock, random, retire } = boundary
-  const conversions = collectConversions(kindsNamedBy(controllers))
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs, conversions })
+  const functions = collectKindFunctions(kindsNamedBy(controllers))
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs, functions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: accessMaxAgeMs })
   const quotas = createStoredQuotas({
     store: ports.store,
@@ -89,7 +89,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     logger,
     maxAgeMs: Math.min(kindsMaxAgeMs, quotasMaxAgeMs),
   })
-  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
+  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
   const { wrapStore = (one) => one } = options
   const store = wrapStore(quotas.follow(withSafetyNet(told, { clock, controllers, logger })))
   const resources = createResources({ store, clock, random, quotas })
@@ -97,8 +97,8 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
   return {
     ...ports,
-    feed: convertFeed(ports.feed, conversions),
-    conversions,
+    feed: convertFeed(ports.feed, functions),
+    conversions: functions,
     store,
     resources,
     catalog,

@@ -26,7 +26,7 @@ import type { Tracing } from '../../ports/tracing.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
-import { collectConversions, convertFeed, convertReads } from '../../resources/converted-reads.ts'
+import { collectKindFunctions, convertFeed, convertReads } from '../../resources/converted-reads.ts'
 import { createResources } from '../../resources/create-resources.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
@@ -86,12 +86,12 @@ export interface LocalCore {
 
 export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const conversions = collectConversions(kindsNamedBy(controllers))
-  const feed = convertFeed(ports.feed, conversions)
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, conversions })
+  const functions = collectKindFunctions(kindsNamedBy(controllers))
+  const feed = convertFeed(ports.feed, functions)
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, functions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
   const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
-  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, conversions), catalog.invalidate))
+  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
   const store = withWriteSpans(quotas.follow(told), options.tracing)
   const resources = createResources({ store, clock, random, quotas })
   const telemetry = createPrometheusTelemetry()
