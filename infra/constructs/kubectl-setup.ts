@@ -4,7 +4,8 @@ import type { TokenIssuer } from './principals.ts'
 
 /**
  * The commands that make kubectl a client of a control plane, to be pasted into a shell. It signs in with whatever
- * credentials the AWS command line has, by what that prints: no program of ours is needed.
+ * credentials the AWS command line has, by what that prints: no program of ours is needed. What it prints is kept for
+ * ten minutes, in a file that others cannot read.
  */
 export function kubectlSetup(controlPlane: ControlPlane): string {
   const { api, clusterId } = controlPlane
@@ -13,15 +14,27 @@ export function kubectlSetup(controlPlane: ControlPlane): string {
   const login = issuer === undefined ? presignArguments(clusterId, region) : webIdentity(issuer, region)
   return [
     `kubectl config set-cluster ${stackName} --server=${api.url}`,
-    `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=aws ${login.map(execArg).join(' ')}`,
+    `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=sh ${['-c', keptLogin, 'aws', ...login].map(execArg).join(' ')}`,
     `kubectl config set-context ${stackName} --cluster=${stackName} --user=${stackName}`,
     `kubectl config use-context ${stackName}`,
   ].join(' && ')
 }
 
+/**
+ * The AWS command line takes a second to start, and kubectl asks it with each of its own starts. Tokens hold for a
+ * quarter of an hour, and a file is taken for ten minutes. One for each way to sign in that the environment names.
+ */
+const keptLogin = [
+  'umask 077; d="$HOME/.kube/cache/setpoint"; mkdir -p "$d" 2>/dev/null',
+  'k=$(printf "%s|" "$@" "$AWS_PROFILE" "$AWS_DEFAULT_PROFILE" "$AWS_ACCESS_KEY_ID" "$AWS_ROLE_ARN" "$AWS_CONFIG_FILE" "$AWS_SHARED_CREDENTIALS_FILE" | cksum | tr " " "-"); f="$d/$k"',
+  '[ -n "$(find "$f" -mmin -10 2>/dev/null)" ] && exec cat "$f"',
+  't=$(aws "$@") || exit; printf "%s" "$t"',
+  '{ printf "%s" "$t" >"$f.$$" && mv "$f.$$" "$f"; } 2>/dev/null; exit 0',
+].join('; ')
+
 /** kubectl reads the flag as a line of CSV, because it may hold several arguments, and before that a shell reads it. */
 function execArg(argument: string): string {
-  if (!/[",`]/.test(argument)) return `--exec-arg=${argument}`
+  if (!/[",`$ ]/.test(argument)) return `--exec-arg=${argument}`
   return `'--exec-arg="${argument.replaceAll('"', '""')}"'`
 }
 

@@ -77,15 +77,17 @@ export async function connect(
   const [, api = ''] = /https:\/\/([^.]+)\.execute-api\./.exec(setup) ?? []
   const { endpoint, authorityFile } = account.ministack
   const place = `--server=${endpoint}/_aws/execute-api/${api}/v1 --certificate-authority=${authorityFile}`
+  await kubectl.ok(`config set-credentials ${stack} ${variables(account.admin, directory)}`)
+  const asStranger = setup.replace(`set-credentials ${stack} `, 'set-credentials stranger ')
+  await runProgram('sh', ['-c', asStranger], { env: { KUBECONFIG: kubeconfig } })
   await kubectl.ok(`config set-cluster ${stack} ${place}`)
-  const signIn = / set-credentials \S+ (.*?) && /.exec(setup)?.[1] ?? ''
-  await kubectl.ok(`config set-credentials ${stack} ${variables(account.admin)}`)
-  await kubectl.ok(`config set-credentials stranger ${signIn} ${variables(account.stranger)}`)
+  await kubectl.ok(`config set-credentials stranger ${variables(account.stranger, directory)}`)
   return { stack, outputs, kubectl }
 }
 
-function variables(person: Person): string {
-  return Object.entries(person)
+/** Tokens are kept in the directory of the run: those of an earlier one are of other keys. */
+function variables(person: Person, home: string): string {
+  return Object.entries({ ...person, HOME: home })
     .map(([name, value]) => `--exec-env=${name}=${value}`)
     .join(' ')
 }
