@@ -37,7 +37,7 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
   readonly reconcilers: string
   /**
    * Who may call the API, and do everything there: ARNs of IAM roles and users, or `issuer#subject` for tokens of one
-   * of the `issuers`. Nobody else gets in.
+   * of the `issuers`. Other principals of the account get in with the rights that bindings give them, and nobody else.
    */
   readonly adminPrincipals: readonly string[]
   /**

@@ -5,6 +5,19 @@ export interface TokenIssuer {
   /** The URL below which `/.well-known/openid-configuration` is. */
   readonly issuer: string
   readonly audience: string
+  /**
+   * Whether all of its subjects may call the API, with the rights that bindings give them. Do not say so of an issuer
+   * that gives tokens for your audience to anybody.
+   * @default false - only those who are listed
+   */
+  readonly anySubject?: boolean
+  /**
+   * The claim that has the groups of a subject, for bindings. None that begins with `system:` or `setpoint:` is taken.
+   * @default - no groups
+   */
+  readonly groupsClaim?: string
+  /** @default - nothing stands before a group */
+  readonly groupsPrefix?: string
 }
 
 /** Who may call the API, and as what. Those who are let in later than it is made are on its lists, too. */

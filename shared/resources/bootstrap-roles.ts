@@ -23,7 +23,16 @@ async function install(resources: Resources, kind: ServedKind, wanted: JsonObjec
     await complete(resources, kind, wanted)
   } catch (error) {
     if (!hasCode(error, 'NOT_FOUND')) throw error
+    await createRole(resources, kind, wanted)
+  }
+}
+
+/** Another process may have been faster, which knows the same roles. */
+async function createRole(resources: Resources, kind: ServedKind, wanted: JsonObject): Promise<void> {
+  try {
     await resources.create(kind, wanted, writer)
+  } catch (error) {
+    if (!hasCode(error, 'ALREADY_EXISTS')) throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Clock } from '../../shared/ports/clock.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../shared/adapters/node/system-random.ts'
 import { requestOf } from '../../shared/adapters/aws/lambda-http.ts'
@@ -17,11 +18,18 @@ let services: Services
 let api: Handler<APIGatewayProxyEvent, StreamedAnswer>
 beforeEach(async () => {
   services = await startServices()
+  api = startApi(systemClock)
+  await send({ httpMethod: 'POST', path: '/api/v1/namespaces', ...json({ metadata: { name: 'default' } }) })
+})
+afterEach(() => services[Symbol.asyncDispose]())
+
+/** Another process of the function. */
+function startApi(clock: Clock): typeof api {
   const { endpoint, transport } = services.dynamodb
-  api = apiFunction(
+  return apiFunction(
     {
       environment: { SETPOINT_TABLE: services.table },
-      clock: systemClock,
+      clock,
       random: systemRandom,
       write: () => {},
       dynamodb: { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never },
@@ -31,9 +39,7 @@ beforeEach(async () => {
     },
     [],
   ) as never
-  await send({ httpMethod: 'POST', path: '/api/v1/namespaces', ...json({ metadata: { name: 'default' } }) })
-})
-afterEach(() => services[Symbol.asyncDispose]())
+}
 
 const somebody = { principal: 'arn:aws:iam::1:role/Admin', groups: '["system:masters"]' }
 
@@ -42,17 +48,18 @@ type Given = Partial<Omit<APIGatewayProxyEvent, 'requestContext'>> & {
   readonly timeMs?: number
 }
 
-function open({ authorizer = somebody, timeMs = 30_000, ...event }: Given): Promise<StreamedAnswer> {
+function open({ authorizer = somebody, timeMs = 30_000, ...event }: Given, process = api): Promise<StreamedAnswer> {
   const endMs = Date.now() + timeMs
   const context = { getRemainingTimeInMillis: () => endMs - Date.now() } as Context
   const whole = { headers: {}, multiValueHeaders: {}, body: null, isBase64Encoded: false, ...event }
-  return api({ ...whole, requestContext: { authorizer } } as unknown as APIGatewayProxyEvent, context)
+  return process({ ...whole, requestContext: { authorizer } } as unknown as APIGatewayProxyEvent, context)
 }
 
 async function send(
   given: Given,
+  process = api,
 ): Promise<{ readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }> {
-  const { prelude, stream } = await open(given)
+  const { prelude, stream } = await open(given, process)
   const { statusCode, headers } = await prelude
   return { status: statusCode, headers, body: await text(stream) }
 }
@@ -62,6 +69,41 @@ function json(body: unknown): Pick<APIGatewayProxyEvent, 'body' | 'headers'> {
 }
 
 const maps = '/api/v1/namespaces/default/configmaps'
+
+describe('somebody on no list', () => {
+  const alice = { principal: 'https://issuer#alice', groups: '["dev","system:authenticated"]' }
+  const get = { httpMethod: 'GET', path: maps }
+  const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings'
+  const binding = {
+    metadata: { name: 'dev' },
+    roleRef: { kind: 'ClusterRole', name: 'reads-maps', apiGroup: 'rbac.authorization.k8s.io' },
+    subjects: [{ kind: 'Group', name: 'dev', apiGroup: 'rbac.authorization.k8s.io' }],
+  }
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }]
+
+  it('may do what bindings say, at once in a process that wrote them and ten seconds later in each other', async () => {
+    let aheadMs = 0
+    const other = startApi({ ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs })
+    const statuses = async () =>
+      Promise.all([api, other].map((process) => send({ ...get, authorizer: alice }, process))).then((all) =>
+        all.map(({ status }) => status),
+      )
+    expect(await statuses()).toEqual([403, 403])
+    const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+    await send({ httpMethod: 'POST', path: clusterRoles, ...json({ metadata: { name: 'reads-maps' }, rules }) })
+    expect(await send({ httpMethod: 'POST', path: role, ...json(binding) })).toMatchObject({ status: 201 })
+    expect(await statuses()).toEqual([200, 403])
+    aheadMs += 10_001
+    expect(await statuses()).toEqual([200, 200])
+    expect(
+      await send({ ...json({ metadata: { name: 'x' } }), httpMethod: 'POST', path: maps, authorizer: alice }),
+    ).toMatchObject({ status: 403 })
+    await send({ httpMethod: 'DELETE', path: `${role}/dev` })
+    expect(await statuses()).toEqual([403, 200])
+    aheadMs += 10_001
+    expect(await statuses()).toEqual([403, 403])
+  })
+})
 
 describe('a request', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
-import { createJwtVerifier } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import { createJwtVerifier, type Principal } from '../../adapters/aws/sign-in/jwt-verifier.ts'
 import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
 import { contextOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
@@ -12,10 +12,11 @@ import { administratorsOf, clusterIdOf, issuersOf, readersOf } from './environme
 import { lazy } from './lazy.ts'
 
 /**
- * Decides who may call the API: whoever proves by a token to be one of the administrators, or, to read, one of the
- * readers. API Gateway keeps the answer for as long as the authorizer's time to live says, under the token. Throws
- * `Unauthorized`, which is answered with 401, for a token that proves nothing; any other error, for one that cannot be
- * verified now, is answered with 500.
+ * Decides who may call the API: whoever proves by a token to be an administrator or a reader, a principal of the
+ * account, or a subject of an issuer that lets all of its own in. What they may do there, the API decides by their
+ * groups and by bindings. API Gateway keeps the answer for as long as the authorizer's time to live says, under the
+ * token. Throws `Unauthorized`, which is answered with 401, for a token that proves nothing; any other error, for one
+ * that cannot be verified now, is answered with 500.
  */
 export type Authorize = (request: AuthorizeRequest) => Promise<APIGatewayAuthorizerResult>
 
@@ -42,19 +43,25 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
 
   return async ({ authorization, methodArn }) => {
     const token = bearerToken(authorization)
-    const name = await (token.startsWith(stsTokenPrefix) ? sts(token) : jwt(token)).catch(asAnswer)
-    const isAdministrator = administrators.has(name)
-    const standing = isAdministrator ? [superuserGroup] : readers.has(name) ? [readerGroup] : []
-    const user = { name, groups: [...standing, authenticatedGroup] }
-    if (isAdministrator) return answer(user, 'Allow', [stageOf(methodArn, '*')])
-    return readers.has(name)
-      ? answer(
-          user,
-          'Allow',
-          readerMethods.map((methods) => stageOf(methodArn, methods)),
-        )
-      : answer(user, 'Deny', [stageOf(methodArn, '*')])
+    const isOfSts = token.startsWith(stsTokenPrefix)
+    const principal = await (isOfSts ? sts(token).then(principalIn(methodArn)) : jwt(token)).catch(asAnswer)
+    const { name, groups, isAdmitted } = principal
+    const standing = [
+      ...(administrators.has(name) ? [superuserGroup] : []),
+      ...(readers.has(name) ? [readerGroup] : []),
+    ]
+    const user = { name, groups: [...standing, ...groups, authenticatedGroup] }
+    return answer(user, isAdmitted || standing.length > 0 ? 'Allow' : 'Deny', stageOf(methodArn))
   }
+}
+
+/** A principal of the account that the API is in comes in, listed or not. */
+function principalIn(methodArn: string): (name: string) => Principal {
+  return (name) => ({ name, groups: [], isAdmitted: accountOf(name) === accountOf(methodArn) })
+}
+
+function accountOf(arn: string): string | undefined {
+  return arn.split(':')[4]
 }
 
 /** The only message that API Gateway answers with 401. */
@@ -74,24 +81,14 @@ function withoutPath(principal: string): string {
 }
 
 /**
- * For the whole stage of the API, since the answer is kept for other requests, too:
+ * The whole stage of the API, since the answer is kept for other requests, too:
  * `arn:aws:execute-api:region:account:api/stage/GET/…`.
  */
-function stageOf(methodArn: string, methods: string): string {
-  return `${methodArn.split('/').slice(0, 2).join('/')}/${methods}`
+function stageOf(methodArn: string): string {
+  return `${methodArn.split('/').slice(0, 2).join('/')}/*`
 }
 
-/** `kubectl auth can-i` and `whoami` ask by POST, and write nothing. */
-const readerMethods = [
-  'GET/*',
-  'POST/apis/authorization.k8s.io/v1/selfsubject*',
-  'POST/apis/authentication.k8s.io/v1/selfsubject*',
-]
-
-/** What no statement allows, the gateway refuses. */
-function answer(user: User, Effect: 'Allow' | 'Deny', resources: readonly string[]): APIGatewayAuthorizerResult {
-  const [first = ''] = resources
-  const Resource = resources.length === 1 ? first : [...resources]
+function answer(user: User, Effect: 'Allow' | 'Deny', Resource: string): APIGatewayAuthorizerResult {
   return {
     principalId: user.name,
     policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }] },

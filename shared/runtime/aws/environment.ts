@@ -1,3 +1,4 @@
+import type { TokenIssuer } from '../../adapters/aws/sign-in/jwt-verifier.ts'
 import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
 
 /**
@@ -42,16 +43,11 @@ export function readersOf(environment: Environment): readonly string[] {
     : (json(environment, 'SETPOINT_READERS') as readonly string[])
 }
 
-export interface Issuer {
-  readonly issuer: string
-  readonly audience: string
-}
-
 /**
  * The OIDC issuers whose tokens are taken, each for one audience. Without TLS anybody on the way could name the keys.
  */
-export function issuersOf(environment: Environment): readonly Issuer[] {
-  const issuers = json(environment, 'SETPOINT_ISSUERS') as readonly Issuer[]
+export function issuersOf(environment: Environment): readonly TokenIssuer[] {
+  const issuers = json(environment, 'SETPOINT_ISSUERS') as readonly TokenIssuer[]
   const open = issuers.find(({ issuer }) => !issuer.startsWith('https://'))
   if (open !== undefined) throw new TypeError(`SETPOINT_ISSUERS has ${open.issuer}, which does not begin with https://`)
   return issuers

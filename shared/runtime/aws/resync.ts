@@ -27,6 +27,7 @@ import type { QueueCapacity } from './queues.ts'
 import { createSendPace, pacedQueue, type Haste, type SendPace } from './pacing.ts'
 import type { QueueServices } from './services.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
+import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { lazy } from './lazy.ts'
 
@@ -217,7 +218,7 @@ class Ticker {
 
   /** Which error keeps a kind of this version from being there. It keeps no other, and the next tick tries again. */
   async #install(): Promise<Error | undefined> {
-    this.#installed ??= installBasics(this.#options)
+    this.#installed ??= install(this.#options)
     try {
       await this.#installed
     } catch (error) {
@@ -226,6 +227,13 @@ class Ticker {
     }
     return undefined
   }
+}
+
+/** The roles are there though a kind is not. */
+async function install(options: TickOptions): Promise<void> {
+  const { resources, controllers } = options
+  await installRoles(resources, [...new Set(controllers.map(({ kind }) => kind.group))])
+  await installBasics(options)
 }
 
 /** Most loops stand where others do: each place is said once, so that the text stays within one unit of a write. */

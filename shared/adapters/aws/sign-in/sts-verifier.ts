@@ -1,7 +1,6 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { KeyFetch } from '../../node/oidc-verifier.ts'
-import type { TokenVerifier } from './jwt-verifier.ts'
 import { stsHosts } from './sts-regions.ts'
 
 export interface StsVerifierOptions {
@@ -22,7 +21,7 @@ export const stsTokenPrefix = 'k8s-aws-v1.'
  * choice. Everything the token says of where and how to ask is checked before anything is asked. Source:
  * github.com/kubernetes-sigs/aws-iam-authenticator, pkg/token/token.go.
  */
-export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOptions): TokenVerifier {
+export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOptions): (token: string) => Promise<string> {
   return async (token) => {
     const url = parsePresignedUrl(token)
     checkParameters(url.searchParams, clock.nowMs())

@@ -5,7 +5,7 @@ import { hasCode } from '../../../model/errors.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { KeyFetch, OidcVerifier, VerifiedToken } from '../../node/oidc-verifier.ts'
-import { claimUser, type ClaimRules } from './claim-user.ts'
+import { claimUser, type ClaimRules } from '../../node/claim-user.ts'
 
 export interface OidcOptions extends ClaimRules {
   readonly clientId: string

@@ -21,6 +21,7 @@ let others: CryptoKey
 let clock: ReturnType<typeof createVirtualClock>
 let asked: { readonly url: string; readonly init: RequestInit }[]
 let replies: Record<string, () => Response>
+let issuers: readonly object[]
 let authorize: Authorize
 
 beforeAll(async () => {
@@ -39,7 +40,12 @@ beforeEach(() => {
     'https://sts.eu-central-1.amazonaws.com/': () =>
       identity('arn:aws:sts::123456789012:assumed-role/Admin/whatever-they-call-themselves'),
   }
-  authorize = createAuthorize(
+  issuers = [{ issuer, audience }]
+  authorize = create()
+})
+
+function create(): Authorize {
+  return createAuthorize(
     {
       clock,
       environment: {
@@ -49,7 +55,7 @@ beforeEach(() => {
           'arn:aws:iam::123456789012:user/bob',
         ]),
         SETPOINT_READERS: JSON.stringify([`${issuer}#rita`]),
-        SETPOINT_ISSUERS: JSON.stringify([{ issuer, audience }]),
+        SETPOINT_ISSUERS: JSON.stringify(issuers),
         SETPOINT_CLUSTER_ID: clusterId,
       },
     },
@@ -60,7 +66,7 @@ beforeEach(() => {
       return reply()
     },
   )
-})
+}
 
 function identity(Arn: string): Response {
   return Response.json({ GetCallerIdentityResponse: { GetCallerIdentityResult: { Arn } } })
@@ -86,19 +92,9 @@ describe('a JWT', () => {
     return change(token).sign(key)
   }
 
-  it('of a reader lets in whoever reads or asks what they may, and nothing else', async () => {
+  it('of a reader lets in, as one', async () => {
     const { policyDocument, context } = await ask(await jwt((token) => token.setSubject('rita')))
-    const methods = [
-      'GET/*',
-      'POST/apis/authorization.k8s.io/v1/selfsubject*',
-      'POST/apis/authentication.k8s.io/v1/selfsubject*',
-    ]
-    expect(policyDocument.Statement).toEqual([
-      expect.objectContaining({
-        Effect: 'Allow',
-        Resource: methods.map((method) => methodArn.replace('GET/apis', method)),
-      }),
-    ])
+    expect(policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }])
     expect(context).toMatchObject({ groups: '["setpoint:readers","system:authenticated"]' })
   })
 
@@ -123,6 +119,19 @@ describe('a JWT', () => {
     const { policyDocument, context } = await ask(await jwt((token) => token.setSubject('mallory')))
     expect(policyDocument.Statement).toMatchObject([{ Effect: 'Deny' }])
     expect(context).toMatchObject({ groups: '["system:authenticated"]' })
+  })
+
+  it('of an issuer that lets all of its own in is somebody, in the groups that it names', async () => {
+    issuers = [{ issuer, audience, anySubject: true, groupsClaim: 'roles', groupsPrefix: 'corp:' }]
+    authorize = create()
+    const claims = { roles: ['dev', 'ops'] }
+    const token = new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+    const signed = token.setIssuer(issuer).setAudience(audience).setSubject('dora')
+    const { policyDocument, context } = await ask(
+      await signed.setExpirationTime(startMs / 1_000 + 300).sign(keys.privateKey),
+    )
+    expect(policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }])
+    expect(context).toEqual({ principal: `${issuer}#dora`, groups: '["corp:dev","corp:ops","system:authenticated"]' })
   })
 
   it.each([
@@ -247,14 +256,23 @@ describe('a presigned request to STS', () => {
   })
 
   it.each([
-    'arn:aws:sts::999999999999:assumed-role/Admin/x',
-    'arn:aws:sts::123456789012:assumed-role/Other/Admin',
-    'arn:aws:sts::123456789012:federated-user/Admin',
-    'arn:aws:iam::123456789012:root',
-  ])('does not let in %s', async (arn) => {
+    ['arn:aws:sts::123456789012:assumed-role/Other/Admin', 'arn:aws:iam::123456789012:role/Other'],
+    ['arn:aws:sts::123456789012:federated-user/Admin', 'arn:aws:sts::123456789012:federated-user/Admin'],
+    ['arn:aws:iam::123456789012:root', 'arn:aws:iam::123456789012:root'],
+  ])('lets in %s of the account, in no group but that of all', async (arn, principal) => {
     replies[base] = () => identity(arn)
-    expect((await ask(presigned())).policyDocument.Statement).toMatchObject([{ Effect: 'Deny' }])
+    const { policyDocument, context } = await ask(presigned())
+    expect(policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }])
+    expect(context).toEqual({ principal, groups: '["system:authenticated"]' })
   })
+
+  it.each(['arn:aws:sts::999999999999:assumed-role/Admin/x', 'arn:aws:iam::999999999999:user/bob'])(
+    'does not let in %s of another account',
+    async (arn) => {
+      replies[base] = () => identity(arn)
+      expect((await ask(presigned())).policyDocument.Statement).toMatchObject([{ Effect: 'Deny' }])
+    },
+  )
 
   it.each([
     { why: 'it is too long', text: () => presigned({ 'X-Amz-Security-Token': 'x'.repeat(4_096) }) },

@@ -502,6 +502,8 @@ it('a definition that is refused stops neither the other kinds nor any sweep, an
   expect(toWidgets().filter(({ origin }) => origin === 'timer')).toHaveLength(2)
   const at = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '' }
   expect(await opened.store.get({ ...at, name: 'widgets.test.setpoint.dev' })).toBeDefined()
+  const role = { group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', namespace: '', name: 'system:basic-user' }
+  expect(await opened.store.get(role)).toBeDefined()
 })
 
 it('the kinds of the reconcilers are there after the first tick', async () => {

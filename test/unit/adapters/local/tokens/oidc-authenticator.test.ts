@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../../shared/adapters/node/system-clock.ts'
-import { claimUser, type ClaimRules } from '../../../../../shared/adapters/local/tokens/claim-user.ts'
+import { claimUser, type ClaimRules } from '../../../../../shared/adapters/node/claim-user.ts'
 import { createKeyFetch } from '../../../../../shared/adapters/local/tokens/key-fetch.ts'
 import { createOidcAuthenticator } from '../../../../../shared/adapters/local/tokens/oidc-authenticator.ts'
 import type { Authenticator } from '../../../../../shared/ports/authenticator.ts'

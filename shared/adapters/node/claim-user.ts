@@ -1,4 +1,4 @@
-import type { User } from '../../../ports/authenticator.ts'
+import type { User } from '../../ports/authenticator.ts'
 
 /** Which claims of a token name its user, as Kubernetes' `--oidc-…` has them. */
 export interface ClaimRules {
