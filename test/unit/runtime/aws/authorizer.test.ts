@@ -344,11 +344,11 @@ it.each([
     thrown: /^Unauthorized$/,
   },
   { why: 'a failure of ours', issuers: 'no JSON', level: 'error', says: 'is not JSON', thrown: 'SETPOINT_ISSUERS' },
-])('the log has $why as $level', async ({ issuers, level, says, thrown }) => {
+])('the log has $why as $level', async ({ issuers: said, level, says, thrown }) => {
   const lines: string[] = []
   const environment = {
     SETPOINT_ADMINS: '[]',
-    SETPOINT_ISSUERS: issuers,
+    SETPOINT_ISSUERS: said,
     SETPOINT_CLUSTER_ID: clusterId,
     SETPOINT_LOG: 'info',
     SETPOINT_METRICS: 'Setpoint',
