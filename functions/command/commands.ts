@@ -1,5 +1,6 @@
 import { OperatingError } from '../../shared/index.ts'
 import { askKubectl, type AskKubectl } from './ask-kubectl.ts'
+import { reloading } from './reloading.ts'
 
 /** One command: what comes after its name, what it is for, and what it does. */
 interface Command {
@@ -17,7 +18,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   dev: {
     usage: '[entry] [--port 8443] [--data-dir .setpoint] [--reset] [--inspect]',
-    summary: 'run a control plane that starts anew with your code at each change, and show its runs',
+    summary: 'run a control plane that takes your code at each change, and show its runs',
     run: async (args) => (await import('./dev.ts')).runDev(args),
   },
   start: {
@@ -109,6 +110,7 @@ export async function callCommand(
 ): Promise<void> {
   try {
     if (name === '--help' || name === '-h' || name === 'help') return printHelp()
+    if (name === reloading) return await (await import('./start.ts')).runReloading(args)
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command === undefined)
       throw new OperatingError('BAD_REQUEST', `there is no command ${name}: type setpoint --help`)

@@ -11,11 +11,12 @@ import { awaitNpmExit } from '../../shared/runtime/local/npm-exit.ts'
 import { dataDirectory } from './data-directory.ts'
 import { findEntry } from './entry.ts'
 import { formatLogLine } from './readable-log.ts'
+import { reloading } from './reloading.ts'
 
 /**
- * `setpoint dev [entry] …`: a control plane in a process of its own. Node starts the process anew when a file changes
- * that it has loaded. Objects and timers are in the data directory, so that each start goes on where the last ended.
- * At each start the compiler checks the types, where the project has TypeScript. Ends with the control plane.
+ * `setpoint dev [entry] …`: a control plane in a process of its own, which loads the reconcilers again when a file
+ * changes that they come from. At each change the compiler checks the types, where the project has TypeScript. Ends
+ * with the control plane.
  */
 export async function runDev(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
@@ -26,7 +27,7 @@ export async function runDev(args: readonly string[]): Promise<void> {
   let compiler = checkTypes()
   readLines(plane.stdout, (line) => {
     process.stdout.write(`${line}\n`)
-    if (!isRestart(line)) return
+    if (!isChange(line)) return
     compiler?.kill()
     compiler = checkTypes()
   })
@@ -59,16 +60,16 @@ function removeData(directory: string): void {
 function startPlane(args: readonly string[], inspect: boolean): ChildProcess {
   const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js', import.meta.url))
   const debugged = inspect ? ['--inspect'] : []
-  return spawn(process.execPath, ['--watch', '--watch-preserve-output', ...debugged, main, 'start', ...args], {
+  return spawn(process.execPath, [...debugged, main, reloading, ...args], {
     // Under a debugger no run is too long.
     env: { ...process.env, SETPOINT_LOG: 'debug', ...(inspect && { SETPOINT_RUN_TIMEOUTS: 'off' }) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
 
-/** What `node --watch` says before it runs the program again. */
-function isRestart(line: string): boolean {
-  return line.includes('Restarting ')
+/** What the control plane says before it loads the reconcilers again. */
+function isChange(line: string): boolean {
+  return line.endsWith(' has changed')
 }
 
 function readLines(from: Readable | null, read: (line: string) => void): void {

@@ -23,11 +23,11 @@ export function findEntry(named: string | undefined): string {
 
 /**
  * Every reconciler that the module exports, by itself or in a list. A file that cannot be loaded is an error with its
- * stack; one that exports none is a BAD_REQUEST.
+ * stack; one that exports none is a BAD_REQUEST. With another `query` the module is another one to Node.
  */
-export async function loadReconcilers(entry: string): Promise<readonly Controller[]> {
+export async function loadReconcilers(entry: string, query = ''): Promise<readonly Controller[]> {
   // oxlint-disable-next-line import/no-dynamic-require -- it is the person's module, whichever they name
-  const exported: readonly unknown[] = Object.values((await import(pathToFileURL(entry).href)) as object)
+  const exported: readonly unknown[] = Object.values((await import(`${pathToFileURL(entry).href}${query}`)) as object)
   const found = new Set(exported.flat().filter(isReconciler))
   if (found.size > 0) return [...found]
   throw new OperatingError(

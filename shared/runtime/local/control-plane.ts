@@ -17,7 +17,8 @@ import type { Tracing } from '../../ports/tracing.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { makeDataDirectory } from './data-directory.ts'
-import { startLocalCore } from './core.ts'
+import { startReplaceableCore } from './replaceable-core.ts'
+import { startLocalCore, type LocalCore, type LocalCoreOptions } from './core.ts'
 import { filesIn } from './files.ts'
 import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
@@ -47,8 +48,8 @@ export interface LocalControlPlaneOptions {
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
   /**
-   * The reconcilers, told where they may keep what is theirs. Asked once, so that a module that defines them may be
-   * loaded then.
+   * The reconcilers, told where they may keep what is theirs. Asked at the start and at each reload, so that a module
+   * that defines them may be loaded then.
    */
   readonly controllers: (dataDirectory: string) => readonly Controller[] | Promise<readonly Controller[]>
   /** What a person said to a refusal: that something is lost, or that this is a copy. */
@@ -67,6 +68,11 @@ export interface LocalControlPlane {
   readonly isHeld: boolean
   /** Resolves when it has stopped; rejects if it breaks, which is a bug. */
   readonly ended: Promise<unknown>
+  /**
+   * Asks for the reconcilers again and runs every object by these, while clients stay connected. Rejects if they cannot
+   * be loaded or cannot start: those of before go on then.
+   */
+  reload(graceMs: number): Promise<void>
   /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. */
   stop(graceMs: number): Promise<void>
 }
@@ -120,15 +126,13 @@ export async function startLocalControlPlane({
   )
   const kubeconfig = join(directory, 'kubeconfig')
   writeKubeconfig(kubeconfig, ownUrl(server.url), endpoint)
-  // What a copy did would be done twice.
-  const own = ports.isHeld ? [] : await controllers(directory)
-  const core = await startLocalCore({
-    ...createSurroundings({ directory, ports, records, signIn, administratorToken: endpoint.token }),
-    controllers: own,
-    retryBudget,
-    ...(tracing && { tracing }),
+  const surroundings = createSurroundings({ directory, ports, records, signIn, administratorToken: endpoint.token })
+  const core = await startReplaceableCore({
+    // What a copy did would be done twice.
+    load: async () => (ports.isHeld ? [] : controllers(directory)),
+    start: (own) => startWithRoles({ ...surroundings, controllers: own, retryBudget, ...(tracing && { tracing }) }),
+    introduceAgain: () => ports.introduced.save('[]'),
   })
-  await installRoles(core.resources, [...new Set(own.map(({ kind }) => kind.group))])
   serve(core.api)
   opened.move()
   const stopping = new AbortController()
@@ -139,6 +143,7 @@ export async function startLocalControlPlane({
     kubeconfig,
     isHeld: ports.isHeld,
     ended: core.ended,
+    reload: core.replace,
     stop: async (graceMs) => {
       stopping.abort()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
@@ -146,6 +151,12 @@ export async function startLocalControlPlane({
       ports.close()
     },
   }
+}
+
+async function startWithRoles(options: LocalCoreOptions): Promise<LocalCore> {
+  const core = await startLocalCore(options)
+  await installRoles(core.resources, [...new Set(options.controllers.map(({ kind }) => kind.group))])
+  return core
 }
 
 function renewCredentials(renewed: ServedEndpoint, kubeconfig: string, server: HttpServer): void {

@@ -14,11 +14,12 @@ import { startLocalControlPlane, type LocalControlPlane, type LocalControlPlaneO
  * Runs the control plane as a process: says when it is ready, stops on SIGTERM, SIGINT and SIGHUP, and exits with 0
  * then. `--help` prints the usage and exits with 0. What a person can mend (a word of the command line, a port that is
  * taken, a directory that is in use, a definition that cannot work) is one line on stderr and exit code 1; a bug keeps
- * its stack.
+ * its stack. With `onChange` the controllers are loaded again at each change.
  */
 export async function runLocalProcess(
   controllers: LocalControlPlaneOptions['controllers'],
   program: LocalProgram = npmStart(),
+  onChange?: OnChange,
 ): Promise<void> {
   // Listens from the first moment: who is told to stop while it starts stops when it has.
   const stopRequested = Promise.race([awaitSignal(), awaitNpmExit()])
@@ -40,6 +41,7 @@ export async function runLocalProcess(
     const plane = await startLocalControlPlane({ ...settings, controllers: timed, tracing: traces?.tracing })
     process.stdout.write(readyText(plane, program))
     attempted = 'go on'
+    onChange?.((file) => void reload(plane, file))
     await Promise.race([stopRequested, plane.ended])
     await plane.stop(stopMs)
     await traces?.close()
@@ -51,6 +53,24 @@ export async function runLocalProcess(
   }
 }
 
+/** Tells of each change of the code that the controllers come from. */
+export type OnChange = (tell: (file: string) => void) => void
+
+/** A line before and a line after. What cannot be loaded is told with its place, and nothing stops for it. */
+async function reload(plane: LocalControlPlane, file: string): Promise<void> {
+  process.stdout.write(`${file} has changed\n`)
+  const startMs = performance.now()
+  try {
+    await plane.reload(reloadMs)
+    process.stdout.write(`reconcilers run with it after ${Math.round(performance.now() - startMs)} ms\n`)
+  } catch (error) {
+    const told = error instanceof OperatingError || error instanceof DefinitionError ? error.message : inspect(error)
+    process.stderr.write(`setpoint: the reconcilers of before go on: ${told}\n`)
+  }
+}
+
+/** So long a run of the former code may go on. */
+const reloadMs = 500
 const stopMs = 4_000
 /** Within the ten seconds that most supervisors give. */
 const overdueMs = 8_000

@@ -1,0 +1,70 @@
+import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { Controller } from '../../reconciler/controller.ts'
+import type { LocalCore } from './core.ts'
+
+export interface ReplaceableCoreOptions {
+  /** The reconcilers as they are now. */
+  load(): Promise<readonly Controller[]>
+  start(controllers: readonly Controller[]): Promise<LocalCore>
+  /** Has the next start look at all objects, as if no controller had been here before. */
+  introduceAgain(): Promise<void>
+}
+
+/** The core of a process that goes on when other reconcilers take the place of those that run. */
+export interface ReplaceableCore {
+  readonly api: HttpHandler
+  /** Resolves when it was stopped; rejects if the engine breaks. */
+  readonly ended: Promise<unknown>
+  /**
+   * Loads the reconcilers again, and runs every object by these. Clients stay connected, and are answered meanwhile. A
+   * run that is under way has `graceMs` to end. Rejects if these cannot be loaded or cannot start: those of before go
+   * on then.
+   */
+  replace(graceMs: number): Promise<void>
+  stop(graceMs: number): Promise<void>
+}
+
+export async function startReplaceableCore({
+  load,
+  start,
+  introduceAgain,
+}: ReplaceableCoreOptions): Promise<ReplaceableCore> {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  let controllers = await load()
+  let core = await begin(controllers)
+  let replacing = Promise.resolve()
+
+  async function begin(these: readonly Controller[]): Promise<LocalCore> {
+    const begun = await start(these)
+    begun.ended.catch(reject)
+    return begun
+  }
+
+  async function replaceNow(graceMs: number): Promise<void> {
+    const others = await load()
+    await core.stop(graceMs)
+    await introduceAgain()
+    try {
+      core = await begin(others)
+      controllers = others
+    } catch (error) {
+      core = await begin(controllers)
+      throw error
+    }
+  }
+
+  return {
+    api: (request) => core.api(request),
+    ended,
+    replace: (graceMs) => {
+      const replaced = replacing.then(() => replaceNow(graceMs))
+      replacing = replaced.catch(() => {})
+      return replaced
+    },
+    stop: async (graceMs) => {
+      await replacing
+      await core.stop(graceMs)
+      resolve()
+    },
+  }
+}
