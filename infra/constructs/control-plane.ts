@@ -1,4 +1,4 @@
-import { Duration, Fn, Lazy, Stack } from 'aws-cdk-lib'
+import { Annotations, Duration, Fn, Lazy, Stack } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as events from 'aws-cdk-lib/aws-events'
@@ -25,6 +25,7 @@ import {
   type PlaneFunctions,
 } from './plane-functions.ts'
 import { Principals, type TokenIssuer } from './principals.ts'
+import { quotaAdvice } from './quota-need.ts'
 import { Relay } from './relay.ts'
 import { RemovalGuard } from './removal-guard.ts'
 import { feedingOf, WorkQueue } from './work-queue.ts'
@@ -175,7 +176,12 @@ export class ControlPlane extends Construct {
     this.controllerDashboard = controllerDashboard(this, 'ControllerDashboard', `${stackName}-controllers`, () =>
       this.toShownControllers(),
     )
-    this.node.addValidation({ validate: () => [...this.withoutController(), ...this.tooManyQueues()] })
+    this.node.addValidation({
+      validate: () => {
+        this.adviseOnQuotas()
+        return [...this.withoutController(), ...this.tooManyQueues()]
+      },
+    })
   }
 
   /**
@@ -355,6 +361,16 @@ export class ControlPlane extends Construct {
       deadLetterQueue: this.systemQueue.deadLetterQueue,
       relayFailures: this.relay.failures,
     }
+  }
+
+  /** When all Controllers are there. */
+  private adviseOnQuotas(): void {
+    const advice = quotaAdvice({
+      sharedConcurrency: this.sharedConcurrency,
+      relaysPerShard: this.props.relaysPerShard ?? 1,
+      isolated: [...this.controllers.values()].flatMap((one) => (one.isIsolated ? [one.reconciler] : [])),
+    })
+    if (advice !== undefined) Annotations.of(this).addWarningV2('setpoint:quotas', advice)
   }
 
   private withoutController(): readonly string[] {

@@ -101,7 +101,7 @@ function feed(scope: Construct, id: string, { worker, queue, batchSize, maxConcu
  * As many objects at once as are asked for: invocations times messages in each. Two invocations are the least
  * that Lambda can be held to, so a concurrency of 1 means two here. Large batches cost least, so those come first.
  */
-export function feedingOf({ concurrency }: { readonly concurrency: number }): Feeding {
+export function feedingOf({ concurrency }: { readonly concurrency: number }): Required<Feeding> {
   const batchSize = Math.max(1, Math.min(10, Math.floor(concurrency / 2)))
   return { batchSize, maxConcurrency: Math.min(1_000, Math.max(2, Math.floor(concurrency / batchSize))) }
 }
