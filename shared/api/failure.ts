@@ -28,7 +28,7 @@ function statusDetails({ causes, ...details }: ErrorDetails, retryAfter: number 
       ? {}
       : {
           causes: causes.map(({ reason, message, field }) => ({
-            reason,
+            ...(reason === '' ? {} : { reason }),
             message,
             ...(field === undefined ? {} : { field }),
           })),

@@ -9,6 +9,7 @@ import {
   roleKind,
   serviceAccountKind,
 } from './access-kinds.ts'
+import { policyBindingKind, policyKind } from './policy-kinds.ts'
 import { resourceQuotaKind } from './quota-kind.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
 
@@ -174,6 +175,8 @@ export const builtInKinds: readonly ServedKind[] = [
   roleBindingKind,
   clusterRoleBindingKind,
   resourceQuotaKind,
+  policyKind,
+  policyBindingKind,
   customResourceDefinitionKind,
   leaseKind,
 ]

@@ -16,6 +16,7 @@ import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
 import { toStoredVersion } from './stored-version.ts'
+import type { PolicyReview } from './policy-review.ts'
 import type { Surroundings } from './strategies.ts'
 import { findTouched } from './transitions.ts'
 
@@ -38,8 +39,9 @@ export interface ChangePlan {
   /** Who writes. */
   readonly manager: string
   readonly permit?: PermitWrite | undefined
-  /** Who asks, for hooks. */
+  /** Who asks, for hooks and policies. */
   readonly user?: Requester
+  readonly subresource?: 'status'
 }
 
 export interface Planned extends Pick<Written, 'warnings'> {
@@ -65,10 +67,11 @@ export interface ConditionalWritesOptions {
   readonly store: ObjectStore
   readonly clock: Clock
   readonly surroundings: (kind: ServedKind) => Surroundings | Promise<Surroundings>
+  readonly policies?: PolicyReview
 }
 
 export function createConditionalWrites(options: ConditionalWritesOptions): ConditionalWrites {
-  const { store, clock } = options
+  const { store, clock, policies } = options
 
   const find: ConditionalWrites['find'] = async (kind, at) => {
     const stored = await store.get(keyIn(kind, at))
@@ -111,6 +114,10 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       const { hooks } = kind
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
+      if (policies !== undefined && user !== undefined && !isDeleting(before.object)) {
+        const old = asServed(kind, before).object
+        await policies.review({ kind, operation: 'DELETE', old, subresource: '', user, dryRun })
+      }
       const next = withAcceptedChange(kind, before, { ...before, object: mark(before.object) }, by)
       const gone = isReleased(next.object)
       if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
@@ -133,13 +140,17 @@ async function commit(
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
+  const review = (object: ApiObject, old: ApiObject, as = kind): readonly string[] | Promise<readonly string[]> =>
+    reviewUpdate(as, { object, old }, plan, options)
   if (hooks !== undefined && concernsHooks(before.object, planned)) {
     const live = { found: found.object, before: before.object }
     const write = { next: planned, live, around, how: plan, clock: options.clock }
     const admitted = await admitByHooks({ ...kind, hooks }, write)
-    const said = { before, warnings: [...warnings, ...admitted.warnings], nowMs: around.nowMs }
     const touched = findTouched(found.object, admitted.inStore)
-    if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: said.warnings }
+    const told = [...warnings, ...admitted.warnings]
+    if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: told }
+    const reviewed = await review(admitted.inStore, found.object, { ...kind, version: kind.storageVersion })
+    const said = { before, warnings: [...told, ...reviewed], nowMs: around.nowMs }
     return writeState({ kind, found, is: admitted.inStore, touched }, said, plan, options)
   }
   const object = completeState(kind, before.object, planned, around)
@@ -147,13 +158,32 @@ async function commit(
   const migrates = kind.conversion !== undefined && isOutdated(found.object)
   if (touched.length === 0 && !migrates) return { stored: before, outcome: 'unchanged', warnings }
   plan.permit?.(object, before.object)
+  const asksPolicies = plan.user !== undefined && options.policies !== undefined
+  const reviewed = asksPolicies ? await review(object, before.object) : none
   const was = kind.conversion === undefined ? before : found
   const is =
     kind.conversion === undefined
       ? object
       : toStoredVersion(kind, object, { found: found.object, before: before.object })
   const parts: Touched = touched.length === 0 ? ['fields'] : touched
-  return writeState({ kind, found: was, is, touched: parts }, { before, warnings, nowMs: around.nowMs }, plan, options)
+  return writeState(
+    { kind, found: was, is, touched: parts },
+    { before, warnings: reviewed.length === 0 ? warnings : [...warnings, ...reviewed], nowMs: around.nowMs },
+    plan,
+    options,
+  )
+}
+
+const none: readonly string[] = []
+
+function reviewUpdate(
+  kind: ServedKind,
+  states: { readonly object: ApiObject; readonly old: ApiObject },
+  { user, dryRun, subresource }: ChangePlan,
+  { policies }: ConditionalWritesOptions,
+): readonly string[] | Promise<readonly string[]> {
+  if (user === undefined || policies === undefined) return none
+  return policies.review({ kind, operation: 'UPDATE', ...states, subresource: subresource ?? '', user, dryRun }) ?? none
 }
 
 type LiveOf = Live & { readonly kind: ServedKind }

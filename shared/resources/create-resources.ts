@@ -33,6 +33,7 @@ import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOp
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
+import type { PolicyReview } from './policy-review.ts'
 import type { StoredQuotas } from './stored-quotas.ts'
 import { toStoredVersion } from './stored-version.ts'
 import { normalizeBody, type Surroundings } from './strategies.ts'
@@ -45,16 +46,25 @@ export interface ResourcesOptions {
   readonly random: Random
   /** What is created is held against them. Left out, there are none. */
   readonly quotas?: Pick<StoredQuotas, 'reserve'>
+  readonly policies?: PolicyReview
 }
 
 /** The verbs over a store. */
-export function createResources({ store, clock, random, quotas }: ResourcesOptions): Resources {
+export function createResources({ store, clock, random, quotas, policies }: ResourcesOptions): Resources {
   const surroundings = ({ group, kind }: ServedKind): Surroundings | Promise<Surroundings> => {
     const nowMs = clock.nowMs()
     return isDefinition(group, kind) ? definitionsIn(store).then((definitions) => ({ nowMs, definitions })) : { nowMs }
   }
-  const writes = createConditionalWrites({ store, clock, surroundings })
-  const verbs: Verbs = { store, clock, random, surroundings, writes, ...(quotas && { quotas }) }
+  const writes = createConditionalWrites({ store, clock, surroundings, ...(policies && { policies }) })
+  const verbs: Verbs = {
+    store,
+    clock,
+    random,
+    surroundings,
+    writes,
+    ...(quotas && { quotas }),
+    ...(policies && { policies }),
+  }
 
   return withTwins({
     get: async (kind, at) => asServed(kind, await writes.find(kind, at)),
@@ -139,19 +149,30 @@ async function create(
 
 /** As it is stored, and what hooks warn of. */
 async function stateToCreate(
-  { clock }: Verbs,
+  { clock, policies }: Verbs,
   { kind, around, ...how }: WriteOptions & { readonly kind: ServedKind; readonly around: Surroundings },
   object: ApiObject,
 ): Promise<{ readonly state: StoredObject; readonly warnings: readonly string[] }> {
   const { hooks } = kind
   if (hooks !== undefined) {
     const { inStore, warnings } = await admitByHooks({ ...kind, hooks }, { next: object, around, how, clock })
-    return { state: { object: inStore, engine: {} }, warnings }
+    const reviewed = await reviewCreation({ ...kind, version: kind.storageVersion }, inStore, { ...how, policies })
+    return { state: { object: inStore, engine: {} }, warnings: [...warnings, ...reviewed] }
   }
   const state = firstState(kind, object, around)
   how.permit?.(state.object)
-  if (kind.conversion === undefined) return { state, warnings: [] }
-  return { state: { ...state, object: toStoredVersion(kind, state.object) }, warnings: [] }
+  const warnings = await reviewCreation(kind, state.object, { ...how, policies })
+  if (kind.conversion === undefined) return { state, warnings }
+  return { state: { ...state, object: toStoredVersion(kind, state.object) }, warnings }
+}
+
+function reviewCreation(
+  kind: ServedKind,
+  object: ApiObject,
+  { user, dryRun = false, policies }: WriteOptions & { readonly policies: ResourcesOptions['policies'] | undefined },
+): readonly string[] | Promise<readonly string[]> {
+  if (user === undefined || policies === undefined) return []
+  return policies.review({ kind, operation: 'CREATE', object, subresource: '', user, dryRun }) ?? []
 }
 
 /** Within the quotas of its namespace. */
@@ -248,9 +269,9 @@ const mustNameVersion = {
 function plan(
   next: ChangePlan['next'],
   namesVersion: boolean,
-  { dryRun = false, manager, permit, user }: WriteOptions,
+  { dryRun = false, manager, permit, user, subresource }: WriteOptions & SubresourceOption,
 ): ChangePlan {
-  return { next, namesVersion, dryRun, manager, permit, ...(user === undefined ? {} : { user }) }
+  return { next, namesVersion, dryRun, manager, permit, ...(user && { user }), ...(subresource && { subresource }) }
 }
 
 /** The object after a write through one of its two paths. */

@@ -1,5 +1,5 @@
-import { OperatingError } from '../model/errors.ts'
-import type { ObjectMeta } from '../model/object.ts'
+import { OperatingError, type ErrorCode } from '../model/errors.ts'
+import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
 /** What clients are told when a verb is refused, in Kubernetes' words. */
@@ -25,6 +25,25 @@ export function forbiddenFor(kind: ServedKind, name: string, why: string): Opera
   return new OperatingError('FORBIDDEN', `${resourceName(kind)} "${name}" is forbidden: ${why}`, {
     details: { name, group: kind.group, kind: kind.plural },
   })
+}
+
+/** What a policy denies, by the reason that it gives. */
+export function deniedByPolicy(
+  { kind, object, old }: { readonly kind: ServedKind; readonly object?: ApiObject; readonly old?: ApiObject },
+  [policy, binding]: readonly [string, string],
+  { message: why, reason = 'Invalid' }: { readonly message: string; readonly reason?: string },
+): OperatingError {
+  const name = (object ?? old)?.metadata.name ?? ''
+  const message = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${why}`
+  const details = { name, group: kind.group, kind: kind.plural, causes: [{ reason: '', message }] }
+  const code = codesOfReasons[reason] ?? 'INVALID'
+  return new OperatingError(code, `${resourceName(kind)} "${name}" is forbidden: ${message}`, { details })
+}
+
+const codesOfReasons: Readonly<Record<string, ErrorCode>> = {
+  Unauthorized: 'UNAUTHORIZED',
+  Forbidden: 'FORBIDDEN',
+  RequestEntityTooLarge: 'TOO_LARGE',
 }
 
 const outOfDate = 'the object has been modified; please apply your changes to the latest version and try again'

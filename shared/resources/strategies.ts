@@ -11,6 +11,7 @@ import type { EngineState } from '../model/engine-state.ts'
 import { parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import type { NameRule } from './metadata.ts'
+import { checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
 
 /** What a state depends on beside its own object. */
@@ -82,6 +83,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
   '/ResourceQuota': { intake: withQuantityTexts, check: checkQuota },
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { check: checkPolicy },
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { check: checkPolicyBinding },
   'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/RoleBinding': {

@@ -38,6 +38,8 @@ export interface TestClient {
 
 /** Who a test is where it does not say. */
 export const manager = { manager: 'test' } as const
+/** Hooks and policies are asked about what a test does. */
+const author = { ...manager, user: { name: 'test', groups: ['system:masters'] } } as const
 
 export function createTestClient(process: TestProcess): TestClient {
   return {
@@ -67,12 +69,12 @@ export function createTestClient(process: TestProcess): TestClient {
       options: { readonly manager?: string; readonly subresource?: 'status' } = {},
     ) => {
       const { stored } = await request(process, kind, (resources, of) =>
-        resources.patch(of, placeOf(at), { type: 'merge', body }, { ...manager, ...options }),
+        resources.patch(of, placeOf(at), { type: 'merge', body }, { ...author, ...options }),
       )
       return present(stored) as unknown as Read
     },
     delete: (kind, at, options) =>
-      request(process, kind, (resources, of) => resources.delete(of, placeOf(at), { ...manager, ...options })),
+      request(process, kind, (resources, of) => resources.delete(of, placeOf(at), { ...author, ...options })),
     explain: async (kind, at) => {
       const { group, version, namespaced, plural } = await requireServed(process, kind)
       const { namespace, name } = placeOf(at)
@@ -111,7 +113,7 @@ async function apply(process: TestProcess, kind: NamedVersion, body: JsonObject)
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
   const { stored } = await request(process, kind, (resources, of) =>
-    resources.patch(of, at, { type: 'apply', body, force: true }, manager),
+    resources.patch(of, at, { type: 'apply', body, force: true }, author),
   )
   return present(stored)
 }

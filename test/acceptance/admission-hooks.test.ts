@@ -115,8 +115,7 @@ it('a client is warned, a dry run is told as one, and a deletion is asked about'
   const refused = await env.api(request('DELETE', ''))
   expect(refused.status).toBe(422)
   expect(String(refused.body)).toContain('it is not empty')
-  // What is deleted by the control plane itself, such as with its namespace, is not asked about.
-  await env.delete(Vault, 'a')
+  await expect(env.delete(Vault, 'a')).rejects.toThrow('it is not empty')
 })
 
 it('the types of the hooks are those of the kind', () => {

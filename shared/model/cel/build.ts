@@ -81,7 +81,14 @@ function buildName({ name, at }: Extract<Expression, { op: 'name' }>, { variable
   const variable = variables.get(name)
   if (variable !== undefined) {
     const { slot, type } = variable
-    return { type, run: ({ slots }) => slots[slot] ?? new CelFailure(`no such attribute: ${name}`) }
+    const none = new CelFailure(`no such attribute: ${name}`)
+    return {
+      type,
+      run: ({ slots }) => {
+        const value = slots[slot]
+        return value === undefined ? none : value
+      },
+    }
   }
   const type = typeNames.get(name)
   if (type !== undefined) return constant(typeTypeOf(type), new TypeValue(name))

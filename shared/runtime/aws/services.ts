@@ -16,6 +16,7 @@ import { collectKindFunctions, convertFeed, convertReads, type KindFunctions } f
 import { createResources } from '../../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
+import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
@@ -54,6 +55,9 @@ const definitionGraceMs = apiKindsMaxAgeMs + 10_000
 /** A process of reconcilers learns of a quota that another one made so long after; one of the API with the kinds. */
 const quotasMaxAgeMs = 60_000
 
+/** A policy that another process wrote is asked so long after. */
+const policiesMaxAgeMs = 30_000
+
 /** Longer than that by what clocks may differ, and by what a write may be late. */
 const quotaLagMs = quotasMaxAgeMs + 10_000
 
@@ -91,8 +95,9 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
   const { wrapStore = (one) => one } = options
-  const store = wrapStore(quotas.follow(withSafetyNet(told, { clock, controllers, logger })))
-  const resources = createResources({ store, clock, random, quotas })
+  const policies = createStoredPolicies({ store: ports.store, catalog, clock, maxAgeMs: policiesMaxAgeMs })
+  const store = wrapStore(policies.follow(quotas.follow(withSafetyNet(told, { clock, controllers, logger }))))
+  const resources = createResources({ store, clock, random, quotas, policies })
   const events = createEventRecorder({ resources, clock, logger })
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
   return {

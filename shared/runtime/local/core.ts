@@ -32,6 +32,7 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
+import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
@@ -86,14 +87,7 @@ export interface LocalCore {
 
 export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const functions = collectKindFunctions(kindsNamedBy(controllers))
-  const feed = convertFeed(ports.feed, functions)
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, functions })
-  const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
-  const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
-  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
-  const store = withWriteSpans(quotas.follow(told), options.tracing)
-  const resources = createResources({ store, clock, random, quotas })
+  const { feed, catalog, access, store, resources } = openStored(options)
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
   telemetry.read(metrics.damagedObjects, {}, () => ports.quarantine?.keys().length ?? 0)
@@ -157,6 +151,20 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
 
 function recordersOf({ history, tracing }: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing'> {
   return { ...(history && { history }), ...(tracing && { tracing }) }
+}
+
+/** What is stored, as the API and the engine read and write it. */
+function openStored({ clock, random, logger, controllers, ports, tracing }: LocalCoreOptions) {
+  const functions = collectKindFunctions(kindsNamedBy(controllers))
+  const feed = convertFeed(ports.feed, functions)
+  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, functions })
+  const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
+  const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
+  const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
+  const policies = createStoredPolicies({ store: ports.store, catalog, clock, maxAgeMs: Infinity })
+  const store = withWriteSpans(policies.follow(quotas.follow(told)), tracing)
+  const resources = createResources({ store, clock, random, quotas, policies })
+  return { feed, catalog, access, store, resources }
 }
 
 interface Queues {

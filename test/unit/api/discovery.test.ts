@@ -45,6 +45,7 @@ describe('aggregated discovery', () => {
       )
     expect(await names('/apis')).toEqual([
       'rbac.authorization.k8s.io',
+      'admissionregistration.k8s.io',
       'apiextensions.k8s.io',
       'coordination.k8s.io',
       'events.k8s.io',
@@ -124,6 +125,7 @@ describe('legacy discovery', () => {
       ]),
     ).toEqual([
       ['rbac.authorization.k8s.io', ['v1']],
+      ['admissionregistration.k8s.io', ['v1']],
       ['apiextensions.k8s.io', ['v1']],
       ['coordination.k8s.io', ['v1']],
       ['events.k8s.io', ['v1']],

@@ -48,6 +48,7 @@ describe('the index of schema documents', () => {
     const { body } = await harness.send('GET /openapi/v3')
     expect(Object.keys(body.paths).toSorted()).toEqual([
       'api/v1',
+      'apis/admissionregistration.k8s.io/v1',
       'apis/apiextensions.k8s.io/v1',
       'apis/authentication.k8s.io/v1',
       'apis/authorization.k8s.io/v1',

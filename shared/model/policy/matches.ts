@@ -1,0 +1,62 @@
+import { fitsSelector } from '../access/aggregation.ts'
+import type { ApiObject } from '../object.ts'
+import type { MatchResources, ResourceRule } from './policy.ts'
+
+/** What of a request decides whether a policy is asked. */
+export interface Matched {
+  readonly group: string
+  /** That of the request, and those that say the same of the same objects. */
+  readonly versions: readonly string[]
+  readonly plural: string
+  readonly subresource: string
+  readonly operation: string
+  readonly name: string
+  readonly isNamespaced: boolean
+  /** After the request and before it. */
+  readonly objects: readonly ApiObject[]
+  /** Its labels; undefined for what is in no namespace. */
+  readonly namespaceLabels: Readonly<Record<string, string>> | undefined
+}
+
+/** Whether rules, exclusions and selectors all let a request through to the policy. */
+export function matchesResources(match: MatchResources | undefined, request: Matched): boolean {
+  if (match === undefined) return true
+  const { resourceRules = [], excludeResourceRules = [], namespaceSelector, objectSelector, matchPolicy } = match
+  const seen = matchPolicy === 'Exact' ? { ...request, versions: request.versions.slice(0, 1) } : request
+  if (excludeResourceRules.some((rule) => matchesRule(rule, seen))) return false
+  if (resourceRules.length > 0 && !resourceRules.some((rule) => matchesRule(rule, seen))) return false
+  const { namespaceLabels, objects } = request
+  if (
+    namespaceSelector !== undefined &&
+    namespaceLabels !== undefined &&
+    !fitsSelector(namespaceSelector, namespaceLabels)
+  )
+    return false
+  return (
+    objectSelector === undefined || objects.some(({ metadata }) => fitsSelector(objectSelector, metadata.labels ?? {}))
+  )
+}
+
+function matchesRule(rule: ResourceRule, request: Matched): boolean {
+  const { apiGroups = [], apiVersions = [], operations = [], resources = [], resourceNames = [], scope = '*' } = rule
+  const path = request.subresource === '' ? request.plural : `${request.plural}/${request.subresource}`
+  return (
+    has(apiGroups, request.group) &&
+    request.versions.some((version) => has(apiVersions, version)) &&
+    has(operations, request.operation) &&
+    resources.some((pattern) => matchesPath(pattern, path, request)) &&
+    (resourceNames.length === 0 || resourceNames.includes(request.name)) &&
+    (scope === '*' || (scope === 'Namespaced') === request.isNamespaced)
+  )
+}
+
+function has(names: readonly string[], name: string): boolean {
+  return names.includes('*') || names.includes(name)
+}
+
+// `*` is every resource without their subresources; `disks/*` and `*/status` are subresources of one and of all.
+function matchesPath(pattern: string, path: string, { plural, subresource }: Matched): boolean {
+  if (pattern === path || pattern === '*/*') return true
+  if (subresource === '') return pattern === '*'
+  return pattern === `${plural}/*` || pattern === `*/${subresource}`
+}

@@ -1,0 +1,191 @@
+import { isObject, type JsonObject } from '../model/json.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import { compilePolicy } from '../model/policy/compile-policy.ts'
+import { entry, fieldRequired, forbidden, notSupported, type FieldError } from '../model/schema/field-error.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
+import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
+import { objectSchema, text, texts } from './schema-parts.ts'
+
+/** Admission policies, and the bindings that make them count. */
+
+export const policyGroup = 'admissionregistration.k8s.io'
+
+const selector: StructuralSchema = {
+  type: 'object',
+  properties: {
+    matchLabels: { type: 'object', additionalProperties: text },
+    matchExpressions: {
+      type: 'array',
+      'x-kubernetes-list-type': 'atomic',
+      items: {
+        type: 'object',
+        required: ['key', 'operator'],
+        properties: { key: text, operator: text, values: texts },
+      },
+    },
+  },
+}
+
+const rules: StructuralSchema = {
+  type: 'array',
+  'x-kubernetes-list-type': 'atomic',
+  items: {
+    type: 'object',
+    properties: {
+      apiGroups: texts,
+      apiVersions: texts,
+      operations: { ...texts, items: { type: 'string', enum: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'] } },
+      resources: texts,
+      resourceNames: texts,
+      scope: { type: 'string', enum: ['*', 'Cluster', 'Namespaced'], default: '*' },
+    },
+  },
+}
+
+const matchResources: StructuralSchema = {
+  type: 'object',
+  properties: {
+    namespaceSelector: { ...selector, default: {} },
+    objectSelector: { ...selector, default: {} },
+    resourceRules: rules,
+    excludeResourceRules: rules,
+    matchPolicy: { type: 'string', enum: ['Exact', 'Equivalent'], default: 'Equivalent' },
+  },
+}
+
+const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const
+const expression: StructuralSchema = { type: 'string', minLength: 1 }
+const named: StructuralSchema = {
+  type: 'array',
+  maxItems: 64,
+  ...byName,
+  items: { type: 'object', required: ['name', 'expression'], properties: { name: text, expression } },
+}
+
+export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', {
+  type: 'object',
+  required: ['matchConstraints'],
+  properties: {
+    paramKind: { type: 'object', required: ['apiVersion', 'kind'], properties: { apiVersion: text, kind: text } },
+    matchConstraints: { ...matchResources, required: ['resourceRules'] },
+    matchConditions: named,
+    variables: named,
+    validations: {
+      type: 'array',
+      'x-kubernetes-list-type': 'atomic',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['expression'],
+        properties: {
+          expression,
+          message: text,
+          messageExpression: text,
+          reason: { type: 'string', enum: ['Unauthorized', 'Forbidden', 'Invalid', 'RequestEntityTooLarge'] },
+        },
+      },
+    },
+    failurePolicy: { type: 'string', enum: ['Fail', 'Ignore'], default: 'Fail' },
+    auditAnnotations: {
+      type: 'array',
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  },
+})
+
+export const policyBindingKind = policyKindOf('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', {
+  type: 'object',
+  required: ['policyName', 'validationActions'],
+  properties: {
+    policyName: { type: 'string', minLength: 1 },
+    paramRef: {
+      type: 'object',
+      properties: {
+        name: text,
+        namespace: text,
+        selector,
+        parameterNotFoundAction: { type: 'string', enum: ['Allow', 'Deny'] },
+      },
+    },
+    matchResources,
+    validationActions: { ...texts, 'x-kubernetes-list-type': 'set' },
+  },
+})
+
+function policyKindOf(kind: string, plural: string, spec: StructuralSchema): ServedKind {
+  return defineBuiltInKind({
+    group: policyGroup,
+    kind,
+    plural,
+    namespaced: false,
+    categories: ['api-extensions'],
+    schema: { ...objectSchema('What is refused of what is written, by rules in CEL.', { spec }), required: ['spec'] },
+  })
+}
+
+/** All expressions of a policy are compiled while one request waits. */
+const expressionTextMax = 25_000
+
+export function checkPolicy({ spec }: ApiObject): readonly FieldError[] {
+  if (!isObject(spec)) return []
+  const { auditAnnotations, validations } = spec
+  const isEmpty = (list: unknown): boolean => !Array.isArray(list) || list.length === 0
+  if (isEmpty(validations) && isEmpty(auditAnnotations))
+    return [fieldRequired('spec.validations', 'validations or auditAnnotations must contain at least one item')]
+  const length = JSON.stringify(spec).length
+  if (length > expressionTextMax)
+    return [forbidden('spec', `a policy has at most ${expressionTextMax} characters, and this one has ${length}`)]
+  return compilePolicy(spec).errors
+}
+
+export function checkPolicyBinding({ spec }: ApiObject): readonly FieldError[] {
+  if (!isObject(spec)) return []
+  const { validationActions, paramRef } = spec
+  const actions = Array.isArray(validationActions) ? validationActions : []
+  return [
+    ...(actions.length === 0 ? [fieldRequired('spec.validationActions')] : []),
+    ...actions.flatMap((action, i) => checkAction(action, i)),
+    ...(actions.includes('Deny') && actions.includes('Warn')
+      ? [
+          forbidden(
+            'spec.validationActions',
+            'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+          ),
+        ]
+      : []),
+    ...(isObject(paramRef) ? checkParamRef(paramRef) : []),
+  ]
+}
+
+function checkAction(action: unknown, i: number): readonly FieldError[] {
+  const supported = ['Audit', 'Deny', 'Warn']
+  return supported.includes(String(action))
+    ? []
+    : [notSupported(entry('spec.validationActions', i), String(action), supported)]
+}
+
+/** What a record of requests has no place for. */
+export function findUnrecorded({ apiVersion, spec }: ApiObject): readonly string[] {
+  if (parseApiVersion(apiVersion).group !== policyGroup || !isObject(spec)) return []
+  const { auditAnnotations, validationActions } = spec
+  const hasAnnotations = Array.isArray(auditAnnotations) && auditAnnotations.length > 0
+  const audits = Array.isArray(validationActions) && validationActions.includes('Audit')
+  return [
+    ...(hasAnnotations ? ['spec.auditAnnotations have no effect: the record of requests has no annotations'] : []),
+    ...(audits ? ['spec.validationActions: Audit has no effect: the record of requests has no annotations'] : []),
+  ]
+}
+
+function checkParamRef({ name, selector: chosen, parameterNotFoundAction }: JsonObject): readonly FieldError[] {
+  const field = 'spec.paramRef'
+  return [
+    ...(name === undefined && chosen === undefined
+      ? [fieldRequired(`${field}.name`, 'one of name or selector must be specified')]
+      : []),
+    ...(name !== undefined && chosen !== undefined
+      ? [forbidden(`${field}.name`, 'name and selector are mutually exclusive')]
+      : []),
+    ...(parameterNotFoundAction === undefined ? [fieldRequired(`${field}.parameterNotFoundAction`)] : []),
+  ]
+}
