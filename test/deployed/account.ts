@@ -2,29 +2,35 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../support/control-plane-process.ts'
 import { runProgram, type Ended } from '../support/program.ts'
+import { until } from './steps.ts'
 import { accountId, awsCommand, region, type Ministack } from './ministack.ts'
 
-/** An account in the emulator, with two people in it. */
+/** An account with two people in it. */
 export interface Account {
-  readonly ministack: Ministack
+  /** Left out: AWS itself. */
+  readonly ministack?: Ministack
+  readonly id: string
+  readonly region: string
+  readonly adminArn: string
   /** May do everything, and is an administrator of the control planes. */
   readonly admin: Person
   /** May do everything in AWS, and is nobody to the control planes. */
   readonly stranger: Person
-  /** A directory with an `aws` for the PATH. */
-  readonly binDirectory: string
 }
 
-/** The variables with the credentials of somebody's role. */
-export type Person = Readonly<Record<'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN', string>>
+/** The variables with the credentials of somebody's role. None: those that this process has. */
+export type Person = Readonly<
+  Partial<Record<'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN', string>>
+>
 
+/** In the emulator. */
 export async function openAccount(ministack: Ministack, directory: string): Promise<Account> {
-  const binDirectory = join(directory, 'bin')
-  const first = { ministack, binDirectory, admin: owner, stranger: owner }
+  const adminArn = `arn:aws:iam::${accountId}:role/Admin`
+  const first = { ministack, id: accountId, region, adminArn, admin: owner, stranger: owner }
   writeAws(directory)
   const admin = await createPerson(first, 'Admin')
   const stranger = await createPerson(first, 'Stranger')
-  return { ministack, binDirectory, admin, stranger }
+  return { ...first, admin, stranger }
 }
 
 /** Who has the account: nothing is asked of them. */
@@ -39,12 +45,17 @@ function writeAws(directory: string): void {
 
 /** A role that may do what the statement says, by default everything, and the credentials of it. */
 export async function createPerson(account: Account, name: string, may: object = everything): Promise<Person> {
-  const trust = statement({ Principal: { AWS: `arn:aws:iam::${accountId}:root` }, Action: 'sts:AssumeRole' })
+  const trust = statement({ Principal: { AWS: `arn:aws:iam::${account.id}:root` }, Action: 'sts:AssumeRole' })
   await aws(account, ['iam', 'create-role', `--role-name=${name}`, `--assume-role-policy-document=${trust}`])
   const policy = [`--role-name=${name}`, '--policy-name=may', `--policy-document=${statement(may)}`]
   await aws(account, ['iam', 'put-role-policy', ...policy])
-  const role = [`--role-arn=arn:aws:iam::${accountId}:role/${name}`, '--role-session-name=me']
-  const { Credentials: made } = (await aws(account, ['sts', 'assume-role', ...role])) as {
+  const role = [`--role-arn=arn:aws:iam::${account.id}:role/${name}`, '--role-session-name=me']
+  // On AWS a new role may be assumed some seconds later.
+  const { stdout } = await until(
+    () => runAws(account, ['sts', 'assume-role', ...role]),
+    ({ code }) => code === 0,
+  )
+  const { Credentials: made } = JSON.parse(stdout) as {
     readonly Credentials: Readonly<Record<'AccessKeyId' | 'SecretAccessKey' | 'SessionToken', string>>
   }
   return {
@@ -68,22 +79,29 @@ export async function aws(account: Account, args: readonly string[], person = ac
 }
 
 export function runAws(account: Account, args: readonly string[], person = account.admin): Promise<Ended> {
+  const env = environmentOf(account, person)
+  if (account.ministack === undefined) return runProgram('aws', [...args, '--output=json'], { env })
   const [python, ...start] = awsCommand
   // For queues it would go to an address of its own.
   const place = ['--output=json', `--endpoint-url=${account.ministack.endpoint}`]
-  return runProgram(python, [...start, ...args, ...place], { env: environmentOf(account, person) })
+  return runProgram(python, [...start, ...args, ...place], { env })
 }
 
-/** For programs that call the emulator as this person. */
-function environmentOf({ ministack }: Account, person: Person): Readonly<Record<string, string | undefined>> {
-  return {
+/** For programs that call the account as this person. */
+function environmentOf(account: Account, person: Person): Readonly<Record<string, string | undefined>> {
+  const common = {
     ...person,
-    AWS_ENDPOINT_URL: ministack.endpoint,
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_CA_BUNDLE: ministack.authorityFile,
-    NODE_EXTRA_CA_CERTS: ministack.authorityFile,
+    AWS_REGION: account.region,
+    AWS_DEFAULT_REGION: account.region,
     CDK_DISABLE_CLI_TELEMETRY: 'true',
+  }
+  if (account.ministack === undefined) return common
+  const { endpoint, authorityFile } = account.ministack
+  return {
+    ...common,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_CA_BUNDLE: authorityFile,
+    NODE_EXTRA_CA_CERTS: authorityFile,
   }
 }
 

@@ -116,6 +116,7 @@ const bufferedApi: Adaptation = {
 }
 
 async function statusOf({ ministack }: Account, path: string): Promise<number | undefined> {
+  if (ministack === undefined) throw new Error('AWS itself needs no adaptation')
   const ca = readFileSync(ministack.authorityFile)
   const asking = get(`${ministack.endpoint}${path}`, { ca })
   const [{ statusCode }] = (await once(asking, 'response')) as [{ readonly statusCode?: number }]

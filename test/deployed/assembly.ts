@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Account } from './account.ts'
 import { adaptations, type Template } from './adaptations.ts'
 
-/** A copy of what CDK synthesized, with a template that the emulator takes. */
-export function adaptAssembly(synthesized: string, directory: string, last = (template: Template) => template): string {
+/** A copy of what CDK synthesized, with a template that the account takes: AWS itself takes it as it is. */
+export function adaptAssembly(
+  { ministack }: Pick<Account, 'ministack'>,
+  [synthesized, directory]: readonly [from: string, to: string],
+  last = (template: Template) => template,
+): string {
   cpSync(synthesized, directory, { recursive: true })
   const file = only(globSync(join(directory, '*.template.json')))
-  const template = adaptations.reduce((one, { adapt }) => adapt(one), readJson(file) as Template)
+  const needed = ministack === undefined ? [] : adaptations
+  const template = needed.reduce((one, { adapt }) => adapt(one), readJson(file) as Template)
   const text = JSON.stringify(last(template))
   writeFileSync(file, text)
   rename(directory, createHash('sha256').update(text).digest('hex'))

@@ -2,14 +2,17 @@
  * `npm run deployed`: deploys the stack of the project, and one of the packed packages, into MiniStack from PyPI, and
  * uses both with kubectl to their ends. Prints each step. Exits 1 if one fails, or if the emulator no longer needs one
  * of the adaptations that it is spared by. `--only shipped` or `--only own` does one of the two; `--keep FILE` keeps
- * what the emulator said.
+ * what the emulator said. `SETPOINT_AWS=eu-west-1 npm run deployed` does the same in an account, with the credentials of
+ * the AWS command line and the templates as they are, but for the steps that need our own Konnect; it takes its stacks
+ * away again, and leaves what `cdk bootstrap` makes.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionsOf } from '../support/command-line.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { openAccount } from './account.ts'
+import { openAccount, type Account } from './account.ts'
+import { cleanUp, openAws, questions } from './in-aws.ts'
 import { fetchMinistack, ministackVersion, startMinistack } from './ministack.ts'
 import { bootstrap } from './plane.ts'
 import { runOwn } from './own.ts'
@@ -20,8 +23,11 @@ const { values } = optionsOf('npm run deployed --', {
   options: { keep: { type: 'string', default: '' }, only: { type: 'string', default: '' } },
 })
 
+const awsRegion = process.env['SETPOINT_AWS'] ?? ''
+
 async function whyNot(): Promise<string | undefined> {
   if ((await findKubectls()).length === 0) return noKubectl
+  if (awsRegion !== '') return undefined
   try {
     await fetchMinistack()
   } catch (error) {
@@ -30,15 +36,29 @@ async function whyNot(): Promise<string | undefined> {
   return undefined
 }
 
+async function runBoth(account: Account, directory: string): Promise<void> {
+  await step('cdk bootstrap', () => bootstrap(account, directory))
+  if (values.only !== 'own') await runShipped(account, directory)
+  if (values.only !== 'shipped') await runOwn(account, directory)
+}
+
+async function runInAws(directory: string): Promise<void> {
+  const account = await step('finds out whose account it is', () => openAws(awsRegion))
+  try {
+    await runBoth(account, directory)
+  } finally {
+    await step('takes away what is left', () => cleanUp(account, ['Setpoint-deployed', 'Own']))
+  }
+  console.log(`Only an account answers:\n${questions.map((question) => `- ${question}`).join('\n')}`)
+}
+
 async function run(directory: string): Promise<void> {
   mkdirSync(join(directory, 'bin'))
   process.env['PATH'] = `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`
   await using ministack = await startMinistack(directory)
   try {
     const account = await step('opens an account with two roles', () => openAccount(ministack, directory))
-    await step('cdk bootstrap', () => bootstrap(account, directory))
-    if (values.only !== 'own') await runShipped(account, directory)
-    if (values.only !== 'shipped') await runOwn(account, directory)
+    await runBoth(account, directory)
   } finally {
     if (values.keep !== '') writeFileSync(values.keep, ministack.log())
   }
@@ -51,10 +71,10 @@ if (reason !== undefined) {
   process.exit(0)
 }
 using directory = temporaryDirectory('deployed')
-console.log(`MiniStack ${ministackVersion}, with policies enforced, over TLS`)
+console.log(awsRegion === '' ? `MiniStack ${ministackVersion}, with policies enforced, over TLS` : `AWS, ${awsRegion}`)
 let failed = false
 try {
-  await run(directory.path)
+  await (awsRegion === '' ? run(directory.path) : runInAws(directory.path))
 } catch (error) {
   failed = true
   console.error(error instanceof Error ? error.message : error)

@@ -16,12 +16,12 @@ export async function runOwn(account: Account, directory: string): Promise<void>
   // As deep as in the tree: its reconcilers import the example from where it is.
   const app = join(top, 'test', 'deployed', 'app')
   await step('packs the packages and puts them into an app', () => install(directory, top))
-  const both = await step('synthesizes an app with two Controllers', () => synthesize(app, 'both'))
+  const both = await step('synthesizes an app with two Controllers', () => synthesize(account, app, 'both'))
   const outputs = await step('cdk deploy', () => deploy(account, both))
   const plane = await connect(account, { stack: 'Own', outputs }, directory)
   await use(plane)
 
-  const one = await synthesize(app, 'one')
+  const one = await synthesize(account, app, 'one')
   await step('refuses to take a Controller away that an object needs, and goes on', async () => {
     const { refused = 'it did not' } = await tryDeploy(account, one)
     expect(refused.includes('its finalizer'), refused)
@@ -64,12 +64,13 @@ async function install(directory: string, top: string): Promise<void> {
   writeFileSync(join(top, 'package.json'), JSON.stringify({ name: 'own', private: true, type: 'module' }))
 }
 
-async function synthesize(app: string, list: string): Promise<string> {
+async function synthesize(account: Account, app: string, list: string): Promise<string> {
   const outdir = join(app, `out-${list}`)
-  const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ list: `${list}.ts` }), AWS_REGION: 'us-east-1' }
+  const context = JSON.stringify({ list: `${list}.ts`, admin: account.adminArn })
+  const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: context, AWS_REGION: account.region }
   const { code, stderr } = await runProgram(process.execPath, ['app.ts'], { cwd: app, env })
   expect(code === 0, stderr)
-  return adaptAssembly(outdir, `${outdir}-adapted`)
+  return adaptAssembly(account, [outdir, `${outdir}-adapted`])
 }
 
 async function use(plane: Plane): Promise<void> {

@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKubectl, findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
 import { runProgram } from '../support/program.ts'
-import { accountId, region } from './ministack.ts'
 import { aws, runCdk, type Account, type Person } from './account.ts'
 import { expect, until } from './steps.ts'
 
@@ -15,7 +14,11 @@ export interface Plane {
 }
 
 export async function bootstrap(account: Account, directory: string): Promise<void> {
-  const { code, stdout, stderr } = await runCdk(account, ['bootstrap', `aws://${accountId}/${region}`], directory)
+  const { code, stdout, stderr } = await runCdk(
+    account,
+    ['bootstrap', `aws://${account.id}/${account.region}`],
+    directory,
+  )
   expect(code === 0, stdout + stderr)
 }
 
@@ -57,7 +60,7 @@ export async function statusOf(account: Account, stack: string): Promise<string>
 }
 
 /**
- * Runs the output `KubectlSetup` in a shell, as a person does. Then the addresses are the emulator's, because that of
+ * Runs the output `KubectlSetup` in a shell, as a person does. Then the addresses are the emulator's, if there is one, because that of
  * the output is AWS's, and the credentials stand in the kubeconfig, because two people use it.
  */
 export async function connect(
@@ -74,20 +77,24 @@ export async function connect(
   const { code, stderr } = await runProgram('sh', ['-c', setup], { env: { KUBECONFIG: kubeconfig } })
   expect(code === 0, stderr)
   const kubectl = createKubectl(binary, { kubeconfig, cacheDirectory })
-  const [, api = ''] = /https:\/\/([^.]+)\.execute-api\./.exec(setup) ?? []
-  const { endpoint, authorityFile } = account.ministack
-  const place = `--server=${endpoint}/_aws/execute-api/${api}/v1 --certificate-authority=${authorityFile}`
   await kubectl.ok(`config set-credentials ${stack} ${variables(account.admin, directory)}`)
   const asStranger = setup.replace(`set-credentials ${stack} `, 'set-credentials stranger ')
   await runProgram('sh', ['-c', asStranger], { env: { KUBECONFIG: kubeconfig } })
-  await kubectl.ok(`config set-cluster ${stack} ${place}`)
+  if (account.ministack !== undefined) {
+    const [, api = ''] = /https:\/\/([^.]+)\.execute-api\./.exec(setup) ?? []
+    const { endpoint, authorityFile } = account.ministack
+    const place = `--server=${endpoint}/_aws/execute-api/${api}/v1 --certificate-authority=${authorityFile}`
+    await kubectl.ok(`config set-cluster ${stack} ${place}`)
+  }
   await kubectl.ok(`config set-credentials stranger ${variables(account.stranger, directory)}`)
   return { stack, outputs, kubectl }
 }
 
-/** Tokens are kept in the directory of the run: those of an earlier one are of other keys. */
+/** In the emulator tokens are kept in the directory of the run: those of an earlier one are of other keys. */
 function variables(person: Person, home: string): string {
-  return Object.entries({ ...person, HOME: home })
+  const isOurs = person.AWS_ACCESS_KEY_ID === undefined
+  const all: Readonly<Record<string, string>> = isOurs ? {} : { ...person, HOME: home }
+  return Object.entries(all)
     .map(([name, value]) => `--exec-env=${name}=${value}`)
     .join(' ')
 }

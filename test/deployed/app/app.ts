@@ -6,7 +6,7 @@ const app = new App()
 const stack = new Stack(app, 'Own')
 const controlPlane = new ControlPlane(stack, 'ControlPlane', {
   reconcilers: String(app.node.tryGetContext('list')),
-  adminPrincipals: ['arn:aws:iam::123456789012:role/Admin'],
+  adminPrincipals: [String(app.node.tryGetContext('admin'))],
   removalPolicy: RemovalPolicy.DESTROY,
 })
 for (const { name } of controlPlane.reconcilers) new Controller(stack, name, { controlPlane, reconciler: name })

@@ -1,0 +1,48 @@
+import { aws, createPerson, runAws, type Account } from './account.ts'
+import { expect, until } from './steps.ts'
+
+/** What no emulator answers. The run prints these, and what of it they are about. */
+export const questions = [
+  'May another role wake a held message by its receipt handle? A change of an object that waits for a minute or less must be carried out at once: aws logs filter-log-events of the relay has no "end a hold".',
+  'How does Lambda poll a FIFO queue after a batch that failed in part? An object that fails must not hold up the others of its batch: look at the age of the oldest message.',
+  'Does API Gateway pass a stream on as it comes? kubectl get --watch must show an edit within a second, not when the watch ends.',
+] as const
+
+const strangerName = 'SetpointDeployedStranger'
+
+/** AWS itself, with the credentials of this process, and a role besides that may do nothing. */
+export async function openAws(region: string): Promise<Account> {
+  const nobody = { id: '', region, adminArn: '', admin: {}, stranger: {} }
+  const { Account: id, Arn } = (await aws(nobody, ['sts', 'get-caller-identity'])) as {
+    readonly Account: string
+    readonly Arn: string
+  }
+  const account = { ...nobody, id, adminArn: await principalOf(nobody, Arn) }
+  const nothing = { Effect: 'Deny', Action: '*', Resource: '*' }
+  return { ...account, stranger: await createPerson(account, strangerName, nothing) }
+}
+
+/** Of a session its role, with the path that its name leaves out. */
+async function principalOf(account: Account, arn: string): Promise<string> {
+  const [, name] = /:assumed-role\/([^/]+)\//.exec(arn) ?? []
+  if (name === undefined) return arn
+  const { Role } = (await aws(account, ['iam', 'get-role', `--role-name=${name}`])) as {
+    readonly Role: { readonly Arn: string }
+  }
+  return Role.Arn
+}
+
+/** Whatever became of the run: the stacks go with what they have, and so does the role. */
+export async function cleanUp(account: Account, stacks: readonly string[]): Promise<void> {
+  for (const stack of stacks) await runAws(account, ['cloudformation', 'delete-stack', `--stack-name=${stack}`])
+  for (const stack of stacks) {
+    const { code } = await runAws(account, ['cloudformation', 'wait', 'stack-delete-complete', `--stack-name=${stack}`])
+    expect(code === 0, `the stack ${stack} is left: aws cloudformation describe-stack-events --stack-name=${stack}`)
+  }
+  const role = `--role-name=${strangerName}`
+  await runAws(account, ['iam', 'delete-role-policy', role, '--policy-name=may'])
+  await until(
+    () => runAws(account, ['iam', 'delete-role', role]),
+    ({ code, stderr }) => code === 0 || stderr.includes('NoSuchEntity'),
+  )
+}
