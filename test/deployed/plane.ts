@@ -60,8 +60,8 @@ export async function statusOf(account: Account, stack: string): Promise<string>
 }
 
 /**
- * Runs the output `KubectlSetup` in a shell, as a person does. Then the addresses are the emulator's, if there is one, because that of
- * the output is AWS's, and the credentials stand in the kubeconfig, because two people use it.
+ * Runs the output `KubectlSetup` in a shell, as a person does. Then the addresses are the emulator's, if there is one,
+ * because that of the output is AWS's, and the credentials stand in the kubeconfig, because two people use it.
  */
 export async function connect(
   account: Account,
