@@ -103,6 +103,11 @@ const commands: Readonly<Record<string, Command>> = {
   },
 }
 
+/** Every command, as `--help` tells of it. */
+export function listCommands(): readonly (Pick<Command, 'usage' | 'summary'> & { readonly name: string })[] {
+  return Object.entries(commands).map(([name, { usage, summary }]) => ({ name, usage, summary }))
+}
+
 /** Runs the command that the words name. Ends the process with 1 after a mistake. */
 export async function callCommand(
   [name = '--help', ...args]: readonly string[],

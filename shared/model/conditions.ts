@@ -40,6 +40,7 @@ export function conditionsOf({ status }: Conditioned): readonly Condition[] {
   return Array.isArray(conditions) ? (conditions.filter(isObject) as unknown as Condition[]) : []
 }
 
+/** The condition of this type, whatever it says; undefined if the object has none. */
 export function conditionOf(object: Conditioned, type: string): Condition | undefined {
   return conditionsOf(object).find((condition) => condition.type === type)
 }
