@@ -140,8 +140,6 @@ async function commit(
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
-  const review = (object: ApiObject, old: ApiObject, as = kind): readonly string[] | Promise<readonly string[]> =>
-    reviewUpdate(as, { object, old }, plan, options)
   if (hooks !== undefined && concernsHooks(before.object, planned)) {
     const live = { found: found.object, before: before.object }
     const write = { next: planned, live, around, how: plan, clock: options.clock }
@@ -149,7 +147,8 @@ async function commit(
     const touched = findTouched(found.object, admitted.inStore)
     const told = [...warnings, ...admitted.warnings]
     if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: told }
-    const reviewed = await review(admitted.inStore, found.object, { ...kind, version: kind.storageVersion })
+    const states = { object: admitted.inStore, old: found.object }
+    const reviewed = (await reviewUpdate({ ...kind, version: kind.storageVersion }, states, plan, options)) ?? none
     const said = { before, warnings: [...told, ...reviewed], nowMs: around.nowMs }
     return writeState({ kind, found, is: admitted.inStore, touched }, said, plan, options)
   }
@@ -158,8 +157,8 @@ async function commit(
   const migrates = kind.conversion !== undefined && isOutdated(found.object)
   if (touched.length === 0 && !migrates) return { stored: before, outcome: 'unchanged', warnings }
   plan.permit?.(object, before.object)
-  const asksPolicies = plan.user !== undefined && options.policies !== undefined
-  const reviewed = asksPolicies ? await review(object, before.object) : none
+  const review = reviewUpdate(kind, { object, old: before.object }, plan, options)
+  const reviewed = review === undefined ? none : await review
   const was = kind.conversion === undefined ? before : found
   const is =
     kind.conversion === undefined
@@ -181,9 +180,9 @@ function reviewUpdate(
   states: { readonly object: ApiObject; readonly old: ApiObject },
   { user, dryRun, subresource }: ChangePlan,
   { policies }: ConditionalWritesOptions,
-): readonly string[] | Promise<readonly string[]> {
-  if (user === undefined || policies === undefined) return none
-  return policies.review({ kind, operation: 'UPDATE', ...states, subresource: subresource ?? '', user, dryRun }) ?? none
+): ReturnType<PolicyReview['review']> {
+  if (user === undefined) return undefined
+  return policies?.review({ kind, operation: 'UPDATE', ...states, subresource: subresource ?? '', user, dryRun })
 }
 
 type LiveOf = Live & { readonly kind: ServedKind }

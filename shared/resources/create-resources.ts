@@ -157,11 +157,12 @@ async function stateToCreate(
   if (hooks !== undefined) {
     const { inStore, warnings } = await admitByHooks({ ...kind, hooks }, { next: object, around, how, clock })
     const reviewed = await reviewCreation({ ...kind, version: kind.storageVersion }, inStore, { ...how, policies })
-    return { state: { object: inStore, engine: {} }, warnings: [...warnings, ...reviewed] }
+    return { state: { object: inStore, engine: {} }, warnings: [...warnings, ...(reviewed ?? [])] }
   }
   const state = firstState(kind, object, around)
   how.permit?.(state.object)
-  const warnings = await reviewCreation(kind, state.object, { ...how, policies })
+  const review = reviewCreation(kind, state.object, { ...how, policies })
+  const warnings = review === undefined ? [] : await review
   if (kind.conversion === undefined) return { state, warnings }
   return { state: { ...state, object: toStoredVersion(kind, state.object) }, warnings }
 }
@@ -170,9 +171,9 @@ function reviewCreation(
   kind: ServedKind,
   object: ApiObject,
   { user, dryRun = false, policies }: WriteOptions & { readonly policies: ResourcesOptions['policies'] | undefined },
-): readonly string[] | Promise<readonly string[]> {
-  if (user === undefined || policies === undefined) return []
-  return policies.review({ kind, operation: 'CREATE', object, subresource: '', user, dryRun }) ?? []
+): ReturnType<PolicyReview['review']> {
+  if (user === undefined) return undefined
+  return policies?.review({ kind, operation: 'CREATE', object, subresource: '', user, dryRun })
 }
 
 /** Within the quotas of its namespace. */
