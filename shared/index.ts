@@ -6,6 +6,7 @@ export type { Content, Converted, OlderVersion, OlderVersionOptions } from './re
 export { defineReconciler } from './reconciler/define-reconciler.ts'
 export type { AllEventsOptions, CleanupOptions, ReconcilerOptions } from './reconciler/define-reconciler.ts'
 export type { DeletionPolicy } from './reconciler/controller.ts'
+export type { Access, Grant } from './reconciler/rights.ts'
 export { mapped, owned, reference } from './reconciler/watches.ts'
 export type { MappedFrom, Owned, Reference, References, ReferenceTo, WatchOptions } from './reconciler/watches.ts'
 export {

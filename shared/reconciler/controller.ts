@@ -5,6 +5,7 @@ import type { Kind } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import type { ControllerLimit, ObjectLimit } from './rate-limit.ts'
+import type { Rights } from './rights.ts'
 
 /** A reconciler as the engine runs it: every default filled in, types of spec and status left behind. Frozen. */
 export interface Controller {
@@ -17,6 +18,8 @@ export interface Controller {
   readonly owns: readonly Watched[]
   readonly references: readonly ReferenceWatch[]
   readonly maps: readonly MappedWatch[]
+  /** What its runs may do by their context. Left out: everything. */
+  readonly rights?: Rights
   /** Held while `cleanup` has work to do; absent without `cleanup`. */
   readonly finalizer?: string
   /** What `cleanup` does unless the object says otherwise; absent without `cleanup`. */

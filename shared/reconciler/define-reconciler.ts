@@ -9,6 +9,7 @@ import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
+import { rightsOf, type Grant } from './rights.ts'
 import {
   toMappedWatch,
   toOwnedWatch,
@@ -28,6 +29,11 @@ export interface ReconcilerOptions<Read> {
   readonly owns?: readonly (Kind<unknown, unknown> | Owned)[]
   /** Kinds that objects refer to, or that map to objects: their changes wake those. */
   readonly watches?: readonly (ReferenceTo<Read> | MappedFrom)[]
+  /**
+   * What its runs may read and write beside their own kind, what it owns and what it watches (to read). A call outside of
+   * that fails, and its message says what is missing. Left out: runs may read and write everything.
+   */
+  readonly grants?: readonly Grant[]
   /** Every object runs at least this often, whatever happens; `false` or 0: never without a cause. Default 10 h. */
   readonly resync?: Duration | false
   /** Changes within this time of the first one cause one run, at its end. Default 0: at once. */
@@ -90,10 +96,12 @@ export function defineReconciler<Read, Body>(
     throw new DefinitionError(`${name}: a finalizer without cleanup would never be removed`)
   if (options.deletionPolicy !== undefined && cleanup === undefined)
     throw new DefinitionError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
+  const wakers = wakersOf(kind as Kind, options)
   return Object.freeze({
     name,
     kind: kind as Kind,
-    ...wakersOf(kind as Kind, options),
+    ...wakers,
+    ...(options.grants && { rights: rightsOf({ kind: kind as Kind, ...wakers }, options.grants) }),
     resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),

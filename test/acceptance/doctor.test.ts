@@ -85,6 +85,12 @@ describe('doctor', () => {
     await start(careful)
     expect((await answer('least privilege?'))[0]).toBe('unknown')
     await env.close()
+    await start(defineReconciler(Widget, { grants: [], reconcile: async () => done() }))
+    expect(await answer('least privilege?')).toEqual([
+      'ok',
+      'its runs may write test.setpoint.dev/Widget; check which accounts outside the process has',
+    ])
+    await env.close()
     await start(careless(() => done()))
     expect((await answer('finalizer?'))[0]).toBe('unknown')
     expect((await answer('owners?'))[0]).toBe('unknown')

@@ -27,6 +27,7 @@ const scheduledAnnotation = 'batch.setpoint.dev/cronjob-scheduled-timestamp'
  */
 export const cronJobReconciler: Controller = defineReconciler(CronJob, {
   owns: [Job],
+  grants: [],
 
   async reconcile(cron, ctx) {
     const schedule = readSchedule(cron.spec)

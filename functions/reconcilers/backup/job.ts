@@ -40,6 +40,8 @@ export interface JobOptions {
 export function jobReconciler(options: JobOptions): Controller {
   return defineReconciler(Job, {
     watches: [reference(PostgresDatabase, (job: JobObject) => job.spec.databases)],
+    // The login of the database.
+    grants: [{ kind: Secret, access: 'read' }],
     concurrency: 2,
     timeout: '14m',
 

@@ -31,6 +31,7 @@ export function policyReconciler(archive: Archive): Controller {
       // A dump that was made by hand counts, too.
       mapped(Job, (job) => ({ name: job.spec.folder })),
     ],
+    grants: [],
     resync: '1h',
 
     async reconcile(policy, ctx) {

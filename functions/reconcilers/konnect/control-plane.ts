@@ -48,6 +48,7 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf, syncPe
   }
 
   return defineExternal(KonnectControlPlane, {
+    grants: [],
     references: { AuthRef: requires(Secret, ({ spec }: ControlPlane) => spec.authRef) },
     connect: async ({ spec }, { refs, ctx }) =>
       createKonnectClient({ serverURL: spec.serverURL, secret: refs.AuthRef, ctx, fetch }),

@@ -39,6 +39,8 @@ interface WithControlPlane {
 export function coreEntity(konnect: Konnect, kind: { readonly kind: string }, plural: Plural) {
   return {
     connect: connectInside(konnect),
+    // The credentials of its control plane.
+    grants: [{ kind: Secret, access: 'read' }] as const,
     api: coreEntities(plural),
     place: konnect.placeOf,
     shown: showInside,

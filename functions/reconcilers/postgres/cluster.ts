@@ -24,6 +24,7 @@ type Cluster = ObjectOf<typeof PostgresCluster>
 export function clusterReconciler(provider: PostgresProvider): Controller {
   return defineReconciler(PostgresCluster, {
     owns: [Secret],
+    grants: [],
     resync: provider.resync,
     concurrency: 4,
     timeout: '2m',

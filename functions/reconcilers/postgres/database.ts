@@ -31,6 +31,7 @@ type Database = ObjectOf<typeof PostgresDatabase>
 export const databaseReconciler: Controller = defineReconciler(PostgresDatabase, {
   owns: [Secret],
   watches: [reference(PostgresCluster, (database: Database) => database.spec.clusterRef)],
+  grants: [],
   resync: '1m',
   concurrency: 4,
 

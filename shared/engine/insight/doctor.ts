@@ -3,6 +3,7 @@ import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import { metrics, type Labels, type Metric } from '../../model/metrics.ts'
 import type { MetricReader } from '../../ports/telemetry.ts'
 import type { Controller } from '../../reconciler/controller.ts'
+import type { Rights } from '../../reconciler/rights.ts'
 
 /**
  * The checklist before production, for each controller, from its definition and from what its runs have shown since
@@ -166,12 +167,19 @@ const checks: readonly Check[] = [
         : `every ${humanDuration(resyncMs)}; ${value(metrics.driftFound)} children corrected, ${repairs} lost wake-ups repaired`
     return { verdict: resyncMs === 0 || repairs > 0 ? 'look' : 'ok', question: 'drift?', answer }
   },
-  () => ({
-    verdict: 'unknown',
+  ({ rights }) => ({
+    verdict: rights === undefined ? 'unknown' : 'ok',
     question: 'least privilege?',
-    answer: 'reconcilers run with all rights of the process; check which secrets and accounts it has',
+    answer:
+      rights === undefined
+        ? 'its runs may read and write every object: give it `grants`; check which accounts outside the process has'
+        : `its runs may ${listRights(rights)}; check which accounts outside the process has`,
   }),
 ]
+
+function listRights(rights: Rights): string {
+  return [...rights].map(([kind, access]) => `${access} ${kind.replace(/^\//, '')}`).join(', ')
+}
 
 function runsOf(value: Reading): number {
   const results = ['success', 'error', 'requeue', 'requeue_after']

@@ -46,7 +46,7 @@ export class RunContext implements Context {
   constructor(run: ContextOptions) {
     const { controller, object, stored, engine, seen, time, memory } = run
     this.#run = run
-    this.#verbs = new RunVerbs({ manager: controller.name, object, engine, seen, time })
+    this.#verbs = new RunVerbs({ manager: controller.name, rights: controller.rights, object, engine, seen, time })
     this.deadlineMs = time.deadlineMs
     this.attempt = attemptsOf(stored.engine, object.metadata.generation)
     this.notes = new RunNotes(memory, time)

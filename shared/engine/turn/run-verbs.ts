@@ -6,6 +6,7 @@ import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Applied, At, Context, WriteOutcome } from '../../reconciler/context.ts'
 import type { Kind } from '../../reconciler/kind.ts'
+import { requireRight, type Access, type Rights } from '../../reconciler/rights.ts'
 import { keyIn } from '../../resources/conditional-writes.ts'
 import { refuseIncomplete } from '../../resources/damaged.ts'
 import type { Place, Resources, Written } from '../../resources/resources.ts'
@@ -19,6 +20,7 @@ import type { RunTime } from './run-times.ts'
 export interface VerbsOptions {
   /** The controller's name: who writes. */
   readonly manager: string
+  readonly rights: Rights | undefined
   /** The object that is reconciled. */
   readonly object: ApiObject
   readonly engine: Pick<EngineOptions, 'catalog' | 'index' | 'store'>
@@ -45,7 +47,7 @@ export class RunVerbs {
     at: string | At,
     { cached = false }: { readonly cached?: boolean } = {},
   ): Promise<Read | undefined> {
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'read')
     const place = this.#place(at)
     const key = keyIn(type, place)
     const text = keyText(key)
@@ -61,7 +63,7 @@ export class RunVerbs {
     const wanted = Object.entries(labels)
     const selector = (one: ApiObject): boolean =>
       wanted.every(([label, value]) => one.metadata.labels?.[label] === value)
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'read')
     const found = await this.#resources.list(type, {
       selector,
       ...(namespace === '' ? {} : { namespace }),
@@ -73,7 +75,7 @@ export class RunVerbs {
 
   async children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]> {
     const { object, engine } = this.#options
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'read')
     const found = await childrenOf(object, type, engine)
     return found.map((child) => this.#read(kind, type, child) as unknown as Read)
   }
@@ -83,7 +85,7 @@ export class RunVerbs {
     applied: Applied<Body>,
     { owned = true }: { readonly owned?: boolean } = {},
   ): Promise<Read> {
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'write')
     const { at, body, isChild } = this.#placeBody(type, applied, owned)
     const check = (live: ApiObject): void => refuseAnothersChild(live, this.#options.object)
     const patch = { type: 'apply', body, force: true } as const
@@ -96,7 +98,7 @@ export class RunVerbs {
     applied: Applied<Body>,
     { owned = true }: { readonly owned?: boolean } = {},
   ): Promise<Read> {
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'write')
     const { at, body } = this.#placeBody(type, applied, owned)
     return this.#noteWrite(type, await this.#resources.create(type, inNamespace(type, body, at), this.#write)) as Read
   }
@@ -107,14 +109,14 @@ export class RunVerbs {
     body: JsonObject,
     path: { readonly subresource?: 'status' } = {},
   ): Promise<Read> {
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'write')
     const place = this.#place(at)
     const patch = { type: 'merge', body: this.#copyBody(type, place, body) } as const
     return this.#noteWrite(type, await this.#resources.patch(type, place, patch, { ...this.#write, ...path })) as Read
   }
 
   async delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean> {
-    const type = await this.#requireServed(kind)
+    const type = await this.#requireServed(kind, 'write')
     const place = this.#place(at)
     const deleted = await absentIfNotFound(this.#resources.delete(type, place))
     if (deleted === undefined) return false
@@ -131,10 +133,11 @@ export class RunVerbs {
     return { manager: this.#options.manager, fieldValidation: 'Strict' }
   }
 
-  /** Every verb passes here: a run whose time is over has no say any more. */
-  async #requireServed(kind: Kind<unknown, unknown>): Promise<ServedKind> {
-    const { time, object, engine } = this.#options
+  /** Every verb passes here: a run whose time is over has no say any more, nor has one without the right. */
+  async #requireServed(kind: Kind<unknown, unknown>, access: Access): Promise<ServedKind> {
+    const { time, object, engine, manager, rights } = this.#options
     if (time.isOver) throw lateCallError(time.reason, object)
+    requireRight(rights, { reconciler: manager, kind, access })
     const found = await engine.catalog.byKind(kind.group, kind.kind)
     if (found?.version === kind.version) return found
     if (found !== undefined) return (await engine.catalog.inVersion(found, kind.version)) ?? found

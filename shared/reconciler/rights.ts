@@ -1,0 +1,52 @@
+import { OperatingError } from '../model/errors.ts'
+import type { Controller } from './controller.ts'
+import type { Kind } from './kind.ts'
+
+/** What a reconciler may do with the objects of a kind: `write` is to read, too. */
+export type Access = 'read' | 'write'
+
+/** A right beyond those that follow from what a reconciler owns and watches. */
+export interface Grant {
+  readonly kind: Kind<unknown, unknown>
+  readonly access: Access
+}
+
+/** By `group/Kind`. */
+export type Rights = ReadonlyMap<string, Access>
+
+/**
+ * All that a reconciler declares: it writes its own kind and what it owns, reads what it watches, and has its grants.
+ */
+export function rightsOf(
+  { kind, owns, references, maps }: Pick<Controller, 'kind' | 'owns' | 'references' | 'maps'>,
+  grants: readonly Grant[],
+): Rights {
+  const rights = new Map<string, Access>()
+  for (const watch of [...references, ...maps]) rights.set(nameOf(watch.kind), 'read')
+  for (const { kind: granted, access } of grants) {
+    if (access === 'write' || !rights.has(nameOf(granted))) rights.set(nameOf(granted), access)
+  }
+  for (const { kind: written } of [{ kind }, ...owns]) rights.set(nameOf(written), 'write')
+  return rights
+}
+
+/** Throws FORBIDDEN, which says what declaration is missing. Without rights everything is allowed. */
+export function requireRight(
+  rights: Rights | undefined,
+  { reconciler, kind, access }: Grant & { readonly reconciler: string },
+): void {
+  if (rights === undefined) return
+  const has = rights.get(nameOf(kind))
+  if (has === 'write' || has === access) return
+  const { kind: name, group } = kind
+  const elsewhere = access === 'write' ? `its owns` : `its owns or watches`
+  throw new OperatingError(
+    'FORBIDDEN',
+    `the reconciler ${reconciler} may not ${access} ${name} (${group || 'core'}): it has grants, and declares no such right; ` +
+      `add { kind: ${name}, access: '${access}' } to its grants, or ${name} to ${elsewhere}`,
+  )
+}
+
+function nameOf({ group, kind }: Kind<unknown, unknown>): string {
+  return `${group}/${kind}`
+}
