@@ -240,12 +240,19 @@ const refusals: readonly (readonly [apigateway.ResponseType, Refusal])[] = [
   [apigateway.ResponseType.INTEGRATION_TIMEOUT, { code: 504, reason: 'Timeout' }],
 ]
 
+/** Of these the API knows nothing. Behind a failure of its function a client has to look whether it was written. */
+const mayRepeat: readonly apigateway.ResponseType[] = [
+  apigateway.ResponseType.THROTTLED,
+  apigateway.ResponseType.QUOTA_EXCEEDED,
+  apigateway.ResponseType.AUTHORIZER_FAILURE,
+]
+
 function gatewayResponse(type: apigateway.ResponseType, { code, reason }: Refusal): apigateway.GatewayResponseOptions {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: '', reason, code }
   return {
     type,
     statusCode: String(code),
-    responseHeaders: code === 429 ? { 'Retry-After': "'1'" } : {},
+    responseHeaders: mayRepeat.includes(type) ? { 'Retry-After': "'1'" } : {},
     // API Gateway puts the message in with its quotation marks.
     templates: { 'application/json': JSON.stringify(status).replace('""', '$context.error.messageString') },
   }

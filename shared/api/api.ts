@@ -27,10 +27,11 @@ import {
 } from './failure.ts'
 import { createMeasure } from './measure.ts'
 import { createPathHandler } from './paths.ts'
-import { plainText, withWarnings } from './reply.ts'
+import { plainText, withHeader, withWarnings } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
 import { createReview } from './reviews/review.ts'
 import { isReview, reviewKinds } from './reviews/review-kinds.ts'
+import { withServerTiming } from './server-timing.ts'
 import { subresourcesOf } from './subresources.ts'
 import { createCreate } from './verbs/create.ts'
 import { createCreateToken } from './verbs/create-token.ts'
@@ -96,13 +97,14 @@ export function createApi(services: ApiServices): HttpHandler {
     }
   }
 
-  return withYamlAnswers(async (request) => {
+  const answerAll: HttpHandler = async (request) => {
     if (request.path === '/readyz') return told(request, () => answerReady(services))
     if (alive.includes(request.path)) return plainText(200, 'ok')
     if (trail === undefined) return told(request, () => answer(request))
     const { note, end } = trail.begin(request)
     return end(await told(request, () => answer(request, note)))
-  })
+  }
+  return withServerTiming(withYamlAnswers(answerAll), services.clock)
 }
 
 /** What is written is looked at, too. */
@@ -114,7 +116,7 @@ const alive: readonly string[] = ['/healthz', '/livez']
 /** Who restarts a process that is alive gains nothing; who sends it no writes while it takes none does. */
 async function answerReady({ isReady = async () => true }: ApiServices): Promise<HttpResponse> {
   if (await isReady()) return plainText(200, 'ok')
-  return plainText(503, 'not ready: writes are not taken')
+  return withHeader(plainText(503, 'not ready: writes are not taken'), 'retry-after', '1')
 }
 
 function createHandlers(services: ApiServices): (info: ResourceRequest, kind: ServedKind) => VerbHandler {

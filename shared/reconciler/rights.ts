@@ -1,5 +1,4 @@
 import { OperatingError } from '../model/errors.ts'
-import type { Controller } from './controller.ts'
 import type { Kind } from './kind.ts'
 
 /** What a reconciler may do with the objects of a kind: `write` is to read, too. */
@@ -11,16 +10,25 @@ export interface Grant {
   readonly access: Access
 }
 
+/** What a reconciler declares besides. */
+interface Declared {
+  readonly kind: Kind
+  readonly owns: readonly Named[]
+  readonly references: readonly Named[]
+  readonly maps: readonly Named[]
+}
+
+interface Named {
+  readonly kind: Kind
+}
+
 /** By `group/Kind`. */
 export type Rights = ReadonlyMap<string, Access>
 
 /**
  * All that a reconciler declares: it writes its own kind and what it owns, reads what it watches, and has its grants.
  */
-export function rightsOf(
-  { kind, owns, references, maps }: Pick<Controller, 'kind' | 'owns' | 'references' | 'maps'>,
-  grants: readonly Grant[],
-): Rights {
+export function rightsOf({ kind, owns, references, maps }: Declared, grants: readonly Grant[]): Rights {
   const rights = new Map<string, Access>()
   for (const watch of [...references, ...maps]) rights.set(nameOf(watch.kind), 'read')
   for (const { kind: granted, access } of grants) {

@@ -160,6 +160,12 @@ describe('the API', () => {
       const text = ResponseTemplates['application/json']?.replace('$context.error.messageString', '"why"') ?? ''
       expect(JSON.parse(text)).toMatchObject({ kind: 'Status', message: 'why', code: Number(StatusCode) })
     }
+    const retried = refusals.filter(({ Properties }) => JSON.stringify(Properties).includes('Retry-After'))
+    expect(retried.map(({ Properties }) => String(Properties['ResponseType'])).toSorted()).toEqual([
+      'AUTHORIZER_FAILURE',
+      'QUOTA_EXCEEDED',
+      'THROTTLED',
+    ])
     expect(refusals.map(({ Properties }) => Properties['ResponseType'])).toEqual(
       expect.arrayContaining(['UNAUTHORIZED', 'ACCESS_DENIED', 'THROTTLED', 'AUTHORIZER_FAILURE']),
     )

@@ -1,0 +1,17 @@
+import type { Clock } from '../ports/clock.ts'
+import type { HttpHandler } from '../ports/http-handler.ts'
+import { withHeader } from './reply.ts'
+
+/**
+ * Tells a client that sends the header `Server-Timing` how long its answer took here, in milliseconds: until the last
+ * byte is known, or of a stream the first. Who does not ask pays for one look at the head.
+ */
+export function withServerTiming(handler: HttpHandler, clock: Clock): HttpHandler {
+  const nowMs = (): number => clock.steadyMs?.() ?? clock.nowMs()
+  return async (request) => {
+    if (request.header('server-timing') === undefined) return handler(request)
+    const startMs = nowMs()
+    const response = await handler(request)
+    return withHeader(response, 'server-timing', `total;dur=${(nowMs() - startMs).toFixed(2)}`)
+  }
+}
