@@ -30,8 +30,8 @@ export interface ReconcilerOptions<Read> {
   /** Kinds that objects refer to, or that map to objects: their changes wake those. */
   readonly watches?: readonly (ReferenceTo<Read> | MappedFrom)[]
   /**
-   * What its runs may read and write beside their own kind, what it owns and what it watches (to read). A call outside of
-   * that fails, and its message says what is missing. Left out: runs may read and write everything.
+   * What its runs may read and write beside their own kind, what it owns and what it watches (to read). A call
+   * outside of that fails, and its message says what is missing. Left out: runs may read and write everything.
    */
   readonly grants?: readonly Grant[]
   /** Every object runs at least this often, whatever happens; `false` or 0: never without a cause. Default 10 h. */
