@@ -18,6 +18,8 @@ import { createTestTime, type TestTime } from './test-time.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export { checkConversions, type ConversionChecks } from './check-conversions.ts'
+export { startFarSide } from './far-side.ts'
+export type { FarAnswer, FarFaultOptions, FarFaults, FarRequest, FarSide } from './far-side.ts'
 
 export interface TestEnvOptions {
   readonly reconcilers?: readonly Controller[]

@@ -63,7 +63,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   'shared/testing': {
     mayImport: [...pureLayers, 'shared/adapters/local', 'shared/adapters/node', 'shared/runtime'],
-    packages: [],
+    packages: ['node:'],
   },
   'shared/index.ts': { mayImport: ['shared/model', 'shared/reconciler'], packages: [] },
   functions: {

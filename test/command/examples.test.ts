@@ -14,9 +14,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 /** Each example is run as it stands, and its manifest applied: every object of it is Ready then. */
 const main = join(root, 'functions/command/main.ts')
 const inProcess = { ...longOnly, timeout: 240_000 }
-const folders = globSync('examples/*/*.test.ts')
-  .map((file) => basename(dirname(file)))
-  .toSorted()
+const folders = [...new Set(globSync('examples/*/*.test.ts').map((file) => basename(dirname(file))))].toSorted()
 
 const manifestOf = (name: string): string => join('examples', name, 'example.yaml')
 
