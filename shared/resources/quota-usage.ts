@@ -111,7 +111,7 @@ export function withCounts(
     used.set(name, total + more)
     isOpen ||= more > 0
   }
-  const { wakeAtMs, ...engine } = newest.engine
+  const { wakeAtMs, hold: _, ...engine } = newest.engine
   const object = withStatus(newest.object, limits, used)
   const counted = {
     object: equal(object, newest.object) ? newest.object : object,

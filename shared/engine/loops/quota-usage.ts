@@ -2,7 +2,8 @@ import { keyOf } from '../../model/object-key.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { equal } from '../../model/json.ts'
-import { touches, wakesItself } from '../../model/stored-object.ts'
+import type { Hold } from '../../model/engine-state.ts'
+import { touches, wakesItself, type StoredObject } from '../../model/stored-object.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -36,7 +37,6 @@ export function quotaRoutes({ nowMs }: Pick<Clock, 'nowMs'>): readonly Route[] {
   const route = (isWoken: (change: Change) => boolean, waitMs: number): Route => ({
     name: quotaUsageName,
     debounceMs: waitMs,
-    isNeverHeld: true,
     targets: (change) => {
       const { type, stored } = change
       if (!isOf(stored.object, resourceQuotaKind) || type === 'removed' || !isWoken(change)) return []
@@ -66,17 +66,29 @@ export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOpt
       const count = await countObjects(store, kind, { namespace: turn.key.namespace, nowS })
       for (const name of limitNamesOf(kind)) counts.set(name, count)
     }
-    const isOpen = await onNewest(async () => {
+    const isNew = clock.nowMs() - (parseTimestamp(begun.object.metadata.creationTimestamp) ?? 0) < lagMs
+    const isHeld = await onNewest(async () => {
       const newest = await store.get(turn.key)
-      if (newest === undefined || newest.object.metadata.uid !== begun.object.metadata.uid) return false
-      const { next, isOpen: isLeft } = withCounts(newest, begun, { counts, nowS })
+      // Of other limits other objects are counted: the change of the limits has a wake-up of its own.
+      if (newest === undefined || !isSameSpec(newest, begun)) return false
+      const { next: counted, isOpen } = withCounts(newest, begun, { counts, nowS })
+      const holds = (isOpen || isNew) && !turn.isNearReceiveLimit
+      const next = holds ? withHold(counted, { handle: turn.handle, untilMs: clock.nowMs() + openMs }) : counted
       const isSame = next.object === newest.object && equal(next.engine, newest.engine)
       if (!isSame) await store.replace(next, next.object === newest.object ? ['engine'] : ['status', 'engine'])
-      return isLeft
+      return holds
     })
-    const isNew = clock.nowMs() - (parseTimestamp(begun.object.metadata.creationTimestamp) ?? 0) < lagMs
-    return (isOpen || isNew) && !turn.isNearReceiveLimit ? turn.hold(openMs) : turn.settle()
+    return isHeld ? turn.hold(openMs) : turn.settle()
   }
+}
+
+function isSameSpec({ object: { metadata } }: StoredObject, { object: before }: StoredObject): boolean {
+  return metadata.uid === before.metadata.uid && metadata.generation === before.metadata.generation
+}
+
+/** A change of the limits ends the hold. */
+function withHold(stored: StoredObject, hold: Hold): StoredObject {
+  return { ...stored, engine: { ...stored.engine, hold } }
 }
 
 const pageSize = 500

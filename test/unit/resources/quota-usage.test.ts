@@ -128,6 +128,11 @@ it('a count that is asked for while another goes on comes after it', () => {
   expect(withCounts(asked, asked, counted).next.engine).toEqual({})
 })
 
+it('a count ends the hold of the one before', () => {
+  const held = { ...quota({}), engine: { hold: { handle: 'h', untilMs: 9 } } }
+  expect(withCounts(held, held, { counts: new Map(), nowS: atS }).next.engine).toEqual({})
+})
+
 /** Requests over one quota, each step of each in any order, as processes that may end between any two steps. */
 type Step =
   | {
