@@ -7,12 +7,22 @@ import { startControlPlane } from '../support/control-plane-process.ts'
 import { optionsOf, refuse } from '../support/command-line.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Client } from './client.ts'
+import { crds } from './crds.ts'
 import { clientGo, controllerRuntime } from './go.ts'
 import { helm } from './helm.ts'
 import { kubectl } from './kubectl.ts'
 import { clientNode, kopf, pythonKubernetes } from './scripts.ts'
 
-const clients: readonly Client[] = [kubectl, clientGo, controllerRuntime, pythonKubernetes, kopf, clientNode, helm]
+const clients: readonly Client[] = [
+  kubectl,
+  clientGo,
+  controllerRuntime,
+  pythonKubernetes,
+  kopf,
+  clientNode,
+  helm,
+  crds,
+]
 
 type Result = 'passed' | 'failed' | 'left out'
 

@@ -58,11 +58,11 @@ export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOpt
     if (begun === undefined) return turn.settle()
     const nowS = Math.floor(clock.nowMs() / 1_000)
     const names = namesIn(begun.object)
-    const counted = (await catalog.listStored()).filter(
+    const kinds = (await catalog.listStored()).filter(
       (kind) => kind.namespaced && limitNamesOf(kind).some((name) => names.has(name)),
     )
     const counts = new Map<string, Count>()
-    for (const kind of counted) {
+    for (const kind of kinds) {
       const count = await countObjects(store, kind, { namespace: turn.key.namespace, nowS })
       for (const name of limitNamesOf(kind)) counts.set(name, count)
     }
