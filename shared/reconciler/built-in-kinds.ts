@@ -20,7 +20,7 @@ export interface ConfigMapObject extends BuiltInObject {
   readonly binaryData?: Readonly<Record<string, string>>
 }
 
-interface SecretBody {
+export interface SecretBody {
   readonly type?: string
   readonly data?: Readonly<Record<string, string>>
   readonly stringData?: Readonly<Record<string, string>>

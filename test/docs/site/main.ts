@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { siteFiles } from './site.ts'
 
-/** `npm run site`: the documents as a static site, in `dist/site`. */
-const directory = 'dist/site'
+/** `npm run site`: the documents as a static site, in `dist-site`. */
+const directory = 'dist-site'
 rmSync(directory, { recursive: true, force: true })
 const files = siteFiles()
 for (const { path, content } of files) {
