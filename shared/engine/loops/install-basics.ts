@@ -10,14 +10,15 @@ import { createAccount } from './namespaces.ts'
 /**
  * What is there from the first moment: the default namespace with its ServiceAccount, and the kinds of the shipped
  * reconcilers, as this version has them. Throws INVALID for a definition that is refused, such as one that moves a
- * kind to another scope, once the others are there.
+ * kind to another scope, once the others are there; with `onRefused` that is told instead.
  */
 export async function installBasics(options: {
   readonly resources: Resources
   readonly catalog: KindCatalog
   readonly controllers: readonly Controller[]
+  readonly onRefused?: (definition: CustomResourceDefinition, refusal: Error) => void
 }): Promise<void> {
-  const { resources, controllers } = options
+  const { resources, controllers, onRefused } = options
   await createIfAbsent(resources, 'default')
   await createAccount(resources, 'default')
   const definitions = kindsNamedBy(controllers).flatMap(({ definition }) => definition ?? [])
@@ -27,7 +28,8 @@ export async function installBasics(options: {
       await installDefinition(resources, definition)
     } catch (error) {
       if (!hasCode(error, 'INVALID')) throw error
-      refusal ??= error
+      if (onRefused === undefined) refusal ??= error
+      else onRefused(definition, error)
     }
   }
   if (refusal !== undefined) throw refusal

@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly history?: RunHistory
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: RetryBudget
+  /** Why the definition of a kind was refused, by `group/kind`: its objects stop, and those of other kinds go on. */
+  readonly refusals?: ReadonlyMap<string, string>
   /** Keeps the limits of controllers that many processes run. Left out where whoever takes the keys keeps them. */
   readonly reserve?: Reserve
   /** Counts the calls of accounts that many processes make. Left out where one process makes them all. */

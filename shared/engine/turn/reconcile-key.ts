@@ -76,7 +76,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const { controller, engine } = loop
   const kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
   const stored = await engine.store.get(turn.key)
-  const faults = stored && findSpecFaults(controller.kind, stored.object, kind)
+  const faults = stored && (findRefusal(loop) ?? findSpecFaults(controller.kind, stored.object, kind))
   const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })
   if (admission.kind === 'retry') return isOver(turn.hold(admission.afterMs))
   if (admission.kind === 'drop' || stored === undefined || kind === undefined) return isOver(turn.settle())
@@ -95,6 +95,11 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
     ? run(loop, runBasis, signal)
     : withRunSpan(engine.tracing, written, controller.name, () => run(loop, runBasis, signal)))
   return true
+}
+
+/** Why no object of the kind can be given to this reconciler: what is served is not its kind. */
+function findRefusal({ controller: { kind }, engine: { refusals } }: Loop): string | undefined {
+  return refusals === undefined || refusals.size === 0 ? undefined : refusals.get(`${kind.group}/${kind.kind}`)
 }
 
 /** The object as its run begins with it. Undefined if it changed just now. */

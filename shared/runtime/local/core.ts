@@ -94,8 +94,10 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const queues = createQueues({ clock, random, telemetry })
   const stop = new AbortController()
   const abandon = new AbortController()
+  const refusals = new Map<string, string>()
   const engine = {
     ...ports,
+    refusals,
     store,
     feed,
     resources,
@@ -114,7 +116,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   // Refuses controllers that cannot stand together, before anything is written or runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })
   await tellSchemaChanges({ store, controllers, logger })
-  await installBasics({ resources, catalog, controllers })
+  await installBasics({ resources, catalog, controllers, onRefused: refusalNote(refusals, logger) })
   const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
   return {
     api: createApi({
@@ -151,6 +153,17 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
 
 function recordersOf({ history, tracing }: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing'> {
   return { ...(history && { history }), ...(tracing && { tracing }) }
+}
+
+/** Keeps why a definition was refused, for the objects of its kind. */
+function refusalNote(
+  refusals: Map<string, string>,
+  logger: Logger,
+): NonNullable<Parameters<typeof installBasics>[0]['onRefused']> {
+  return ({ spec: { group, names } }, { message }) => {
+    refusals.set(`${group}/${names.kind}`, `its definition was refused: ${message}`)
+    logger.error('definition refused: objects of its kind stop', { kind: names.kind, group, error: message })
+  }
 }
 
 /** What is stored, as the API and the engine read and write it. */
