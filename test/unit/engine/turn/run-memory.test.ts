@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { createRunMemory } from '../../../../shared/engine/turn/run-memory.ts'
+import { OperatingError } from '../../../../shared/model/errors.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
+import { expectCode } from '../../../support/expect-code.ts'
+import { storedWidget, withMetadata } from '../../../support/stored-object.ts'
+
+const given = storedWidget('w', { resourceVersion: '1' })
+const overtaken = withMetadata(given, { resourceVersion: '2' })
+
+/** A store with one object that takes writes of its newest version only, and says what it was asked. */
+function storeWith(newest: StoredObject | undefined) {
+  const calls: string[] = []
+  const store = {
+    get: async () => {
+      calls.push('get')
+      return newest
+    },
+    replace: async (stored: StoredObject) => {
+      calls.push('replace')
+      if (stored.object.metadata.resourceVersion !== newest?.object.metadata.resourceVersion)
+        throw new OperatingError('VERSION_CONFLICT', 'another was ahead')
+      return stored
+    },
+  } as unknown as ObjectStore
+  return { calls, store }
+}
+
+const wake = { wakeAtMs: 5 }
+
+describe('what a run remembers', () => {
+  it('is written on the state that the run has, without a read', async () => {
+    const { calls, store } = storeWith(given)
+    const memory = createRunMemory(store, given)
+    await memory.remember((engine) => ({ ...engine, ...wake }))
+    expect(calls).toEqual(['replace'])
+    expect(memory.live().engine).toEqual(wake)
+  })
+
+  it('is written on the newest state where another write was ahead', async () => {
+    const { calls, store } = storeWith(overtaken)
+    const memory = createRunMemory(store, given)
+    await memory.remember((engine) => ({ ...engine, ...wake }))
+    expect(calls).toEqual(['replace', 'get', 'replace'])
+    expect(memory.live()).toEqual({ ...overtaken, engine: wake })
+  })
+
+  it('is not written again where it is known', async () => {
+    const { calls, store } = storeWith(given)
+    await createRunMemory(store, given).remember((engine) => ({ ...engine }))
+    expect(calls).toEqual([])
+  })
+
+  it.each([
+    ['gone', undefined],
+    ['another of its name', withMetadata(overtaken, { uid: 'other' })],
+  ])('is refused where the object is %s', async (_, newest) => {
+    const memory = createRunMemory(storeWith(newest).store, given)
+    await expectCode(
+      memory.remember((engine) => ({ ...engine, ...wake })),
+      'NOT_FOUND',
+    )
+  })
+})
