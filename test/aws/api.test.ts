@@ -28,7 +28,7 @@ function startApi(clock: Clock): typeof api {
   const { endpoint, transport } = services.dynamodb
   return apiFunction(
     {
-      environment: { SETPOINT_TABLE: services.table },
+      environment: { SETPOINT_TABLE: services.table, SETPOINT_QUEUES: '{}' },
       clock,
       random: systemRandom,
       write: () => {},
