@@ -249,7 +249,7 @@ describe('the tick', () => {
     // Nor does the queue take what the API sends itself.
     plane.weather = ({ name, operation }) => (name === 'api' && operation.includes('Send') ? 'throttle' : undefined)
     await launch(plane, 'w', { heading: 1 })
-    await pause(50)
+    await expect.poll(() => plane.lines.some((line) => line.includes('not woken ahead of the relay'))).toBe(true)
     isLost = false
     plane.weather = calm
     offsetMs = 4 * 60_000
@@ -259,7 +259,7 @@ describe('the tick', () => {
     offsetMs = 11 * 60_000
     await plane.tick()
     await arrives(plane, 'w', 1)
-    expect(plane.lines.some((line) => /"setpoint_repairs_total":1/.test(line))).toBe(true)
+    await expect.poll(() => plane.lines.some((line) => /"setpoint_repairs_total":1/.test(line))).toBe(true)
   })
 
   it('has each object run once in its period, late ticks and double ones included; such a run costs one read and no write', async () => {
