@@ -12,6 +12,10 @@ const subnetGroup = readContext('rdsSubnetGroup')
 const securityGroups = readContext('rdsSecurityGroups')?.split(',')
 const sharedConcurrency = readContext('sharedConcurrency')
 const relaysPerShard = readContext('relaysPerShard')
+const tableName = readContext('table')
+const streamArn = readContext('tableStream')
+if ((tableName === undefined) !== (streamArn === undefined))
+  throw new Error('a restored table needs both -c table=… and -c tableStream=…')
 const vpcId = readContext('vpc')
 const subnetIds = readContext('subnets')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
@@ -20,6 +24,7 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   disposable: readContext('disposable') === 'true',
   ...(sharedConcurrency !== undefined && { sharedConcurrency: Number(sharedConcurrency) }),
   ...(relaysPerShard !== undefined && { relaysPerShard: Number(relaysPerShard) }),
+  ...(tableName !== undefined && streamArn !== undefined && { restoredTable: { tableName, streamArn } }),
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: {
     ...(subnetGroup !== undefined && { subnetGroup }),

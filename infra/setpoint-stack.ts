@@ -6,6 +6,7 @@ import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane } from './constructs/control-plane.ts'
 import { Controller, type ControllerProps } from './constructs/controller.ts'
 import { DumpArchive } from './constructs/dump-archive.ts'
+import type { RestoredTable } from './constructs/object-table.ts'
 import type { TokenIssuer } from './constructs/principals.ts'
 import { allowRds } from './constructs/rds-access.ts'
 import { dashboardUrl } from './dashboards/dashboard.ts'
@@ -26,6 +27,8 @@ export interface SetpointStackProps extends StackProps {
   readonly sharedConcurrency?: number
   /** How many batches of each shard of the stream are relayed at once. Default: 1. */
   readonly relaysPerShard?: number
+  /** A table that was restored, in place of one of the stack. */
+  readonly restoredTable?: RestoredTable
 }
 
 export interface DatabasePlace {
@@ -51,6 +54,7 @@ export class SetpointStack extends Stack {
       issuers: props.issuers,
       ...(props.sharedConcurrency !== undefined && { sharedConcurrency: props.sharedConcurrency }),
       ...(props.relaysPerShard !== undefined && { relaysPerShard: props.relaysPerShard }),
+      ...(props.restoredTable !== undefined && { restoredTable: props.restoredTable }),
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     const dumps = new DumpArchive(this, 'Dumps')

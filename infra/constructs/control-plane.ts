@@ -1,6 +1,5 @@
 import { Annotations, Duration, Fn, Lazy, Stack } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as events from 'aws-cdk-lib/aws-events'
 import * as targets from 'aws-cdk-lib/aws-events-targets'
 import type * as iam from 'aws-cdk-lib/aws-iam'
@@ -16,7 +15,7 @@ import { overview, type ShownPlane } from '../dashboards/overview.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
-import { indexNames, objectTable, type ObjectTableOptions } from './object-table.ts'
+import { indexNames, objectTable, type ObjectTable, type ObjectTableOptions } from './object-table.ts'
 import {
   planeFunctions,
   systemTimeout,
@@ -104,7 +103,7 @@ interface AdoptedController extends Construct {
  */
 export class ControlPlane extends Construct {
   /** All objects. */
-  readonly table: dynamodb.Table
+  readonly table: ObjectTable
   readonly api: ControlApi
   /** Tells of objects that become Ready or fail, for rules of your own. */
   readonly eventBus: events.EventBus

@@ -1,7 +1,7 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as iam from 'aws-cdk-lib/aws-iam'
 import type { ControlFunction } from './control-function.ts'
-import { indexArns, type TableIndex } from './object-table.ts'
+import { indexArns, type ObjectTable, type TableIndex } from './object-table.ts'
 
 /** What a function does with the objects. */
 export interface ObjectAccess {
@@ -15,7 +15,7 @@ export type TableAction =
   'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
 
 /** Lets a function do that with a table, and use the key it is encrypted with, if that is a customer's. */
-export function allowObjects(worker: ControlFunction, table: dynamodb.Table, { actions, indexes }: ObjectAccess): void {
+export function allowObjects(worker: ControlFunction, table: ObjectTable, { actions, indexes }: ObjectAccess): void {
   worker.allow(
     actions.map((action) => `dynamodb:${action}`),
     [table.tableArn],

@@ -26,13 +26,28 @@ export interface ObjectTableOptions {
    * @default true
    */
   readonly pointInTimeRecovery?: boolean
+  /**
+   * A table that was restored, in place of one that the stack makes: `npm run restore-table` makes it ready and says
+   * these. The settings above are left to its owner, but for the key.
+   * @default - a table of the stack
+   */
+  readonly restoredTable?: RestoredTable
+}
+
+/** One of the stack, or one that was restored. */
+export type ObjectTable = Omit<dynamodb.ITable, 'tableStreamArn'> & { readonly tableStreamArn?: string | undefined }
+
+export interface RestoredTable {
+  readonly tableName: string
+  readonly streamArn: string
 }
 
 /**
  * Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works
  * with.
  */
-export function objectTable(scope: Construct, id: string, options: ObjectTableOptions): dynamodb.Table {
+export function objectTable(scope: Construct, id: string, options: ObjectTableOptions): ObjectTable {
+  if (options.restoredTable !== undefined) return restoredTable(scope, id, options.restoredTable, options)
   const {
     removalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     encryptionKey,
@@ -56,6 +71,20 @@ export function objectTable(scope: Construct, id: string, options: ObjectTableOp
   return table
 }
 
+function restoredTable(
+  scope: Construct,
+  id: string,
+  { tableName, streamArn }: RestoredTable,
+  { encryptionKey }: ObjectTableOptions,
+): ObjectTable {
+  return dynamodb.Table.fromTableAttributes(scope, `${id}Restored`, {
+    tableName,
+    tableStreamArn: streamArn,
+    globalIndexes: [...indexNames],
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  })
+}
+
 const text = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING })
 const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.NUMBER })
 
@@ -77,6 +106,6 @@ export type TableIndex = keyof typeof indexes
 export const indexNames = Object.keys(indexes) as readonly TableIndex[]
 
 /** The ARNs of a table's indexes, for a policy without a star. */
-export function indexArns(table: dynamodb.Table, names: readonly TableIndex[]): readonly string[] {
+export function indexArns(table: ObjectTable, names: readonly TableIndex[]): readonly string[] {
   return names.map((name) => `${table.tableArn}/index/${name}`)
 }

@@ -1,13 +1,13 @@
 import { Duration } from 'aws-cdk-lib'
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
 import type { ControlFunction } from './control-function.ts'
+import type { ObjectTable } from './object-table.ts'
 
 export interface RelayProps {
-  readonly table: dynamodb.Table
+  readonly table: ObjectTable
   readonly worker: ControlFunction
   /** Invocations for each shard at once, 1 to 10. */
   readonly perShard: number

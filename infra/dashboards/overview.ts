@@ -1,8 +1,8 @@
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type * as lambda from 'aws-cdk-lib/aws-lambda'
 import type * as sqs from 'aws-cdk-lib/aws-sqs'
+import type { ObjectTable } from '../constructs/object-table.ts'
 import { graph, type Rows, textWidget } from './dashboard.ts'
 import { type ControlMetrics, oneMinute, reconcileResults } from './metrics.ts'
 
@@ -10,7 +10,7 @@ import { type ControlMetrics, oneMinute, reconcileResults } from './metrics.ts'
 export interface ShownPlane {
   readonly metrics: ControlMetrics
   readonly restApi: apigateway.RestApi
-  readonly table: dynamodb.Table
+  readonly table: ObjectTable
   /** The names of the table's indexes. */
   readonly indexes: readonly string[]
   readonly relay: lambda.Function

@@ -85,8 +85,8 @@ async function references({ request, settle }: Stage): Promise<void> {
 /** The tick notes what objects refer to for a loop that it has not seen before, ahead of the relay. */
 async function aLateWatch({ functions, request, settle, forgetTicks }: Stage): Promise<void> {
   await forgetTicks()
-  await request('POST', `${objects}/shelves`, shelf('unseen', { books: 1, labels: 'labels' }))
   await functions.resync.invoke(tick())
+  await request('POST', `${objects}/shelves`, shelf('unseen', { books: 1, labels: 'labels' }))
   await functions.resync.invoke(tick())
   await settle()
 }

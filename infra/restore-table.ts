@@ -1,0 +1,96 @@
+/**
+ * `npm run restore-table -- --stack Setpoint-dev --at 2026-11-23T04:00:00Z`: restores the objects of a control plane to
+ * a second of the last 35 days, into a new table beside the old one, and prints the deployment that switches to it.
+ * Needs the AWS command line and its credentials. It can be repeated: what is there is not made again.
+ */
+import { spawnSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+
+type AnswerAws = (args: readonly string[]) => unknown
+
+export interface Restore {
+  readonly stack: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly aws: AnswerAws
+  readonly say: (line: string) => void
+  /** Between two looks at the new table. */
+  readonly pause: () => Promise<unknown>
+}
+
+interface Described {
+  readonly Table: {
+    readonly TableStatus: string
+    readonly LatestStreamArn?: string
+    readonly StreamSpecification?: { readonly StreamEnabled: boolean }
+  }
+}
+
+/** What is to be deployed then. */
+export async function restoreTable({ stack, at, aws, say, pause }: Restore): Promise<string> {
+  const source = tableOf(aws, stack)
+  // One name for one restore, so that a repeated command goes on where it was.
+  const target = `${source.slice(0, 200)}-${at.replaceAll(/[^0-9TZ]/g, '')}`
+  const name = `--table-name=${target}`
+  if (findTable(aws, target) === undefined) {
+    say(`${source} as of ${at} becomes ${target}`)
+    const tables = [`--source-table-name=${source}`, `--target-table-name=${target}`]
+    aws(['dynamodb', 'restore-table-to-point-in-time', ...tables, `--restore-date-time=${at}`])
+  }
+  while (findTable(aws, target)?.Table.TableStatus !== 'ACTIVE') {
+    say('DynamoDB restores it, which takes from minutes to hours')
+    await pause()
+  }
+  // A restored table has none of these.
+  if (findTable(aws, target)?.Table.StreamSpecification?.StreamEnabled !== true)
+    aws([
+      'dynamodb',
+      'update-table',
+      name,
+      '--stream-specification=StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES',
+    ])
+  const lives = aws(['dynamodb', 'describe-time-to-live', name]) as LivesShorter
+  if (!/^ENABL/.test(lives.TimeToLiveDescription?.TimeToLiveStatus ?? ''))
+    aws(['dynamodb', 'update-time-to-live', name, '--time-to-live-specification=Enabled=true,AttributeName=expires'])
+  const recovery = '--point-in-time-recovery-specification=PointInTimeRecoveryEnabled=true'
+  aws(['dynamodb', 'update-continuous-backups', name, recovery])
+  const stream = findTable(aws, target)?.Table.LatestStreamArn ?? ''
+  if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
+  return `npx cdk deploy -c table=${target} -c tableStream=${stream}`
+}
+
+interface LivesShorter {
+  readonly TimeToLiveDescription?: { readonly TimeToLiveStatus?: string }
+}
+
+function tableOf(aws: AnswerAws, stack: string): string {
+  const query = "--query=Stacks[0].Outputs[?OutputKey=='Table'].OutputValue"
+  const [table] = aws(['cloudformation', 'describe-stacks', `--stack-name=${stack}`, query]) as readonly string[]
+  if (table === undefined) throw new Error(`the stack ${stack} has no output Table`)
+  return table
+}
+
+function findTable(aws: AnswerAws, name: string): Described | undefined {
+  const { TableNames } = aws(['dynamodb', 'list-tables']) as { readonly TableNames: readonly string[] }
+  return TableNames.includes(name)
+    ? (aws(['dynamodb', 'describe-table', `--table-name=${name}`]) as Described)
+    : undefined
+}
+
+function askAws(args: readonly string[]): unknown {
+  const { status, stdout, stderr, error } = spawnSync('aws', [...args, '--output=json'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`aws ${args.slice(0, 2).join(' ')}: ${error?.message ?? stderr.trim()}`)
+  return stdout.trim() === '' ? {} : JSON.parse(stdout)
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { stack: { type: 'string' }, at: { type: 'string' } } })
+  const { stack = '', at = '' } = values
+  if (stack === '' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at)) {
+    console.error('npm run restore-table -- --stack Setpoint-dev --at 2026-11-23T04:00:00Z')
+    process.exit(2)
+  }
+  const command = await restoreTable({ stack, at, aws: askAws, say: console.log, pause: () => sleep(20_000) })
+  console.log(`The table is ready. Switch to it:\n\n  ${command} (with the other -c of this stack)\n`)
+}
