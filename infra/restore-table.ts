@@ -51,7 +51,7 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
       '--stream-specification=StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES',
     ])
   const lives = aws(['dynamodb', 'describe-time-to-live', name]) as LivesShorter
-  if (!/^ENABL/.test(lives.TimeToLiveDescription?.TimeToLiveStatus ?? ''))
+  if (!(lives.TimeToLiveDescription?.TimeToLiveStatus ?? '').startsWith('ENABL'))
     aws(['dynamodb', 'update-time-to-live', name, '--time-to-live-specification=Enabled=true,AttributeName=expires'])
   const recovery = '--point-in-time-recovery-specification=PointInTimeRecoveryEnabled=true'
   aws(['dynamodb', 'update-continuous-backups', name, recovery])

@@ -1,4 +1,3 @@
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import * as iam from 'aws-cdk-lib/aws-iam'
 import type { ControlFunction } from './control-function.ts'
 import { indexArns, type ObjectTable, type TableIndex } from './object-table.ts'
