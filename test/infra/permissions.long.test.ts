@@ -49,7 +49,7 @@ describe('what a function may do is what it does', () => {
   })
 
   it('api', () => {
-    // It wakes objects that refer to no others; those of this day all might (test/aws/frugal.long.test.ts sees it do so).
+    // It wakes objects that refer to no others; those of this day all might. test/aws/frugal sees it do so.
     const everyQueue = ['system', 'shelf', 'lamp'].map((queue) => `sqs:SendMessage ${queue}`)
     expect(permissionsOf(all, 'api')).toEqual(sorted(...asked('api'), ...everyQueue, ...both))
   })
