@@ -11,7 +11,7 @@ import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
 import { asServed } from './as-served.ts'
 import { isOutdated } from './converted-reads.ts'
-import { admitByHooks, admitDeletion, concernsHooks } from './hooked-writes.ts'
+import { admitByHooks, admitDeletion, concernsHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
@@ -132,84 +132,80 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
 
 /** Writes what was planned for an object, if anything changes. */
 async function commit(
-  { kind, found, before }: LiveOf,
-  { warnings, object: planned }: Planned,
+  live: LiveOf,
+  planned: Planned,
   plan: ChangePlan,
   options: ConditionalWritesOptions,
 ): Promise<Written> {
+  const { kind, before } = live
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
-  if (hooks !== undefined && concernsHooks(before.object, planned)) {
-    const live = { found: found.object, before: before.object }
-    const write = { next: planned, live, around, how: plan, clock: options.clock }
-    const admitted = await admitByHooks({ ...kind, hooks }, write)
-    const touched = findTouched(found.object, admitted.inStore)
-    const told = [...warnings, ...admitted.warnings]
-    if (touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: told }
-    const states = { object: admitted.inStore, old: found.object }
-    const reviewed = (await reviewUpdate({ ...kind, version: kind.storageVersion }, states, plan, options)) ?? none
-    const said = { before, warnings: [...told, ...reviewed], nowMs: around.nowMs }
-    return writeState({ kind, found, is: admitted.inStore, touched }, said, plan, options)
-  }
-  const object = completeState(kind, before.object, planned, around)
-  const touched = findTouched(before.object, object)
-  const migrates = kind.conversion !== undefined && isOutdated(found.object)
-  if (touched.length === 0 && !migrates) return { stored: before, outcome: 'unchanged', warnings }
-  plan.permit?.(object, before.object)
-  const review = reviewUpdate(kind, { object, old: before.object }, plan, options)
-  const reviewed = review === undefined ? none : await review
-  const was = kind.conversion === undefined ? before : found
-  const is =
-    kind.conversion === undefined
-      ? object
-      : toStoredVersion(kind, object, { found: found.object, before: before.object })
-  const parts: Touched = touched.length === 0 ? ['fields'] : touched
-  return writeState(
-    { kind, found: was, is, touched: parts },
-    { before, warnings: reviewed.length === 0 ? warnings : [...warnings, ...reviewed], nowMs: around.nowMs },
-    plan,
-    options,
-  )
+  const admitted =
+    hooks !== undefined && concernsHooks(before.object, planned.object)
+      ? await admitHooked({ ...kind, hooks }, live, planned, { around, how: plan, clock: options.clock })
+      : admit(live, planned, around)
+  if (admitted.touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: admitted.warnings }
+  plan.permit?.(admitted.seen.object, admitted.seen.old)
+  const { policies } = options
+  const { user, dryRun, manager, subresource = '' } = plan
+  const asks = policies !== undefined && user !== undefined
+  const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, dryRun })
+  const reviewed = review ? await review : none
+  const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
+  const { was, is, touched } = admitted
+  const next = withAcceptedChange(kind, was, { ...was, object: is }, { manager, nowMs: around.nowMs })
+  if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
+  const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched))
+  return { stored, outcome: 'updated', warnings, before }
 }
 
 const none: readonly string[] = []
 
-function reviewUpdate(
-  kind: ServedKind,
-  states: { readonly object: ApiObject; readonly old: ApiObject },
-  { user, dryRun, subresource }: ChangePlan,
-  { policies }: ConditionalWritesOptions,
-): ReturnType<PolicyReview['review']> {
-  if (user === undefined) return undefined
-  return policies?.review({ kind, operation: 'UPDATE', ...states, subresource: subresource ?? '', user, dryRun })
-}
-
 type LiveOf = Live & { readonly kind: ServedKind }
 
-interface NextState {
-  readonly kind: ServedKind
-  readonly found: StoredObject
+/** What a write comes to, once defaults, schema and hooks have had their say. */
+interface Admitted extends Pick<Written, 'warnings'> {
+  readonly was: StoredObject
+  /** As it is going to be stored. */
   readonly is: ApiObject
+  /** Nothing: there is nothing to write. */
   readonly touched: Touched
+  /** The change in one version of the kind, as permissions and policies see it. */
+  readonly seen: { readonly kind: ServedKind; readonly object: ApiObject; readonly old: ApiObject }
 }
 
-interface Said extends Pick<Written, 'warnings'> {
-  readonly before: StoredObject
-  readonly nowMs: number
+function admit(
+  { kind, found, before }: LiveOf,
+  { object: planned, warnings }: Planned,
+  around: Surroundings,
+): Admitted {
+  const object = completeState(kind, before.object, planned, around)
+  const touched = findTouched(before.object, object)
+  const seen = { kind, object, old: before.object }
+  if (kind.conversion === undefined) return { was: before, is: object, touched, seen, warnings }
+  // A write that changes nothing stores the object in the present version of its kind.
+  if (touched.length === 0 && !isOutdated(found.object)) return { was: found, is: object, touched, seen, warnings }
+  const is = toStoredVersion(kind, object, { found: found.object, before: before.object })
+  return { was: found, is, touched: touched.length === 0 ? ['fields'] : touched, seen, warnings }
 }
 
-/** One conditional write of the state that is to be, unless it is only tried. */
-async function writeState(
-  { kind, found, is, touched }: NextState,
-  { before, warnings, nowMs }: Said,
-  { dryRun, manager }: ChangePlan,
-  { store }: ConditionalWritesOptions,
-): Promise<Written> {
-  const next = withAcceptedChange(kind, found, { ...found, object: is }, { manager, nowMs })
-  if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
-  const stored = await (isReleased(is) ? store.remove(next) : store.replace(next, touched))
-  return { stored, outcome: 'updated', warnings, before }
+async function admitHooked(
+  kind: HookedKind,
+  { found, before }: Live,
+  { object: next, warnings }: Planned,
+  asked: Pick<HookedWrite, 'around' | 'how' | 'clock'>,
+): Promise<Admitted> {
+  const live = { found: found.object, before: before.object }
+  const admitted = await admitByHooks(kind, { ...asked, next, live })
+  const is = admitted.inStore
+  return {
+    was: found,
+    is,
+    touched: findTouched(found.object, is),
+    seen: { kind: { ...kind, version: kind.storageVersion }, object: is, old: found.object },
+    warnings: [...warnings, ...admitted.warnings],
+  }
 }
 
 /** What was not written has no version. */

@@ -329,9 +329,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a write whose fate is unknown is acknowledged',
     file: 'shared/resources/conditional-writes.ts',
-    find: 'const stored = await (isReleased(is) ? store.remove(next) : store.replace(next, touched))',
+    find: 'const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched))',
     replace:
-      "const stored = await (isReleased(is) ? store.remove(next) : store.replace(next, touched)).catch((error: unknown) => {\n      if (hasCode(error, 'WRITE_UNKNOWN')) return next\n      throw error\n    })",
+      "const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched)).catch((error: unknown) => {\n      if (hasCode(error, 'WRITE_UNKNOWN')) return next\n      throw error\n    })",
   },
   {
     bug: 'an object goes whoever holds it',
