@@ -54,7 +54,7 @@ describe('npm run acceptance', () => {
     expect([nothing.code, nothing.stdout.includes('failed: no test was found')]).toEqual([1, true])
   })
 
-  it('on a dead engine ends with 1 where the tests of a number pass all the same', async () => {
+  it('on a dead engine ends with 1 where the tests of a number pass all the same', longOnly, async () => {
     const { code, stdout } = await table('--dead-engine', ...include('nothing-else'))
     expect(stdout).toContain('K1 passes on a dead engine: test/acceptance-table/planted/all-numbers.planted.ts > K1 ')
     expect(stdout).toContain('D19  needs no engine: ')

@@ -64,7 +64,7 @@ describe('the resync', () => {
     for (const count of perTenMinutes) expect(Math.abs(count - 200)).toBeLessThan(60)
   })
 
-  it('is caught up with after a downtime', async () => {
+  it('is caught up with after a downtime', longOnly, async () => {
     await start({ resync: '10m' })
     await create()
     await env.advance('2m')

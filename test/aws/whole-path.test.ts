@@ -5,7 +5,7 @@ import { calm, currentLife, stormy, type Call, type Fault } from '../support/lam
 import { again, defineReconciler } from '../../shared/index.ts'
 import { headings, launch, newShipLog, Ship, shipReconciler, ships, steer } from './fleet.ts'
 import { startServices, startWholePath, type WholePath, type WholePathOptions } from './whole-path.ts'
-import { isLong, longOnly, pick } from '../support/strength.ts'
+import { longOnly } from '../support/strength.ts'
 import { underLoad, visibilityUnderLoad } from '../support/under-load.ts'
 
 /**
@@ -128,56 +128,61 @@ describe('a change goes from the API to its status', () => {
   })
 })
 
-it('a wait that follows on a wait goes on for ever, though a queue gives up what comes back too often', async () => {
-  const atMs: number[] = []
-  const polling = defineReconciler(Ship, {
-    reconcile: async () => {
-      atMs.push(Date.now())
-      return again('200ms')
-    },
-  })
-  const plane = await start({ controllers: [polling], maxReceiveCount: 10 })
-  await launch(plane, 'w', { heading: 1 })
-  await expect.poll(() => atMs.length).toBeGreaterThan(9)
-  const gaps = atMs.slice(1).map((ms, i) => ms - (atMs[i] ?? 0))
-  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(190)
-  expect(Math.max(...gaps)).toBeLessThan(underLoad(2_000))
-  expect(await plane.deadLetters()).toBe(0)
-})
+it(
+  'a wait that follows on a wait goes on for ever, though a queue gives up what comes back too often',
+  longOnly,
+  async () => {
+    const atMs: number[] = []
+    const polling = defineReconciler(Ship, {
+      reconcile: async () => {
+        atMs.push(Date.now())
+        return again('200ms')
+      },
+    })
+    const plane = await start({ controllers: [polling], maxReceiveCount: 10 })
+    await launch(plane, 'w', { heading: 1 })
+    await expect.poll(() => atMs.length).toBeGreaterThan(9)
+    const gaps = atMs.slice(1).map((ms, i) => ms - (atMs[i] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(190)
+    expect(Math.max(...gaps)).toBeLessThan(underLoad(2_000))
+    expect(await plane.deadLetters()).toBe(0)
+  },
+)
 
-describe('a function that dies', () => {
+describe('a function that dies', longOnly, () => {
   const faults = ['crashBefore', 'crashAfter', 'lost'] as const
 
-  it.each(
-    pick([
-      { name: 'reconcile', anchored: true },
-      { name: 'reconcile', anchored: false },
-      { name: 'relay', anchored: true },
-      { name: 'api', anchored: false },
-    ]),
-  )('between any two requests of $name loses nothing (objects that wait: $anchored)', async ({ name, anchored }) => {
-    const log = newShipLog()
-    const plane = await start({ visibilitySeconds: visibilityUnderLoad() }, log)
-    let places = 0
-    for (const fault of faults) {
-      for (let n = 1; n <= 12; n += isLong ? 1 : 4) {
-        const ship = `${fault.toLowerCase()}-${n}`
-        await launch(plane, ship, { heading: 0, anchored })
-        await arrives(plane, ship, 0)
-        const { weather, met } = at(name, n, fault)
-        plane.weather = weather
-        await steer(plane, ship, n)
-        await arrives(plane, ship, n)
-        plane.weather = calm
-        if (!met()) break
-        places++
+  it.each([
+    { name: 'reconcile', anchored: true },
+    { name: 'reconcile', anchored: false },
+    { name: 'relay', anchored: true },
+    { name: 'api', anchored: false },
+  ] as const)(
+    'between any two requests of $name loses nothing (objects that wait: $anchored)',
+    async ({ name, anchored }) => {
+      const log = newShipLog()
+      const plane = await start({ visibilitySeconds: visibilityUnderLoad() }, log)
+      let places = 0
+      for (const fault of faults) {
+        for (let n = 1; n <= 12; n++) {
+          const ship = `${fault.toLowerCase()}-${n}`
+          await launch(plane, ship, { heading: 0, anchored })
+          await arrives(plane, ship, 0)
+          const { weather, met } = at(name, n, fault)
+          plane.weather = weather
+          await steer(plane, ship, n)
+          await arrives(plane, ship, n)
+          plane.weather = calm
+          if (!met()) break
+          places++
+        }
       }
-    }
-    expect(places).toBeGreaterThanOrEqual(isLong ? faults.length + 1 : faults.length)
-    expect(log.overlaps).toBe(0)
-  })
+      expect(places).toBeGreaterThanOrEqual(faults.length + 1)
+      expect(log.overlaps).toBe(0)
+    },
+  )
 
-  it('because it was out of time loses nothing, wherever it stood', longOnly, async () => {
+  it('because it was out of time loses nothing, wherever it stood', async () => {
     const late = async (n: number): Promise<void> => {
       const log = newShipLog()
       // Of the function's time five seconds are kept back; what is left is enough for a run that does not hang.
@@ -191,51 +196,43 @@ describe('a function that dies', () => {
     await Promise.all([1, 2, 3].map(late))
   })
 
-  it(
-    'with a reconcile that ignores its end: the run comes again when the process is over, and not before',
-    longOnly,
-    async () => {
-      const log = newShipLog()
-      const seconds = visibilityUnderLoad()
-      const runMs = (): number => (log.runs === 1 ? 4_000 * seconds : 0)
-      const controllers = [shipReconciler(log, { runMs })]
-      const plane = await start({ controllers, timeoutMs: 5_000 + 2_000 * seconds, visibilitySeconds: 6 + 2 * seconds })
-      await launch(plane, 'w', { heading: 1 })
-      await arrives(plane, 'w', 1)
-      expect(log.overlaps).toBe(0)
-      expect(log.runs).toBe(2)
-    },
-  )
+  it('with a reconcile that ignores its end: the run comes again when the process is over, and not before', async () => {
+    const log = newShipLog()
+    const seconds = visibilityUnderLoad()
+    const runMs = (): number => (log.runs === 1 ? 4_000 * seconds : 0)
+    const controllers = [shipReconciler(log, { runMs })]
+    const plane = await start({ controllers, timeoutMs: 5_000 + 2_000 * seconds, visibilitySeconds: 6 + 2 * seconds })
+    await launch(plane, 'w', { heading: 1 })
+    await arrives(plane, 'w', 1)
+    expect(log.overlaps).toBe(0)
+    expect(log.runs).toBe(2)
+  })
 
-  it(
-    'with every run of an object ends in the dead-letter queue: the object says so, and others go on',
-    longOnly,
-    async () => {
-      const log = newShipLog()
-      const first = (name: string): void => (name === 'wreck' ? currentLife()?.kill() : undefined)
-      const plane = await start({
-        controllers: [shipReconciler(log, { first })],
-        visibilitySeconds: visibilityUnderLoad(),
-        maxReceiveCount: 3,
-        queue: { batchSize: 1 },
-      })
-      await launch(plane, 'wreck', { heading: 1 })
-      await launch(plane, 'w', { heading: 1 })
-      await arrives(plane, 'w', 1)
-      const wreck = async (): Promise<unknown> => (await plane.request(`GET ${ships}/wreck`)).body.status
-      await expect.poll(wreck, { interval: 100 }).toMatchObject({
-        conditions: [
-          { type: 'Ready', status: 'False', reason: 'RunNotEnded' },
-          { type: 'Stalled', status: 'True', reason: 'RunNotEnded' },
-        ],
-        reconcile: { waiting: 'Backoff', attempt: 1 },
-      })
-      // The message goes after the write that it leads to.
-      await expect.poll(plane.deadLetters, { interval: 100 }).toBe(0)
-      const events = await plane.request('GET /api/v1/namespaces/default/events')
-      expect(events.body.items).toMatchObject([{ reason: 'RunNotEnded', involvedObject: { name: 'wreck' } }])
-    },
-  )
+  it('with every run of an object ends in the dead-letter queue: the object says so, and others go on', async () => {
+    const log = newShipLog()
+    const first = (name: string): void => (name === 'wreck' ? currentLife()?.kill() : undefined)
+    const plane = await start({
+      controllers: [shipReconciler(log, { first })],
+      visibilitySeconds: visibilityUnderLoad(),
+      maxReceiveCount: 3,
+      queue: { batchSize: 1 },
+    })
+    await launch(plane, 'wreck', { heading: 1 })
+    await launch(plane, 'w', { heading: 1 })
+    await arrives(plane, 'w', 1)
+    const wreck = async (): Promise<unknown> => (await plane.request(`GET ${ships}/wreck`)).body.status
+    await expect.poll(wreck, { interval: 100 }).toMatchObject({
+      conditions: [
+        { type: 'Ready', status: 'False', reason: 'RunNotEnded' },
+        { type: 'Stalled', status: 'True', reason: 'RunNotEnded' },
+      ],
+      reconcile: { waiting: 'Backoff', attempt: 1 },
+    })
+    // The message goes after the write that it leads to.
+    await expect.poll(plane.deadLetters, { interval: 100 }).toBe(0)
+    const events = await plane.request('GET /api/v1/namespaces/default/events')
+    expect(events.body.items).toMatchObject([{ reason: 'RunNotEnded', involvedObject: { name: 'wreck' } }])
+  })
 })
 
 describe('the tick', () => {

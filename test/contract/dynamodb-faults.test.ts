@@ -24,7 +24,7 @@ import {
 import { expectCode } from '../support/expect-code.ts'
 import { faultyTransport, type Fault, type Faults } from '../support/faulty-transport.ts'
 import { storedWidget, versionOf, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
-import { isLong } from '../support/strength.ts'
+import { isLong, pick } from '../support/strength.ts'
 
 /** Time passes only while somebody sleeps. */
 interface HastyClock extends Clock {
@@ -139,7 +139,7 @@ async function prepared(): Promise<StoredObject> {
   return live
 }
 
-describe.each(acts)('$name', ({ act, isWrite }) => {
+describe.each(pick(acts))('$name', ({ act, isWrite }) => {
   it('succeeds though each of its requests is throttled, and has no connection, before it is taken', async () => {
     const live = await prepared()
     const expected = await act(options(none), live).catch((error: unknown) => error)

@@ -25,6 +25,12 @@ const [ofInstances, ofGroups] = ['db-instance', 'db-parameter-group'].map(
 
 /** What a function may do more once it may keep databases. */
 function granted(): readonly Statement[] {
+  return (grantedOnce ??= grant())
+}
+
+let grantedOnce: readonly Statement[] | undefined
+
+function grant(): readonly Statement[] {
   const before = statements(deployed().template())
   const { controllers, template } = deployed()
   allowRds(controllers.shelf.function)
