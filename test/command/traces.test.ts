@@ -46,6 +46,8 @@ describe('a trace', () => {
     }
     await plane.stop(1_000)
     await traces?.close()
+    // Other files run in this process.
+    vi.unstubAllEnvs()
     spans = collector.spans
   })
   afterAll(() => collector[Symbol.asyncDispose]())
