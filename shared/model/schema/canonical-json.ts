@@ -4,7 +4,23 @@ import { isObject } from '../json.ts'
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value) && value.length === 0) return '[]'
+  if (isInOrder(value)) return JSON.stringify(value)
   return JSON.stringify(value, (_field, part: unknown) => (isObject(part) ? sortByName(part) : part)) ?? 'null'
+}
+
+/**
+ * Whether all fields are in order of their names. Names that begin with a digit are in none: JavaScript moves some of
+ * them.
+ */
+function isInOrder(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isInOrder)
+  let last = '9\uffff'
+  for (const [name, part] of Object.entries(value)) {
+    if (name <= last || !isInOrder(part)) return false
+    last = name
+  }
+  return true
 }
 
 /** JavaScript puts names that are whole numbers ahead of the others, here and in `canonicalStart`. */

@@ -14,11 +14,14 @@ export function optionsOf(values: readonly Json[]): Options {
   const structures = values.filter((value) => !isScalar(value))
   const texts = new Set(structures.map(canonicalJson))
   const sizeMax = Math.max(0, ...structures.map((value) => sizeOf(value, Infinity)))
+  let names: readonly string[] | undefined
   return {
     has: (value) =>
       isScalar(value) ? scalars.has(value) : sizeOf(value, sizeMax) <= sizeMax && texts.has(canonicalJson(value)),
     get names() {
-      return values.slice(0, namesMax).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      return (names ??= values
+        .slice(0, namesMax)
+        .map((value) => (typeof value === 'string' ? value : JSON.stringify(value))))
     },
   }
 }

@@ -118,6 +118,11 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
     },
   },
   {
+    because: 'many objects that are hundreds of times none of many',
+    line: `POST ${pathOf('choices')}?dryRun=All`,
+    sent: { body: JSON.stringify(bodyOf('choices', { s: many(18_600, (i) => ({ a: i >> 1, b: 'x' })) })) },
+  },
+  {
     because: 'a merge patch of a long list',
     line: `PATCH ${pathOf('free')}/long?dryRun=All`,
     sent: { body: '{"metadata":{"labels":{"a":"b"}}}', type: json('merge-patch') },
