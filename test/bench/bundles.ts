@@ -32,20 +32,21 @@ interface Budget {
 }
 
 const budgets: Readonly<Record<string, Budget>> = {
-  // With roles and bindings. Rules in CEL are in all that writes objects: 0.2 of each size.
-  api: { time: 3, size: 4.6 },
+  // With roles, bindings, policies and the client of the queues that it wakes reconcilers by. What writes objects has the
+  // rules in CEL, 0.2 of each size, and versions and quotas, 0.1.
+  api: { time: 3, size: 4.9 },
   authorizer: { time: 0.5, size: 0.3 },
-  relay: { time: 3, size: 4 },
-  resync: { time: 3, size: 4.2 },
-  deadletter: { time: 3, size: 4.2 },
+  relay: { time: 3, size: 4.2 },
+  resync: { time: 3, size: 4.4 },
+  deadletter: { time: 3, size: 4.4 },
   removal: { time: 2, size: 1.3 },
   // The aim is 0.9. Two thirds of the bare function's time are the SDK's clients, which are needed at once. The rest
   // is the compilation of our 400 KiB, of which re2js is 150, and its import.
-  'reconcile (system)': { time: 1.3, size: 2.6 },
+  'reconcile (system)': { time: 1.3, size: 2.7 },
 }
 
 /** With its libraries: zod, and those of the far side. */
-const ofReconciler: Budget = { time: 3.5, size: 3.9 }
+const ofReconciler: Budget = { time: 3.5, size: 4 }
 const root = resolve(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'setpoint-bundles-'))
 
