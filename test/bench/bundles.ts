@@ -32,8 +32,8 @@ interface Budget {
 }
 
 const budgets: Readonly<Record<string, Budget>> = {
-  // With roles, bindings, policies and the client of the queues that it wakes reconcilers by. What writes objects has the
-  // rules in CEL, 0.2 of each size, and versions and quotas, 0.1.
+  // With roles, bindings, policies and the client of the queues that it wakes reconcilers by. What writes objects has
+  // the rules in CEL, 0.2 of each size, and versions and quotas, 0.1.
   api: { time: 3, size: 4.9 },
   authorizer: { time: 0.5, size: 0.3 },
   relay: { time: 3, size: 4.2 },

@@ -173,13 +173,22 @@ async function recordsOf(streamArn: string, seen: Map<string, Image>): Promise<r
     const OldImage = seen.get(id)
     seen.set(id, NewImage)
     if (isDeepStrictEqual(OldImage, NewImage) || !isRelayed(NewImage)) return []
-    return [
-      { eventName: OldImage === undefined ? 'INSERT' : 'MODIFY', dynamodb: { NewImage, OldImage, SequenceNumber: id } },
-    ]
+    const eventName = OldImage === undefined ? 'INSERT' : 'MODIFY'
+    const images = { NewImage: asRecorded(NewImage), OldImage: OldImage && asRecorded(OldImage) }
+    return [{ eventName, dynamodb: { ...images, SequenceNumber: id } }]
   })
 }
 
-type Image = Readonly<Record<string, { readonly S?: string | undefined }>>
+type Image = Readonly<Record<string, { readonly S?: string | undefined; readonly B?: Uint8Array | undefined }>>
+
+/** As Lambda gives it to a function: bytes in base 64. */
+function asRecorded(image: Image): object {
+  const attributes = Object.entries(image).map(([name, value]) => [
+    name,
+    value.B === undefined ? value : { B: Buffer.from(value.B).toString('base64') },
+  ])
+  return Object.fromEntries(attributes)
+}
 
 function isRelayed({ touched }: Image): boolean {
   return relayedWrites.dynamodb.NewImage.touched.S.some(({ prefix }) => touched?.S?.startsWith(prefix))

@@ -7,10 +7,14 @@ const says = /Running on (http:\/\/127\.0\.0\.1:\d+)/
 
 /**
  * Its own way to start has a thread for each request, and then of two conditional writes of an item both may succeed.
+ * It also hands each record of a stream to a container, whether there is one or not, and the write fails where the
+ * record has bytes.
  */
 const oneThread = `
+from moto.awslambda.models import LambdaBackend
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import run_simple
+LambdaBackend.send_dynamodb_items = lambda *of: True
 run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False)
 `
 
