@@ -22,9 +22,9 @@ export interface AttemptsOptions<Read, Status> {
    */
   readonly max?: number
   /**
-   * Told of every failed attempt. An outcome it returns stands in the place of the failure: `again` sets a time of its
-   * own, `done` ends it. What it throws stands in the place of the error: `stop` ends the retries. Otherwise the error
-   * does.
+   * The function is called after every failed attempt. An outcome that it returns replaces the failure: `again` sets
+   * the time of the next run, `done` ends the retries. An error that it throws replaces the error of the attempt:
+   * `stop` ends the retries. If it returns nothing, the error of the attempt counts.
    */
   readonly onError?: (failure: FailedAttempt<Read>) => Promise<Outcome<Status> | void>
 }

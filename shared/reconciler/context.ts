@@ -86,11 +86,11 @@ export interface Context {
   readonly removed: boolean
 
   /**
-   * A side effect that must not be repeated: `effect` is run unless it has ended well before, for this key of this
-   * object and the same `of`; then what it returned that time is returned. It is recorded with the object, before and
-   * after, so that retries, later runs and restarts know of it. After a crash in between, or a throw, nobody knows
-   * whether it happened: it is run again with the same `token`, and told so by `mayHaveHappened`. Results are JSON, and
-   * small.
+   * A side effect that must not be repeated. `effect` is run unless an earlier call of it has ended well, for this key
+   * of this object and the same `of`; the result of that call is returned then. The engine records the call with the
+   * object, before and after, so that retries, later runs and restarts know of it. After a crash in between, or a
+   * throw, nobody knows whether the effect happened: `effect` is run again with the same `token`, and
+   * `mayHaveHappened` says so. Results are JSON, and small.
    */
   readonly once: Once
 

@@ -70,8 +70,9 @@ export interface CleanupOptions<Read> extends Omit<
 }
 
 /**
- * For reconcilers that need to see everything: `reconcile` is called for an object that is being deleted, whoever holds
- * it, and once more for one that is gone, with its last state and `ctx.removed`, until it returns `done()`. Finalizers
+ * For reconcilers that need to see every event. `reconcile` is called for an object that is being deleted, even while
+ * finalizers of others hold it. When the object is gone, `reconcile` is called with its last state and `ctx.removed`,
+ * again and again until it returns `done()`. Finalizers
  * are the reconciler's own affair, by `addFinalizer` and `removeFinalizer`; so there is no `cleanup`, and no workflow
  * that has one.
  */

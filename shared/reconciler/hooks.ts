@@ -2,7 +2,7 @@ import type { HookContext } from '../model/admission-hooks.ts'
 
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** What a hook of a kind is told of a write. */
+/** The facts of a write that a hook of its kind gets. */
 export interface AdmissionContext<Read> extends Omit<HookContext, 'old'> {
   /** The object as it is stored before an update. */
   readonly old?: Read
