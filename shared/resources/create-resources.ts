@@ -24,7 +24,7 @@ import {
   withOwnership,
   type Writer,
 } from './field-ownership.ts'
-import { admitByHooks } from './hooked-writes.ts'
+import { admitByHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
 import { jsonPatch } from './json-patch.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -147,24 +147,35 @@ async function create(
   }
 }
 
-/** As it is stored, and what hooks warn of. */
+/** Admitted, permitted, reviewed, and brought into its stored version; with what hooks and policies warn of. */
 async function stateToCreate(
   { clock, policies }: Verbs,
   { kind, around, ...how }: WriteOptions & { readonly kind: ServedKind; readonly around: Surroundings },
   object: ApiObject,
-): Promise<{ readonly state: StoredObject; readonly warnings: readonly string[] }> {
+): Promise<FirstState> {
   const { hooks } = kind
-  if (hooks !== undefined) {
-    const { inStore, warnings } = await admitByHooks({ ...kind, hooks }, { next: object, around, how, clock })
-    const reviewed = await reviewCreation({ ...kind, version: kind.storageVersion }, inStore, { ...how, policies })
-    return { state: { object: inStore, engine: {} }, warnings: [...warnings, ...(reviewed ?? [])] }
-  }
-  const state = firstState(kind, object, around)
+  const { state, warnings, seenIn } =
+    hooks === undefined
+      ? { state: firstState(kind, object, around), warnings: [], seenIn: kind }
+      : await firstHookedState({ ...kind, hooks }, { next: object, around, how, clock })
   how.permit?.(state.object)
-  const review = reviewCreation(kind, state.object, { ...how, policies })
-  const warnings = review === undefined ? [] : await review
-  if (kind.conversion === undefined) return { state, warnings }
-  return { state: { ...state, object: toStoredVersion(kind, state.object) }, warnings }
+  const review = reviewCreation(seenIn, state.object, { ...how, policies })
+  const reviewed = review === undefined ? [] : await review
+  return { state: { ...state, object: toStoredVersion(seenIn, state.object) }, warnings: [...warnings, ...reviewed] }
+}
+
+interface FirstState {
+  readonly state: StoredObject
+  readonly warnings: readonly string[]
+}
+
+/** Permissions and policies see it as hooks do, in the version that is stored. */
+async function firstHookedState(
+  kind: HookedKind,
+  write: HookedWrite,
+): Promise<FirstState & { readonly seenIn: ServedKind }> {
+  const { inStore, warnings } = await admitByHooks(kind, write)
+  return { state: { object: inStore, engine: {} }, warnings, seenIn: { ...kind, version: kind.storageVersion } }
 }
 
 function reviewCreation(
