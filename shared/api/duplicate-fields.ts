@@ -1,3 +1,4 @@
+import { parseJson } from '../model/parse-json.ts'
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json } from '../model/json.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -85,7 +86,7 @@ function scan(text: string): readonly string[] {
     else if (word === '}' || word === ']') stack.pop()
     else if (word === ',' && typeof open?.at === 'number') open.at++
     else if (isName !== undefined && open?.names !== undefined)
-      enter(open, JSON.parse(word.slice(0, word.length - isName.length)) as string, found)
+      enter(open, parseJson(word.slice(0, word.length - isName.length)) as string, found)
   }
   return [...found]
 }

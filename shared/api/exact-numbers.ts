@@ -19,6 +19,7 @@ export function refuseInexact(text: string): void {
 const mayBeInexact = /[\s:[,]-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
 
 type Reviver = (key: string, value: unknown, context: { readonly source: string }) => unknown
+// oxlint-disable-next-line no-restricted-properties -- only numbers are looked at
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
 
 /** Stands in a parsed body for a number that cannot be kept. */

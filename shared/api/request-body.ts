@@ -1,3 +1,4 @@
+import { parseJson } from '../model/parse-json.ts'
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { bytesMax as objectBytesMax } from '../model/size-limit.ts'
@@ -44,7 +45,7 @@ function small<Body extends Json>(body: Body, bytes: Uint8Array): Body {
 function decode(type: string, bytes: Uint8Array): Json | Promise<Json> {
   switch (type) {
     case jsonType:
-      return parseJson(utf8(bytes))
+      return decodeJson(utf8(bytes))
     case 'application/yaml':
     case 'application/apply-patch+yaml':
       return parseYaml(utf8(bytes))
@@ -64,7 +65,7 @@ export async function readOptionalObject(request: HttpRequest): Promise<JsonObje
 /** A patch body of JSON: an object or a list. */
 export async function readJson(request: HttpRequest): Promise<Json> {
   const bytes = await request.body(bodyBytesMax)
-  return small(parseJson(utf8(bytes)), bytes)
+  return small(decodeJson(utf8(bytes)), bytes)
 }
 
 function asObject(value: Json): JsonObject {
@@ -90,8 +91,8 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-function parseJson(text: string): Json {
-  const value = checkDepth(parseAs('JSON', () => JSON.parse(text)))
+function decodeJson(text: string): Json {
+  const value = checkDepth(parseAs('JSON', () => parseJson(text)))
   refuseInexact(text)
   noteDuplicates(text, value)
   return value
@@ -114,7 +115,7 @@ function withoutQuotes(message: string): string {
 
 /** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */
 async function parseYaml(text: string): Promise<Json> {
-  if (text.trimStart().startsWith('{')) return parseJson(text)
+  if (text.trimStart().startsWith('{')) return decodeJson(text)
   const { yamlValue } = await import('./yaml-body.ts')
   return keepExactly(checkDepth(parseAs('YAML', () => yamlValue(text))))
 }

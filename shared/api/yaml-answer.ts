@@ -1,3 +1,4 @@
+import { parseJson } from '../model/parse-json.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { mediaRange } from './representation.ts'
 
@@ -36,5 +37,5 @@ async function inYaml({ body, ...response }: HttpResponse): Promise<HttpResponse
   const headers = { ...response.headers, 'content-type': yamlType }
   if (typeof body !== 'string' || body.length > lengthMax) return { ...response, headers, body }
   const { stringify } = await import('yaml')
-  return { ...response, headers, body: stringify(JSON.parse(body), { aliasDuplicateObjects: false, lineWidth: 0 }) }
+  return { ...response, headers, body: stringify(parseJson(body), { aliasDuplicateObjects: false, lineWidth: 0 }) }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from './parse-json.ts'
 import type { ApiObject } from './object.ts'
 
 const texts = new WeakMap<ApiObject, string>()
@@ -16,7 +17,7 @@ export function objectText(object: ApiObject): string {
 
 /** The object that a text of `objectText` was made of. */
 export function parseObjectText(text: string): ApiObject {
-  const object = JSON.parse(text) as ApiObject
+  const object = parseJson(text) as ApiObject
   texts.set(object, text)
   return object
 }

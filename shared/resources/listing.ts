@@ -1,3 +1,4 @@
+import { parseJson } from '../model/parse-json.ts'
 import { OperatingError } from '../model/errors.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import type { Selector } from '../model/selector.ts'
@@ -85,7 +86,7 @@ function encode(token: Token): string {
 
 function decode(text: string): Token {
   try {
-    const { namespace, name, version } = JSON.parse(atob(text)) as Partial<Token>
+    const { namespace, name, version } = parseJson(atob(text)) as Partial<Token>
     if (typeof namespace === 'string' && typeof name === 'string' && typeof version === 'string')
       return { namespace, name, version }
   } catch {

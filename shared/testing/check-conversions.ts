@@ -1,3 +1,4 @@
+import { parseJson } from '../model/parse-json.ts'
 import { findChangedFields } from '../model/changed-fields.ts'
 import type { Conversion } from '../model/conversion.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
@@ -86,7 +87,7 @@ function drawObject(
       apiVersion: apiVersionOf(group, from),
       kind,
       metadata,
-      spec: JSON.parse(JSON.stringify(drawn)) as JsonObject,
+      spec: parseJson(JSON.stringify(drawn)) as JsonObject,
       status: drawValue({ type: 'object', properties: reported }, random) as JsonObject,
     } satisfies ApiObject)
     faults = describeFaults(schema, object)

@@ -1,3 +1,4 @@
+import { parseJson } from '../model/parse-json.ts'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -133,7 +134,7 @@ async function readRequest(incoming: IncomingMessage): Promise<FarRequest> {
 function parseBody(sent: string): unknown {
   if (sent === '') return undefined
   try {
-    return JSON.parse(sent)
+    return parseJson(sent)
   } catch (error) {
     if (error instanceof SyntaxError) return sent
     throw error

@@ -183,6 +183,7 @@ describe('a pure layer', () => {
     'export const signal = AbortSignal.timeout(1)',
     "export const page = fetch('https://host')",
     "console.log('x')",
+    "export const value = JSON.parse('{}')",
     "export const order = 'a'.localeCompare('b')",
     'export const text = (1).toLocaleString()',
     "export const format = new Intl.NumberFormat('en')",

@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/parse-json.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
@@ -116,7 +117,7 @@ function momentOf(bytes: Uint8Array): Moment | undefined {
 
 function json(bytes: Uint8Array): Json {
   try {
-    return JSON.parse(utf8.decode(bytes)) as Json
+    return parseJson(utf8.decode(bytes)) as Json
   } catch (cause) {
     throw new OperatingError('BAD_REQUEST', 'the body has a field that should hold JSON', { cause })
   }

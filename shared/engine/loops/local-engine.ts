@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/parse-json.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -199,7 +200,7 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
  */
 async function beginIntroduction(engine: Running & { readonly saving: Saving }): Promise<() => Promise<void>> {
   const { introduced, feed, swept, saving } = engine
-  const known = JSON.parse((await introduced.load()) ?? '[]') as readonly string[]
+  const known = parseJson((await introduced.load()) ?? '[]') as readonly string[]
   const names = swept.controllers.map(nameWithWatches)
   const fresh = swept.controllers.filter((controller) => !known.includes(nameWithWatches(controller)))
   let isOver = fresh.length === 0 && names.length === known.length

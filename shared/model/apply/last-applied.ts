@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { nameElement } from './fields/field-path.ts'
 import { difference, noFields, setOfPaths, union, type FieldSet } from './fields/field-set.ts'
@@ -39,7 +40,7 @@ function lastConfig(object: JsonObject): JsonObject | undefined {
   const text = annotationOf(object)
   if (text === undefined) return undefined
   try {
-    const config: unknown = JSON.parse(text)
+    const config: unknown = parseJson(text)
     return isObject(config) ? config : undefined
   } catch {
     // The annotation is the user's to write. One that cannot be read grants nothing.

@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts'
 import { equal, type Json, type JsonObject } from '../json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../object.ts'
 import type { ServedKind } from '../served-kind.ts'
@@ -50,7 +51,7 @@ export function withExplicitOwners(kind: Pick<ServedKind, 'schema' | 'hasStatus'
   const { managedFields: _, ...metadata } = object.metadata
   const text = wholeFieldsText(kind, object)
   if (text === undefined) return { ...object, metadata }
-  const managedFields = [{ ...entry, fieldsV1: JSON.parse(text) as JsonObject }]
+  const managedFields = [{ ...entry, fieldsV1: parseJson(text) as JsonObject }]
   return { ...object, metadata: { ...metadata, managedFields } }
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/parse-json.ts'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { requestOf, streamResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
 import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
@@ -74,7 +75,7 @@ export function createAwsApi(
 
 /** The text is our own: the event's authorizer is where it comes from. */
 function userOf(principal = 'null'): User | undefined {
-  return (JSON.parse(principal) as User | null) ?? undefined
+  return (parseJson(principal) as User | null) ?? undefined
 }
 
 const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')

@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/parse-json.ts'
 import type { TokenIssuer } from '../../adapters/aws/sign-in/jwt-verifier.ts'
 import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
 
@@ -72,7 +73,7 @@ export function logLevelOf({ SETPOINT_LOG: level = 'info' }: Environment): LogLe
 function json(environment: Environment, name: string): unknown {
   const text = requireVariable(environment, name)
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (cause) {
     throw new TypeError(`${name} is not JSON: ${text}`, { cause })
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/parse-json.ts'
 import {
   createControlLoops,
   createControlNotes,
@@ -244,7 +245,7 @@ function progressText(all: readonly (readonly [name: string, progress: Progress]
 
 /** Earlier versions wrote the progress of each loop by its name. */
 function parseProgress(text: string): Readonly<Partial<Record<string, Progress>>> {
-  const parsed = JSON.parse(text) as Readonly<Record<string, Progress>> | readonly (readonly [Progress, string[]])[]
+  const parsed = parseJson(text) as Readonly<Record<string, Progress>> | readonly (readonly [Progress, string[]])[]
   if (!isPlaces(parsed)) return parsed
   return Object.fromEntries(parsed.flatMap(([progress, names]) => names.map((name) => [name, progress])))
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/parse-json.ts'
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -59,7 +60,7 @@ async function download(directory: string, into: string): Promise<boolean> {
 /** Of a Status. */
 function messageIn(body: string): string {
   try {
-    return String((JSON.parse(body) as { message?: unknown }).message)
+    return String((parseJson(body) as { message?: unknown }).message)
   } catch (error) {
     if (error instanceof SyntaxError) return body.slice(0, 200)
     throw error

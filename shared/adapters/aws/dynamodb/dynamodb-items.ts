@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
@@ -103,7 +104,7 @@ export function readItem(item: Item): StoredObject {
   const { doc, engine } = unpackTexts(item)
   return {
     object: objectOf(doc, item['rv']?.N ?? ''),
-    engine: engine === '' ? atRest : (JSON.parse(engine) as EngineState),
+    engine: engine === '' ? atRest : (parseJson(engine) as EngineState),
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { User } from '../../../ports/authenticator.ts'
 
@@ -15,5 +16,5 @@ export function contextOf({ name, groups }: User): PrincipalContext {
 export function principalOf({ requestContext }: Pick<APIGatewayProxyEvent, 'requestContext'>): User | undefined {
   const context = requestContext.authorizer as Partial<PrincipalContext> | null | undefined
   if (context?.principal === undefined || context.groups === undefined) return undefined
-  return { name: context.principal, groups: JSON.parse(context.groups) as string[] }
+  return { name: context.principal, groups: parseJson(context.groups) as string[] }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { KeyFetch } from '../../node/oidc-verifier.ts'
@@ -127,7 +128,7 @@ function callerOf(text: string): string {
 
 function identityOf(text: string): CallerIdentity | undefined {
   try {
-    return JSON.parse(text) as CallerIdentity
+    return parseJson(text) as CallerIdentity
   } catch {
     // An answer that is no JSON names nobody either.
     return undefined

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../model/json.ts'
 import { keyText, parseKeyText } from '../../../model/object-key.ts'
@@ -130,7 +131,7 @@ function fieldsOf(body: string): Fields {
 
 function parseBody(body: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(body)
+    const value: unknown = parseJson(body)
     return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined
   } catch {
     // What is no JSON is malformed like what is the wrong JSON.

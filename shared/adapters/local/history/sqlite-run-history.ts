@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
@@ -128,7 +129,7 @@ function createWriter(database: DatabaseSync, bytesMax: number): (runs: readonly
 
 function readRows(all: () => unknown, file: string): readonly PastRun[] {
   try {
-    return (all() as readonly { readonly doc: string }[]).map(({ doc }) => JSON.parse(doc) as PastRun)
+    return (all() as readonly { readonly doc: string }[]).map(({ doc }) => parseJson(doc) as PastRun)
   } catch (cause) {
     const why = (cause as Error).message
     throw new OperatingError('UNAVAILABLE', `cannot read ${file}: ${why}; it may be deleted`, { cause })

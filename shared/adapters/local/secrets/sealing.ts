@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Json } from '../../../model/json.ts'
@@ -68,7 +69,7 @@ function sealValues(object: ApiObject, seal: (text: string) => string): ApiObjec
 function openValues(object: ApiObject, open: (text: string) => string): ApiObject {
   const data = object['data']
   const opened = withApplied(object, (text) => (text.startsWith(mark) ? open(text) : text))
-  return typeof data === 'string' ? { ...opened, data: JSON.parse(open(data)) as Json } : opened
+  return typeof data === 'string' ? { ...opened, data: parseJson(open(data)) as Json } : opened
 }
 
 function withApplied(object: ApiObject, map: (text: string) => string): ApiObject {

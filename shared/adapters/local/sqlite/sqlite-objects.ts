@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import type { StatementSync } from 'node:sqlite'
 import { DamagedObjectError, OperatingError } from '../../../model/errors.ts'
 import { keyText, type ObjectKey } from '../../../model/object-key.ts'
@@ -182,7 +183,7 @@ function isOf({ uid, rv }: NumberedRow, { metadata }: ApiObject): boolean {
 }
 
 function uidsOf(owners: string | null): readonly string[] {
-  return owners === null ? [] : (JSON.parse(owners) as string[])
+  return owners === null ? [] : (parseJson(owners) as string[])
 }
 
 /** Why a write finds nothing to write on. */

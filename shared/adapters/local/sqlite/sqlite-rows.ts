@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import { crc32 } from 'node:zlib'
 import { isJson } from '../../../model/json.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
@@ -65,7 +66,7 @@ export function readRow(row: SummedRow): StoredObject | undefined {
 }
 
 function parseRow({ engine, doc }: ObjectRow): StoredObject {
-  return { object: parseObjectText(doc), engine: engine === null ? atRest : (JSON.parse(engine) as EngineState) }
+  return { object: parseObjectText(doc), engine: engine === null ? atRest : (parseJson(engine) as EngineState) }
 }
 
 const atRest: EngineState = {}

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../model/parse-json.ts'
 import { createHash } from 'node:crypto'
 import { authenticatedGroup } from '../../../model/access/authorize.ts'
 import { bearerToken } from '../../../model/access/bearer-token.ts'
@@ -82,7 +83,7 @@ function claimedIssuer(token: string): unknown {
   const [, claims] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? []
   if (claims === undefined) return undefined
   try {
-    return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly iss?: unknown } | null)?.iss
+    return (parseJson(Buffer.from(claims, 'base64url').toString()) as { readonly iss?: unknown } | null)?.iss
   } catch {
     return undefined
   }

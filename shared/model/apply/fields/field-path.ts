@@ -1,3 +1,4 @@
+import { parseJson } from '../../parse-json.ts'
 import { isObject, type Json } from '../../json.ts'
 import { numeral, quote } from '../../schema/field-error.ts'
 
@@ -47,7 +48,7 @@ function canonicalKeyElement(text: string): string {
 }
 
 function parseContent(element: string): Json {
-  return JSON.parse(element.slice(2)) as Json
+  return parseJson(element.slice(2)) as Json
 }
 
 function fieldsOfKey(keys: Json): [string, Json][] {

@@ -1,3 +1,4 @@
+import { parseJson } from '../../parse-json.ts'
 import { equal, type Json, type JsonObject } from '../../json.ts'
 import type { ApiObject } from '../../object.ts'
 import type { ServedKind } from '../../served-kind.ts'
@@ -42,7 +43,7 @@ export function wholeFieldsText(
   const left = { values: valuesMax }
   const made = objectFields(object, type, hasStatus, left)
   // One piece of memory, which every answer about such an object copies.
-  const text = left.values < 0 ? undefined : JSON.stringify(JSON.parse(made))
+  const text = left.values < 0 ? undefined : JSON.stringify(parseJson(made))
   if (shapes.unshift({ object, text }) > shapesMax) shapes.pop()
   return text
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../../model/parse-json.ts'
 import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -94,7 +95,7 @@ function placeOf(place: Place): Buffer {
 
 function parse(bytes: Buffer): Place | undefined {
   const [, sum, text = ''] = /^([0-9a-f]{8}) (.*\S) *\n$/.exec(bytes.toString('utf8')) ?? []
-  return sum === sumOf(text) ? (JSON.parse(text) as Place) : undefined
+  return sum === sumOf(text) ? (parseJson(text) as Place) : undefined
 }
 
 function sumOf(text: string): string {
