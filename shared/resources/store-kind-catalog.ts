@@ -5,6 +5,7 @@ import { builtInKinds, twinKinds } from './built-in-kinds.ts'
 import type { KindFunctions } from './converted-reads.ts'
 import { servedKindsOf, storedKindOf } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
+import { keepReading } from './keep-reading.ts'
 import { definitionsIn } from './stored-definitions.ts'
 
 export interface StoreKindCatalog extends KindCatalog {
@@ -25,53 +26,23 @@ export interface CatalogOptions {
  * The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second.
  */
 export function createKindCatalog({ store, clock, maxAgeMs, functions }: CatalogOptions): StoreKindCatalog {
-  let current: Promise<Index> | undefined
-  /** The same, once it is read. */
-  let known: Index | undefined
-  let readAtMs = 0
+  const kept = keepReading({ read: () => readIndex(store, functions), clock, maxAgeMs })
 
-  const isOld = (oldestMs: number): boolean => clock.nowMs() - readAtMs > oldestMs
-
-  const follow = async (reading: Promise<Index>): Promise<void> => {
-    try {
-      const read = await reading
-      if (current === reading) known = read
-    } catch {
-      // Whoever waits for it is told why.
-      if (current === reading) current = undefined
-    }
-  }
-
-  const index = (oldestMs: number): Promise<Index> => {
-    if (current === undefined || isOld(oldestMs)) {
-      readAtMs = clock.nowMs()
-      const reading = readIndex(store, functions)
-      current = reading
-      known = undefined
-      void follow(reading)
-    }
-    return current
-  }
-
-  const look = async (name: string): Promise<ServedKind | undefined> => {
-    return (await index(maxAgeMs)).byName.get(name) ?? (await index(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
-  }
+  const look = async (name: string): Promise<ServedKind | undefined> =>
+    (await kept.get()).byName.get(name) ?? (await kept.get(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
 
   const find = (name: string): Promise<ServedKind | undefined> => {
-    const found = known?.byName.get(name)
-    return found === undefined || isOld(maxAgeMs) ? look(name) : Promise.resolve(found)
+    const found = kept.peek()?.byName.get(name)
+    return found === undefined ? look(name) : Promise.resolve(found)
   }
 
   return {
     byPlural: (group, version, plural) => find(`${group}/${version}/${plural}`),
     byKind: (group, kind) => find(`${group}//${kind}`),
     inVersion: ({ group, plural }, version) => find(`${group}/${version}/${plural}`),
-    all: async () => (await index(maxAgeMs)).all,
-    listStored: async () => (await index(maxAgeMs)).stored,
-    invalidate: () => {
-      current = undefined
-      known = undefined
-    },
+    all: async () => (await kept.get()).all,
+    listStored: async () => (await kept.get()).stored,
+    invalidate: kept.forget,
   }
 }
 

@@ -6,6 +6,8 @@ import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { accessGroup, clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access-kinds.ts'
+import { keepReading } from './keep-reading.ts'
+import { listPages } from './list-pages.ts'
 
 /** Roles and bindings in memory, as they are in the store. */
 export interface StoredAccess {
@@ -24,45 +26,34 @@ export interface StoredAccessOptions {
 
 /** Nothing is read before somebody asks. */
 export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptions): StoredAccess {
+  /** Takes notes while it is filled. */
   let current: Shelf | undefined
-  let reading: Promise<Shelf> | undefined
-  let readAtMs = 0
-
-  const forget = (): void => {
-    current = undefined
-    reading = undefined
-  }
-
-  const begin = (): Promise<Shelf> => {
-    const shelf = createShelf()
-    current = shelf
-    readAtMs = clock.nowMs()
-    const whole = fill(shelf, store).then(() => shelf)
-    reading = whole
-    whole.catch(() => {
-      if (reading === whole) forget()
-    })
-    return whole
-  }
+  const kept = keepReading({
+    read: async () => {
+      const shelf = createShelf()
+      current = shelf
+      await fill(shelf, store)
+      return shelf
+    },
+    clock,
+    maxAgeMs,
+  })
 
   const note = async (stored: StoredObject, write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
     if (parseApiVersion(stored.object.apiVersion).group !== accessGroup) return write
     try {
       const written = await write
-      if (current?.note(written, isGone) === false) forget()
+      if (current?.note(written, isGone) === false) kept.forget()
       return written
     } catch (error) {
       // It may have been written all the same.
-      if (!hasCode(error, 'ALREADY_EXISTS', 'VERSION_CONFLICT', 'NOT_FOUND', 'TOO_LARGE')) forget()
+      if (!hasCode(error, 'ALREADY_EXISTS', 'VERSION_CONFLICT', 'NOT_FOUND', 'TOO_LARGE')) kept.forget()
       throw error
     }
   }
 
   return {
-    read: async () => {
-      const isOld = clock.nowMs() - readAtMs > maxAgeMs
-      return (await (reading === undefined || isOld ? begin() : reading)).book
-    },
+    read: async () => (await kept.get()).book,
     follow: (followed) => ({
       ...followed,
       create: (stored) => note(stored, followed.create(stored), false),
@@ -100,19 +91,11 @@ function createShelf(): Shelf {
   }
 }
 
-const pageSize = 500
-
 async function fill(shelf: Shelf, store: ObjectStore): Promise<void> {
+  const kinds = [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind]
   await Promise.all(
-    [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind].map(async ({ group, kind }) => {
-      let after: { namespace: string; name: string } | undefined
-      for (let more = true; more;) {
-        const page = await store.list({ group, kind, limit: pageSize, ...(after === undefined ? {} : { after }) })
-        for (const stored of page.items) shelf.note(stored, false)
-        const last = page.items.at(-1)?.object.metadata
-        after = last && { namespace: last.namespace ?? '', name: last.name }
-        more = page.more && last !== undefined
-      }
+    kinds.map(async ({ group, kind }) => {
+      for await (const { items } of listPages(store, { group, kind })) for (const one of items) shelf.note(one, false)
     }),
   )
 }

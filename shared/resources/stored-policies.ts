@@ -8,6 +8,7 @@ import type { PolicyBindingSpec, PolicySpec } from '../model/policy/policy.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import { keepReading } from './keep-reading.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { collectParams } from './policy-params.ts'
 import type { PolicyReview, Reviewed } from './policy-review.ts'
@@ -41,48 +42,20 @@ const stepsMax = 300_000
 
 export function createStoredPolicies(options: StoredPoliciesOptions): StoredPolicies {
   const { store, clock, maxAgeMs } = options
-  let known: readonly BoundPolicy[] | undefined
-  let reading: Promise<readonly BoundPolicy[]> | undefined
-  let readAtMs = 0
-
-  const forget = (): void => {
-    known = undefined
-    reading = undefined
-  }
-
-  const keep = async (begun: Promise<readonly BoundPolicy[]>): Promise<void> => {
-    try {
-      const policies = await begun
-      if (reading === begun) known = policies
-    } catch {
-      // Whoever waits for it is told why.
-      if (reading === begun) forget()
-    }
-  }
-
-  const read = (): Promise<readonly BoundPolicy[]> => {
-    readAtMs = clock.nowMs()
-    const begun = readPolicies(store)
-    reading = begun
-    known = undefined
-    void keep(begun)
-    return begun
-  }
+  const kept = keepReading({ read: () => readPolicies(store), clock, maxAgeMs })
 
   const isPolicy = ({ object }: StoredObject): boolean => parseApiVersion(object.apiVersion).group === policyGroup
   const noting = (stored: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> =>
-    isPolicy(stored) ? write.finally(forget) : write
+    isPolicy(stored) ? write.finally(kept.forget) : write
 
   return {
     review: (asked) => {
       // Who may write policies can always mend them.
       const isOpen = asked.kind.group === policyGroup
-      const isOld = clock.nowMs() - readAtMs > maxAgeMs
-      if (isOpen || (known?.length === 0 && !isOld)) return
-      if (known !== undefined && !isOld) return reviewBy(known, asked, options)
-      return (reading === undefined || isOld ? read() : reading).then((policies) =>
-        policies.length === 0 ? [] : reviewBy(policies, asked, options),
-      )
+      const known = kept.peek()
+      if (isOpen || known?.length === 0) return
+      if (known !== undefined) return reviewBy(known, asked, options)
+      return kept.get().then((policies) => (policies.length === 0 ? [] : reviewBy(policies, asked, options)))
     },
     follow: (followed) => ({
       ...followed,

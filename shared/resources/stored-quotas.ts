@@ -8,7 +8,9 @@ import { parseTimestamp } from '../model/time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import { keepReading, type KeptReading } from './keep-reading.ts'
 import type { KindCatalog } from './kind-catalog.ts'
+import { listPages } from './list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from './quota-kind.ts'
 import { askForCount, isYoung, namesIn, release, reserve, type Counted } from './quota-usage.ts'
 import { forbiddenFor } from './refusals.ts'
@@ -53,30 +55,25 @@ type ByNamespace = ReadonlyMap<string, Names>
 
 class Quotas {
   readonly #options: StoredQuotasOptions
-  #reading: Promise<ByNamespace> | undefined
-  /** The same, once it is read. */
-  #known: ByNamespace | undefined
-  #readAtMs = 0
+  readonly #names: KeptReading<ByNamespace>
   readonly #lanes = new Map<string, Lane>()
 
   constructor(options: StoredQuotasOptions) {
     this.#options = options
+    this.#names = keepReading({ ...options, read: () => readNames(options.store) })
   }
 
   reserve(kind: ServedKind, object: ApiObject, dryRun: boolean): ReturnType<StoredQuotas['reserve']> {
     const { namespace = '' } = object.metadata
-    const known = this.#isOld() ? undefined : this.#known
+    const known = this.#names.peek()
     if (known === undefined)
-      return this.#read().then((all) => this.#reserveIn(all.get(namespace), { kind, object }, dryRun))
+      return this.#names.get().then((all) => this.#reserveIn(all.get(namespace), { kind, object }, dryRun))
     const quotas = known.get(namespace)
     return quotas && this.#reserveIn(quotas, { kind, object }, dryRun)
   }
 
   follow(store: ObjectStore): ObjectStore {
-    const forget = (): void => {
-      this.#known = undefined
-      this.#reading = undefined
-    }
+    const { forget } = this.#names
     const isQuota = ({ object }: StoredObject): boolean => object.kind === resourceQuotaKind.kind && isCore(object)
     return {
       ...store,
@@ -87,30 +84,6 @@ class Quotas {
         if (namespace !== '') await this.#noteRemoval(removed.object, namespace)
         return removed
       },
-    }
-  }
-
-  #isOld(): boolean {
-    return this.#options.clock.nowMs() - this.#readAtMs > this.#options.maxAgeMs
-  }
-
-  #read(): Promise<ByNamespace> {
-    if (this.#reading !== undefined && !this.#isOld()) return this.#reading
-    this.#readAtMs = this.#options.clock.nowMs()
-    const reading = readNames(this.#options.store)
-    this.#reading = reading
-    this.#known = undefined
-    void this.#keep(reading)
-    return reading
-  }
-
-  async #keep(reading: Promise<ByNamespace>): Promise<void> {
-    try {
-      const read = await reading
-      if (this.#reading === reading) this.#known = read
-    } catch {
-      // Whoever waits for it is told why.
-      if (this.#reading === reading) this.#reading = undefined
     }
   }
 
@@ -168,8 +141,7 @@ class Quotas {
   /** A removal is over, whatever becomes of its note: the next count finds what is not noted. */
   async #noteRemoval(object: ApiObject, namespace: string): Promise<void> {
     try {
-      const known = this.#isOld() ? undefined : this.#known
-      const quotas = (known ?? (await this.#read())).get(namespace)
+      const quotas = (this.#names.peek() ?? (await this.#names.get())).get(namespace)
       if (quotas === undefined) return
       const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
       if (kind === undefined) return
@@ -287,21 +259,12 @@ function secondOf({ metadata }: ApiObject): number {
   return Math.floor((parseTimestamp(metadata.creationTimestamp) ?? 0) / 1_000)
 }
 
-const pageSize = 500
-
 async function readNames(store: ObjectStore): Promise<ByNamespace> {
   const all = new Map<string, Set<string>>()
-  const { group, kind } = resourceQuotaKind
-  let after: { namespace: string; name: string } | undefined
-  for (let more = true; more;) {
-    const page = await store.list({ group, kind, limit: pageSize, ...(after === undefined ? {} : { after }) })
-    for (const { object } of page.items) {
+  for await (const { items } of listPages(store, { group: '', kind: resourceQuotaKind.kind }))
+    for (const { object } of items) {
       const { namespace = '', name } = object.metadata
       all.set(namespace, (all.get(namespace) ?? new Set()).add(name))
     }
-    const last = page.items.at(-1)?.object.metadata
-    after = last && { namespace: last.namespace ?? '', name: last.name }
-    more = page.more && last !== undefined
-  }
   return all
 }

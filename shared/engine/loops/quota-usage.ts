@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { isOf } from '../../reconciler/kind.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import { listPages } from '../../resources/list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from '../../resources/quota-kind.ts'
 import { isYoung, namesIn, withCounts, type Count } from '../../resources/quota-usage.ts'
 import type { TurnRunner } from '../state/turn.ts'
@@ -91,8 +92,6 @@ function withHold(stored: StoredObject, hold: Hold): StoredObject {
   return { ...stored, engine: { ...stored.engine, hold } }
 }
 
-const pageSize = 500
-
 async function countObjects(
   store: ObjectStore,
   { group, kind }: ServedKind,
@@ -100,23 +99,12 @@ async function countObjects(
 ): Promise<Count> {
   const bySecond = new Map<number, number>()
   let total = 0
-  let after: { namespace: string; name: string } | undefined
-  for (let more = true; more;) {
-    const page = await store.list({
-      group,
-      kind,
-      namespace,
-      limit: pageSize,
-      ...(after === undefined ? {} : { after }),
-    })
+  for await (const page of listPages(store, { group, kind, namespace })) {
     total += page.items.length + (page.damaged?.length ?? 0)
     for (const { object } of page.items) {
       const second = Math.floor((parseTimestamp(object.metadata.creationTimestamp) ?? 0) / 1_000)
       if (isYoung(second, nowS)) bySecond.set(second, (bySecond.get(second) ?? 0) + 1)
     }
-    const last = page.items.at(-1)?.object.metadata
-    after = last && { namespace, name: last.name }
-    more = page.more && last !== undefined
   }
   return { total, bySecond }
 }

@@ -1,6 +1,7 @@
 import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse } from 'aws-lambda'
 import { backoffMs } from '../../engine/state/backoff.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import { listPages } from '../../resources/list-pages.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { openAwsTable } from './table.ts'
 
@@ -93,7 +94,6 @@ function controllersRemovedBy(event: CloudFormationCustomResourceEvent): readonl
   return before.filter((one) => !isKept(one))
 }
 
-const pageSize = 500
 const namedMax = 3
 
 async function whyNeeded(
@@ -102,15 +102,13 @@ async function whyNeeded(
 ): Promise<string | undefined> {
   if (finalizer === undefined) return undefined
   const holders: string[] = []
-  let after: { readonly namespace: string; readonly name: string } | undefined
-  do {
-    const { items, more } = await store.list({ group, kind, limit: pageSize, ...(after && { after }) })
-    const objects = items.map(({ object }) => object.metadata)
-    const held = objects.filter(({ finalizers = [] }) => finalizers.includes(finalizer))
+  for await (const { items } of listPages(store, { group, kind })) {
+    const held = items
+      .map(({ object }) => object.metadata)
+      .filter((one) => one.finalizers?.includes(finalizer) === true)
     holders.push(...held.map((one) => [one.namespace ?? '', one.name].filter(Boolean).join('/')))
-    const last = objects.at(-1)
-    after = more && last ? { namespace: last.namespace ?? '', name: last.name } : undefined
-  } while (after !== undefined && holders.length <= namedMax)
+    if (holders.length > namedMax) break
+  }
   return holders.length === 0
     ? undefined
     : explanation(name, group === '' ? kind : `${kind}.${group}`, { finalizer, holders })
