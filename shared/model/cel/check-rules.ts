@@ -75,10 +75,11 @@ function pointsBelow(schema: StructuralSchema, path: string): boolean {
 export function measureRules(schema: unknown): number {
   if (Array.isArray(schema)) return schema.reduce((sum: number, item) => sum + measureRules(item), 0)
   if (!isObject(schema)) return 0
-  const { rule, messageExpression, ...others } = schema
-  const own = [rule, messageExpression].reduce(
-    (sum: number, text) => sum + (typeof text === 'string' ? text.length : 0),
-    0,
-  )
-  return own + measureRules(Object.values(others))
+  let sum = 0
+  for (const name in schema) {
+    const value = schema[name]
+    const isText = typeof value === 'string' && (name === 'rule' || name === 'messageExpression')
+    sum += isText ? value.length : measureRules(value)
+  }
+  return sum
 }

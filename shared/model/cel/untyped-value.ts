@@ -9,27 +9,37 @@ export function readUntyped(json: Json | undefined): Value {
   return Array.isArray(json) ? json.map(readUntyped) : new UntypedMap(json)
 }
 
-/** Each field is read once. */
-class UntypedMap extends ValueMap {
-  readonly #json: JsonObject
-  readonly #known = new Map<string, Value>()
+/** A map whose values are read when they are asked for, each once. */
+abstract class ReadOnceMap extends ValueMap {
+  readonly #known = new Map<string, Result>()
 
-  constructor(json: JsonObject) {
-    super()
-    this.#json = json
-  }
+  protected abstract read(name: string): Result | undefined
+  abstract override keys(): readonly string[]
 
   get size(): number {
     return this.keys().length
   }
 
   get(key: Value): Result | undefined {
-    if (typeof key !== 'string' || !Object.hasOwn(this.#json, key) || this.#json[key] === undefined) return undefined
+    if (typeof key !== 'string') return undefined
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    const value = readUntyped(this.#json[key])
-    this.#known.set(key, value)
+    const value = this.read(key)
+    if (value !== undefined) this.#known.set(key, value)
     return value
+  }
+}
+
+class UntypedMap extends ReadOnceMap {
+  readonly #json: JsonObject
+
+  constructor(json: JsonObject) {
+    super()
+    this.#json = json
+  }
+
+  protected read(name: string): Result | undefined {
+    return Object.hasOwn(this.#json, name) && this.#json[name] !== undefined ? readUntyped(this.#json[name]) : undefined
   }
 
   keys(): readonly string[] {
@@ -37,27 +47,17 @@ class UntypedMap extends ValueMap {
   }
 }
 
-/** A map whose values are computed when they are asked for, each once. */
-export class LazyMap extends ValueMap {
+/** A map whose values are computed. */
+export class LazyMap extends ReadOnceMap {
   readonly #compute: ReadonlyMap<string, () => Result>
-  readonly #known = new Map<string, Result>()
 
   constructor(compute: ReadonlyMap<string, () => Result>) {
     super()
     this.#compute = compute
   }
 
-  get size(): number {
-    return this.#compute.size
-  }
-
-  get(key: Value): Result | undefined {
-    if (typeof key !== 'string') return undefined
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const value = this.#compute.get(key)?.()
-    if (value !== undefined) this.#known.set(key, value)
-    return value
+  protected read(name: string): Result | undefined {
+    return this.#compute.get(name)?.()
   }
 
   keys(): readonly string[] {

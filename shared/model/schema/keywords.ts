@@ -41,22 +41,28 @@ interface Subschema {
 }
 
 function subschemas(schema: JsonObject, path: string): readonly Subschema[] {
-  const { properties, items, not, additionalProperties } = schema
-  const named = Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
-    return { path: entry(child(path, 'properties'), name), schema: property }
-  })
-  const single = Object.entries({ items, not, additionalProperties }).map(([keyword, sub]) => {
-    return { path: child(path, keyword), schema: sub }
-  })
-  const listed = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
+  const found: Subschema[] = []
+  const { properties } = schema
+  if (isObject(properties)) {
+    const below = child(path, 'properties')
+    for (const name in properties)
+      if (isObject(properties[name])) found.push({ path: entry(below, name), schema: properties[name] })
+  }
+  for (const keyword of singleSchemas) {
+    const sub = schema[keyword]
+    if (isObject(sub)) found.push({ path: child(path, keyword), schema: sub })
+  }
+  for (const keyword of schemaLists) {
     const branches = schema[keyword]
-    return (Array.isArray(branches) ? branches : []).map((sub, i) => ({
-      path: entry(child(path, keyword), i),
-      schema: sub,
-    }))
-  })
-  return [...named, ...single, ...listed].filter((sub): sub is Subschema => isObject(sub.schema))
+    if (!Array.isArray(branches)) continue
+    for (const [i, sub] of branches.entries())
+      if (isObject(sub)) found.push({ path: entry(child(path, keyword), i), schema: sub })
+  }
+  return found
 }
+
+const singleSchemas = ['items', 'not', 'additionalProperties'] as const
+const schemaLists = ['allOf', 'anyOf', 'oneOf'] as const
 
 const text: StructuralSchema = { type: 'string' }
 const flag: StructuralSchema = { type: 'boolean' }

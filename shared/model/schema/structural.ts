@@ -69,10 +69,12 @@ function children(schema: StructuralSchema, place: Place): readonly (readonly [S
   const { properties = {}, items, additionalProperties: others } = schema
   const { path, level, within } = place
   const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true
-  const below: (readonly [StructuralSchema, Place])[] = Object.entries(properties).map(([name, node]) => {
+  const below: (readonly [StructuralSchema, Place])[] = []
+  const fields = child(path, 'properties')
+  for (const [name, node] of Object.entries(properties)) {
     const part = isResource && resourceParts.has(name) ? { name, isTopLevel: level === 'root' } : within
-    return [node, { path: entry(child(path, 'properties'), name), level: 'field', within: part }]
-  })
+    below.push([node, { path: entry(fields, name), level: 'field', within: part }])
+  }
   if (items !== undefined) below.push([items, { path: child(path, 'items'), level: 'item', within }])
   if (typeof others === 'object') {
     below.push([others, { path: child(path, 'additionalProperties'), level: 'field', within }])

@@ -76,6 +76,20 @@ const column = { name: 'Color', type: 'string', jsonPath: '.spec.color' }
 /** Compared with apiextensions-apiserver 0.32, which writes `spec.validation` for the schema of the only version. */
 const rows: readonly Row[] = [
   { because: 'a plain definition is fine', crd: widgets },
+  ...['rule', 'size'].map((name) => ({
+    because: `rules have so many characters in all, also those of a field called ${name}`,
+    crd: withVersion({
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            [name]: { type: 'integer', 'x-kubernetes-validations': [{ rule: `self > 1${' '.repeat(25_000)}` }] },
+          },
+        },
+      },
+    }),
+    errors: ['spec.versions: Forbidden: rules of x-kubernetes-validations have 25008 characters in all'],
+  })),
   {
     because: 'an object without a spec is none',
     crd: { ...widgets, spec: undefined },
