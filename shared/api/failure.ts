@@ -8,7 +8,7 @@ import type { ResourceRequest } from './request-info.ts'
 
 /** A failure as clients are told it: `metav1.Status`, in a response or in the ERROR event of a watch. */
 export function failureStatus(error: OperatingError): JsonObject {
-  const { status, reason } = errorCatalogue[error.code]
+  const { status, reason } = answerOf(error)
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -21,7 +21,12 @@ export function failureStatus(error: OperatingError): JsonObject {
   }
 }
 
-function statusDetails({ causes, ...details }: ErrorDetails, retryAfter: number | undefined): JsonObject {
+/** What the client is told as a status, and why. */
+export function answerOf({ code, details }: OperatingError): { readonly status: number; readonly reason: string } {
+  return details.answer ?? errorCatalogue[code]
+}
+
+function statusDetails({ causes, answer: _, ...details }: ErrorDetails, retryAfter: number | undefined): JsonObject {
   return {
     ...details,
     ...(causes === undefined
@@ -39,7 +44,7 @@ function statusDetails({ causes, ...details }: ErrorDetails, retryAfter: number 
 
 /** The response to a failure. With Retry-After kubectl tries again by itself, so it goes with those that pass. */
 export function failure(error: OperatingError): HttpResponse {
-  const { status } = errorCatalogue[error.code]
+  const { status } = answerOf(error)
   const response = json(status, failureStatus(error))
   const retryAfter = retryAfterSeconds(error)
   if (status === 401) return withHeader(response, 'www-authenticate', 'Bearer')

@@ -1,10 +1,9 @@
-import { errorCatalogue } from '../model/errors.ts'
 import { metrics, type Labels } from '../model/metrics.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpResponse } from '../ports/http-handler.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Call, VerbHandler } from './call.ts'
-import { toOperatingError } from './failure.ts'
+import { answerOf, toOperatingError } from './failure.ts'
 import type { Verb } from './request-info.ts'
 
 /**
@@ -39,7 +38,7 @@ export function createMeasure(services: { readonly telemetry: Telemetry; readonl
           return response
         },
         (error: unknown) => {
-          note(errorCatalogue[toOperatingError(error).code].status)
+          note(answerOf(toOperatingError(error)).status)
           throw error
         },
       )

@@ -51,6 +51,8 @@ export interface ErrorDetails {
     FieldError | { readonly reason: string; readonly message: string; readonly field?: string }
   )[]
   readonly retryAfterSeconds?: number
+  /** What the client is told in place of the status and the reason of the code. */
+  readonly answer?: { readonly status: number; readonly reason: string }
 }
 
 /** An expected failure: something outside the program went wrong, and the code says what happens next. */

@@ -9,7 +9,13 @@ import {
   roleKind,
   serviceAccountKind,
 } from './access-kinds.ts'
-import { policyBindingKind, policyKind } from './policy-kinds.ts'
+import {
+  mutatingBindingKind,
+  mutatingPolicyKind,
+  olderPolicyKinds,
+  policyBindingKind,
+  policyKind,
+} from './policy-kinds.ts'
 import { resourceQuotaKind } from './quota-kind.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
 
@@ -161,8 +167,8 @@ export const customResourceDefinitionKind: ServedKind = {
   columns: [{ name: 'Created At', type: 'string', jsonPath: '.metadata.creationTimestamp' }],
 }
 
-/** Kinds whose objects are stored as those of another. */
-export const twinKinds: readonly ServedKind[] = [newEventKind]
+/** Kinds whose objects are stored as those of another, or in another version. */
+export const twinKinds: readonly ServedKind[] = [newEventKind, ...olderPolicyKinds]
 
 export const builtInKinds: readonly ServedKind[] = [
   namespaceKind,
@@ -177,6 +183,8 @@ export const builtInKinds: readonly ServedKind[] = [
   resourceQuotaKind,
   policyKind,
   policyBindingKind,
+  mutatingPolicyKind,
+  mutatingBindingKind,
   customResourceDefinitionKind,
   leaseKind,
 ]

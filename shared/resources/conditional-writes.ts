@@ -16,7 +16,7 @@ import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
 import { toStoredVersion } from './stored-version.ts'
-import type { PolicyReview } from './policy-review.ts'
+import type { Mutated, PolicyReview } from './policy-review.ts'
 import type { Surroundings } from './strategies.ts'
 import { findTouched } from './transitions.ts'
 
@@ -133,11 +133,17 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
 /** Writes what was planned for an object, if anything changes. */
 async function commit(
   live: LiveOf,
-  planned: Planned,
+  sent: Planned,
   plan: ChangePlan,
   options: ConditionalWritesOptions,
 ): Promise<Written> {
   const { kind, before } = live
+  const { policies } = options
+  const { user, dryRun, manager, subresource = '' } = plan
+  const asks = policies !== undefined && user !== undefined
+  const to = { kind, operation: 'UPDATE', object: sent.object, old: before.object, subresource } as const
+  const mutation = asks && policies.mutate({ ...to, user, dryRun })
+  const planned = mutation ? withMutation(sent, await mutation) : sent
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
@@ -147,9 +153,6 @@ async function commit(
       : admit(live, planned, around)
   if (admitted.touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: admitted.warnings }
   plan.permit?.(admitted.seen.object, admitted.seen.old)
-  const { policies } = options
-  const { user, dryRun, manager, subresource = '' } = plan
-  const asks = policies !== undefined && user !== undefined
   const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, dryRun })
   const reviewed = review ? await review : none
   const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
@@ -161,6 +164,10 @@ async function commit(
 }
 
 const none: readonly string[] = []
+
+function withMutation({ warnings }: Planned, mutated: Mutated): Planned {
+  return { object: mutated.object, warnings: [...warnings, ...mutated.warnings] }
+}
 
 type LiveOf = Live & { readonly kind: ServedKind }
 

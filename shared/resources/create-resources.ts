@@ -137,13 +137,17 @@ async function create(
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const owned = how.withOwner(object, body)
-  const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around }, owned)
+  const { user, dryRun = false } = how
+  const to = { kind, operation: 'CREATE', object: owned, subresource: '' } as const
+  const mutation = user && verbs.policies?.mutate({ ...to, user, dryRun })
+  const mutated = mutation && (await mutation)
+  const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around }, mutated?.object ?? owned)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
     stored: await insert(verbs, kind, first, how.dryRun === true),
     outcome: 'created',
-    warnings: [...how.warnings, ...warnings],
+    warnings: [...how.warnings, ...(mutated?.warnings ?? []), ...warnings],
   }
 }
 

@@ -18,6 +18,16 @@ const depthMax = 200
  * operations copy or move too much. The target is not changed.
  */
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
+  const made = tryPatch(target, operations)
+  if ('object' in made) return made.object
+  throw misfit(made.misfit, operations[made.misfit] ?? {})
+}
+
+/** The same, or the operation that does not fit, by its place. */
+export function tryPatch(
+  target: JsonObject,
+  operations: readonly JsonObject[],
+): { readonly object: JsonObject } | { readonly misfit: number } {
   const document: Root = { root: copyJson(target) }
   let copied = 0
   let shifted = 0
@@ -29,9 +39,9 @@ export function jsonPatch(target: JsonObject, operations: readonly JsonObject[])
       throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 700 KiB')
     if (shifted > shiftedItemsMax)
       throw new OperatingError('TOO_LARGE', `the JSON patch shifts more than ${shiftedItemsMax} items of lists`)
-    if (!patchOnce(document, operation)) throw misfit(i, sent)
+    if (!patchOnce(document, operation)) return { misfit: i }
   }
-  if (isObject(document.root)) return document.root
+  if (isObject(document.root)) return { object: document.root }
   throw new OperatingError('INVALID', 'the JSON patch leaves no object')
 }
 
@@ -53,7 +63,8 @@ function parseOperation({ op, path, from, value }: JsonObject): Operation {
   return { op, path: pathOf(path), from: pathOf(from), value }
 }
 
-function misfit(i: number, { op, path }: JsonObject): OperatingError {
+/** INVALID with the operation that does not fit. */
+export function misfit(i: number, { op, path }: JsonObject): OperatingError {
   const what = `operation ${i}, ${String(op)} ${String(path)}`.slice(0, shownLength)
   return new OperatingError('INVALID', `the JSON patch does not fit the object: ${what}`)
 }

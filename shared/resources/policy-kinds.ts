@@ -1,7 +1,15 @@
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
-import { compilePolicy } from '../model/policy/compile-policy.ts'
-import { entry, fieldRequired, forbidden, notSupported, type FieldError } from '../model/schema/field-error.ts'
+import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
+import {
+  child,
+  entry,
+  fieldRequired,
+  forbidden,
+  invalid,
+  notSupported,
+  type FieldError,
+} from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
@@ -53,6 +61,24 @@ const matchResources: StructuralSchema = {
   },
 }
 
+const paramKind: StructuralSchema = {
+  type: 'object',
+  required: ['apiVersion', 'kind'],
+  properties: { apiVersion: text, kind: text },
+}
+
+const paramReference: StructuralSchema = {
+  type: 'object',
+  properties: {
+    name: text,
+    namespace: text,
+    selector,
+    parameterNotFoundAction: { type: 'string', enum: ['Allow', 'Deny'] },
+  },
+}
+
+const failurePolicy: StructuralSchema = { type: 'string', enum: ['Fail', 'Ignore'], default: 'Fail' }
+
 const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const
 const expression: StructuralSchema = { type: 'string', minLength: 1 }
 const named: StructuralSchema = {
@@ -66,7 +92,7 @@ export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatinga
   type: 'object',
   required: ['matchConstraints'],
   properties: {
-    paramKind: { type: 'object', required: ['apiVersion', 'kind'], properties: { apiVersion: text, kind: text } },
+    paramKind,
     matchConstraints: { ...matchResources, required: ['resourceRules'] },
     matchConditions: named,
     variables: named,
@@ -85,7 +111,7 @@ export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatinga
         },
       },
     },
-    failurePolicy: { type: 'string', enum: ['Fail', 'Ignore'], default: 'Fail' },
+    failurePolicy,
     auditAnnotations: {
       type: 'array',
       'x-kubernetes-list-type': 'atomic',
@@ -99,19 +125,49 @@ export const policyBindingKind = policyKindOf('ValidatingAdmissionPolicyBinding'
   required: ['policyName', 'validationActions'],
   properties: {
     policyName: { type: 'string', minLength: 1 },
-    paramRef: {
-      type: 'object',
-      properties: {
-        name: text,
-        namespace: text,
-        selector,
-        parameterNotFoundAction: { type: 'string', enum: ['Allow', 'Deny'] },
-      },
-    },
+    paramRef: paramReference,
     matchResources,
     validationActions: { ...texts, 'x-kubernetes-list-type': 'set' },
   },
 })
+
+export const mutatingPolicyKind = policyKindOf('MutatingAdmissionPolicy', 'mutatingadmissionpolicies', {
+  type: 'object',
+  required: ['matchConstraints', 'mutations', 'reinvocationPolicy'],
+  properties: {
+    paramKind,
+    matchConstraints: { ...matchResources, required: ['resourceRules'] },
+    matchConditions: named,
+    variables: named,
+    mutations: {
+      type: 'array',
+      'x-kubernetes-list-type': 'atomic',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['patchType'],
+        properties: {
+          patchType: { type: 'string', enum: ['ApplyConfiguration', 'JSONPatch'] },
+          applyConfiguration: { type: 'object', properties: { expression } },
+          jsonPatch: { type: 'object', properties: { expression } },
+        },
+      },
+    },
+    failurePolicy,
+    reinvocationPolicy: { type: 'string', enum: ['Never', 'IfNeeded'] },
+  },
+})
+
+export const mutatingBindingKind = policyKindOf('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings', {
+  type: 'object',
+  required: ['policyName'],
+  properties: { policyName: { type: 'string', minLength: 1 }, paramRef: paramReference, matchResources },
+})
+
+/** The same kinds in the versions that clients of Kubernetes 1.32 to 1.35 ask for. */
+export const olderPolicyKinds: readonly ServedKind[] = ['v1beta1', 'v1alpha1'].flatMap((version) =>
+  [mutatingPolicyKind, mutatingBindingKind].map((kind) => ({ ...kind, version })),
+)
 
 function policyKindOf(kind: string, plural: string, spec: StructuralSchema): ServedKind {
   return defineBuiltInKind({
@@ -120,7 +176,10 @@ function policyKindOf(kind: string, plural: string, spec: StructuralSchema): Ser
     plural,
     namespaced: false,
     categories: ['api-extensions'],
-    schema: { ...objectSchema('What is refused of what is written, by rules in CEL.', { spec }), required: ['spec'] },
+    schema: {
+      ...objectSchema('What is changed or refused of what is written, by rules in CEL.', { spec }),
+      required: ['spec'],
+    },
   })
 }
 
@@ -133,10 +192,65 @@ export function checkPolicy({ spec }: ApiObject): readonly FieldError[] {
   const isEmpty = (list: unknown): boolean => !Array.isArray(list) || list.length === 0
   if (isEmpty(validations) && isEmpty(auditAnnotations))
     return [fieldRequired('spec.validations', 'validations or auditAnnotations must contain at least one item')]
-  const length = JSON.stringify(spec).length
-  if (length > expressionTextMax)
-    return [forbidden('spec', `a policy has at most ${expressionTextMax} characters, and this one has ${length}`)]
-  return compilePolicy(spec).errors
+  const length = checkLength(spec)
+  return length.length > 0 ? length : compilePolicy(spec).errors
+}
+
+export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] {
+  if (!isObject(spec)) return []
+  const { mutations, matchConstraints } = spec
+  const sent = Array.isArray(mutations) ? mutations.filter(isObject) : []
+  const length = checkLength(spec)
+  return [
+    ...(sent.length === 0 ? [fieldRequired('spec.mutations', 'mutations must contain at least one item')] : []),
+    ...checkOperations(matchConstraints, 'spec.matchConstraints'),
+    ...sent.flatMap((mutation, i) => checkMutation(mutation, entry('spec.mutations', i))),
+    ...(length.length > 0 ? length : compileMutations(spec).errors),
+  ]
+}
+
+export function checkMutatingBinding({ spec }: ApiObject): readonly FieldError[] {
+  if (!isObject(spec)) return []
+  return [
+    ...checkOperations(spec['matchResources'], 'spec.matchResources'),
+    ...(isObject(spec['paramRef']) ? checkParamRef(spec['paramRef']) : []),
+  ]
+}
+
+function checkLength(spec: JsonObject): readonly FieldError[] {
+  const { length } = JSON.stringify(spec)
+  if (length <= expressionTextMax) return []
+  return [forbidden('spec', `a policy has at most ${expressionTextMax} characters, and this one has ${length}`)]
+}
+
+/** There is nothing to change about what is deleted. */
+function checkOperations(match: Json | undefined, field: string): readonly FieldError[] {
+  const matching = isObject(match) && Array.isArray(match['resourceRules']) ? match['resourceRules'] : []
+  const supported = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+  return matching
+    .flatMap((rule) => (isObject(rule) && Array.isArray(rule['operations']) ? rule['operations'] : []))
+    .filter((operation) => operation === 'DELETE')
+    .map((operation) => notSupported(`${field}.resourceRules.operations`, operation, supported))
+}
+
+function checkMutation(mutation: JsonObject, field: string): readonly FieldError[] {
+  const { patchType } = mutation
+  const [own, other] =
+    patchType === 'JSONPatch'
+      ? (['jsonPatch', 'applyConfiguration'] as const)
+      : (['applyConfiguration', 'jsonPatch'] as const)
+  const sent = mutation[own]
+  const expressions = isObject(sent) && sent['expression'] !== undefined
+  return [
+    ...(sent === undefined
+      ? [fieldRequired(child(field, own), `must be specified when patchType is ${String(patchType)}`)]
+      : expressions
+        ? []
+        : [fieldRequired(child(child(field, own), 'expression'))]),
+    ...(mutation[other] === undefined
+      ? []
+      : [invalid(child(field, other), `{${other}}`, `must not be specified when patchType is ${String(patchType)}`)]),
+  ]
 }
 
 export function checkPolicyBinding({ spec }: ApiObject): readonly FieldError[] {

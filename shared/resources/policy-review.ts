@@ -2,8 +2,13 @@ import type { AdmissionRequest, Requester } from '../model/admission-hooks.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
-/** What users ask for is held against admission policies. */
+/** What users ask for is changed by admission policies, and held against them. */
 export interface PolicyReview {
+  /**
+   * What policies make of the object; undefined, at once as a rule, where none has a say. Throws where one that has to
+   * be asked fails.
+   */
+  mutate(asked: Mutable): Promise<Mutated> | undefined
   /** What a request is warned of; undefined, at once as a rule, where no policy is. Throws what a policy denies. */
   review(asked: Reviewed): Promise<readonly string[]> | undefined
 }
@@ -17,4 +22,15 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   readonly old?: ApiObject
   readonly subresource: string
   readonly user: Requester & { readonly uid?: string; readonly extra?: object }
+}
+
+/** A request that policies may change. */
+export interface Mutable extends Reviewed {
+  readonly object: ApiObject
+}
+
+export interface Mutated {
+  /** The same object if nothing has changed. */
+  readonly object: ApiObject
+  readonly warnings: readonly string[]
 }

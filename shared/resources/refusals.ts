@@ -40,6 +40,29 @@ export function deniedByPolicy(
   return new OperatingError(code, `${resourceName(kind)} "${name}" is forbidden: ${message}`, { details })
 }
 
+/** What keeps a policy from changing an object. */
+export interface PolicyFailure {
+  readonly policy: string
+  readonly binding: string
+  readonly why: string
+}
+
+/** What policies that change objects fail of, by the first of them. */
+export function failedPolicies(
+  { kind, object }: { readonly kind: ServedKind; readonly object: ApiObject },
+  failures: readonly PolicyFailure[],
+): OperatingError {
+  const messages = failures
+    .slice(0, failuresShown)
+    .map(({ policy, binding, why }) => `policy '${policy}' with binding '${binding}' denied request: ${why}`)
+  const { name } = object.metadata
+  const causes = messages.map((message) => ({ reason: '', message }))
+  const details = { name, group: kind.group, kind: kind.plural, causes, answer: { status: 403, reason: 'Invalid' } }
+  return new OperatingError('FORBIDDEN', messages[0] ?? '', { details })
+}
+
+const failuresShown = 20
+
 const codesOfReasons: Readonly<Record<string, ErrorCode>> = {
   Unauthorized: 'UNAUTHORIZED',
   Forbidden: 'FORBIDDEN',

@@ -1,18 +1,16 @@
 import { Meter } from '../model/cel/meter.ts'
-import type { JsonObject } from '../model/json.ts'
-import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
-import { compilePolicy, type CompiledPolicy } from '../model/policy/compile-policy.ts'
+import type { ApiObject } from '../model/object.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
-import { matchesResources, type Matched } from '../model/policy/matches.ts'
-import type { PolicyBindingSpec, PolicySpec } from '../model/policy/policy.ts'
-import type { StoredObject } from '../model/stored-object.ts'
+import { matchesResources, matchesRules } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import { keepReading } from './keep-reading.ts'
+import { createConfigurationReader, type AdmissionConfiguration } from './admission-configuration.ts'
 import type { KindCatalog } from './kind-catalog.ts'
+import { mutateBy } from './mutate-by-policies.ts'
 import { collectParams } from './policy-params.ts'
+import { admissionRequestOf, askedOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
 import type { PolicyReview, Reviewed } from './policy-review.ts'
-import { policyBindingKind, policyGroup, policyKind } from './policy-kinds.ts'
+import { policyGroup } from './policy-kinds.ts'
 import { deniedByPolicy } from './refusals.ts'
 
 /** The admission policies that are bound. */
@@ -29,67 +27,66 @@ export interface StoredPoliciesOptions {
   readonly maxAgeMs: number
 }
 
-/** A policy with the bindings that name it. */
-interface BoundPolicy {
-  readonly name: string
-  readonly spec: PolicySpec
-  readonly compiled: CompiledPolicy
-  readonly bindings: readonly { readonly name: string; readonly spec: PolicyBindingSpec }[]
-}
+type Validating = AdmissionConfiguration['validating'][number]
 
-/** All policies over one request may take so many steps together. */
+/** All policies of a kind over one request may take so many steps together. */
 const stepsMax = 300_000
 
 export function createStoredPolicies(options: StoredPoliciesOptions): StoredPolicies {
-  const { store, clock, maxAgeMs } = options
-  const kept = keepReading({ read: () => readPolicies(store), clock, maxAgeMs })
-
-  const isPolicy = ({ object }: StoredObject): boolean => parseApiVersion(object.apiVersion).group === policyGroup
-  const noting = (stored: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> =>
-    isPolicy(stored) ? write.finally(kept.forget) : write
-
+  const { read, follow } = createConfigurationReader(options)
+  const ask = <Answer>(
+    { kind }: Reviewed,
+    answer: (configuration: AdmissionConfiguration) => Promise<Answer> | undefined,
+    otherwise: Answer,
+  ): Promise<Answer> | undefined => {
+    // Who may write policies can always mend them.
+    if (kind.group === policyGroup) return undefined
+    const configuration = read()
+    if (!(configuration instanceof Promise)) return answer(configuration)
+    return configuration.then((found) => answer(found) ?? otherwise)
+  }
   return {
-    review: (asked) => {
-      // Who may write policies can always mend them.
-      const isOpen = asked.kind.group === policyGroup
-      const known = kept.peek()
-      if (isOpen || known?.length === 0) return
-      if (known !== undefined) return reviewBy(known, asked, options)
-      return kept.get().then((policies) => (policies.length === 0 ? [] : reviewBy(policies, asked, options)))
-    },
-    follow: (followed) => ({
-      ...followed,
-      create: (stored) => noting(stored, followed.create(stored)),
-      replace: (stored, touched) => noting(stored, followed.replace(stored, touched)),
-      remove: (stored) => noting(stored, followed.remove(stored)),
-    }),
+    mutate: (asked) =>
+      ask(
+        asked,
+        ({ mutating }) => {
+          const concerned = concernedBy(mutating, asked)
+          return concerned.length === 0
+            ? undefined
+            : mutateBy(concerned, asked, { ...options, meter: new Meter(stepsMax) })
+        },
+        { object: asked.object, warnings: [] },
+      ),
+    review: (asked) =>
+      ask(
+        asked,
+        ({ validating }) => {
+          const concerned = concernedBy(validating, asked)
+          return concerned.length === 0 ? undefined : reviewBy(concerned, asked, options)
+        },
+        [],
+      ),
+    follow,
   }
 }
 
-async function readPolicies(store: ObjectStore): Promise<readonly BoundPolicy[]> {
-  const [policies, bindings] = await Promise.all(
-    [policyKind, policyBindingKind].map(async ({ group, kind }) => (await store.list({ group, kind })).items),
-  )
-  const bound = (bindings ?? []).map(({ object }) => ({
-    name: object.metadata.name,
-    spec: object.spec as unknown as PolicyBindingSpec,
-  }))
-  return (policies ?? []).flatMap(({ object }) => {
-    const { name } = object.metadata
-    const own = bound.filter(({ spec }) => spec.policyName === name)
-    if (own.length === 0) return []
-    const spec = object.spec as unknown as PolicySpec
-    return [{ name, spec, compiled: compilePolicy(spec).policy, bindings: own }]
-  })
+/** Those whose rules let the request through, which takes no look at anything else. */
+function concernedBy<Policy extends Pick<Validating, 'spec'>>(
+  policies: readonly Policy[],
+  reviewed: Reviewed,
+): readonly Policy[] {
+  if (policies.length === 0) return policies
+  const asked = askedOf(reviewed)
+  return policies.filter(({ spec }) => matchesRules(spec.matchConstraints, asked))
 }
 
 async function reviewBy(
-  policies: readonly BoundPolicy[],
+  policies: readonly Validating[],
   asked: Reviewed,
   options: StoredPoliciesOptions,
 ): Promise<readonly string[]> {
   const namespaceObject = await namespaceOf(asked, options.store)
-  const matched = matchedBy(asked, namespaceObject)
+  const matched = matchedOf(asked, namespaceObject)
   const meter = new Meter(stepsMax)
   const warnings: string[] = []
   for (const policy of policies) {
@@ -111,9 +108,9 @@ async function reviewBy(
   return warnings
 }
 
-interface Bound {
-  readonly policy: BoundPolicy
-  readonly binding: BoundPolicy['bindings'][number]
+interface ReviewedBinding {
+  readonly policy: Validating
+  readonly binding: Validating['bindings'][number]
 }
 
 interface Judged {
@@ -123,74 +120,18 @@ interface Judged {
 }
 
 async function judgeBinding(
-  { policy, binding }: Bound,
+  { policy, binding }: ReviewedBinding,
   { asked, namespaceObject, meter }: { asked: Reviewed; namespaceObject: ApiObject | undefined; meter: Meter },
   options: StoredPoliciesOptions,
 ): Promise<Judged> {
   const { spec, compiled } = policy
-  const namespace = nameOf(asked, 'namespace')
+  const namespace = partOf(asked, 'namespace')
   const params = await collectParams({ paramKind: spec.paramKind, paramRef: binding.spec.paramRef, namespace }, options)
   if ('fault' in params) {
     const message = `failed to configure binding: ${params.fault}`
     return { denials: spec.failurePolicy === 'Ignore' ? [] : [{ message }], isMisconfigured: true }
   }
-  const subject = { object: asked.object, oldObject: asked.old, request: requestOf(asked), namespaceObject }
+  const subject = { object: asked.object, oldObject: asked.old, request: admissionRequestOf(asked), namespaceObject }
   const denials = params.found.flatMap((param) => judge(spec, compiled, { ...subject, params: param }, meter))
   return { denials, isMisconfigured: false }
 }
-
-async function namespaceOf({ kind, object, old }: Reviewed, store: ObjectStore): Promise<ApiObject | undefined> {
-  const name = kind.namespaced ? ((object ?? old)?.metadata.namespace ?? '') : ''
-  if (name === '') return undefined
-  return (await store.get({ group: '', kind: 'Namespace', namespace: '', name }))?.object
-}
-
-function nameOf({ object, old }: Reviewed, part: 'name' | 'namespace'): string {
-  return (object ?? old)?.metadata[part] ?? ''
-}
-
-function matchedBy(asked: Reviewed, namespaceObject: ApiObject | undefined): Matched {
-  const { kind, operation, subresource, object, old } = asked
-  return {
-    group: kind.group,
-    versions: [...new Set([kind.version, kind.storageVersion])],
-    plural: kind.plural,
-    subresource,
-    operation,
-    name: nameOf(asked, 'name'),
-    isNamespaced: kind.namespaced,
-    objects: [object, old].filter((one) => one !== undefined),
-    namespaceLabels: namespaceObject?.metadata.labels ?? (kind.namespaced ? {} : undefined),
-  }
-}
-
-/** As expressions see it: AdmissionRequest of admission.k8s.io/v1, without the objects. */
-function requestOf(asked: Reviewed): JsonObject {
-  const { kind, operation, dryRun, subresource, user } = asked
-  const { group, version } = kind
-  const [of, resource] = [
-    { group, version, kind: kind.kind },
-    { group, version, resource: kind.plural },
-  ]
-  return {
-    kind: of,
-    resource,
-    subResource: subresource,
-    requestKind: of,
-    requestResource: resource,
-    requestSubResource: subresource,
-    name: nameOf(asked, 'name'),
-    namespace: nameOf(asked, 'namespace'),
-    operation,
-    userInfo: {
-      username: user.name,
-      groups: [...user.groups],
-      ...(user.uid === undefined ? {} : { uid: user.uid }),
-      ...(user.extra === undefined ? {} : { extra: user.extra as JsonObject }),
-    },
-    dryRun,
-    options: { apiVersion: apiVersionOf('meta.k8s.io', 'v1'), kind: optionsKinds[operation] },
-  }
-}
-
-const optionsKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const

@@ -11,7 +11,7 @@ import type { EngineState } from '../model/engine-state.ts'
 import { parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import type { NameRule } from './metadata.ts'
-import { checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
+import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
 
 /** What a state depends on beside its own object. */
@@ -85,6 +85,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   '/ResourceQuota': { intake: withQuantityTexts, check: checkQuota },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { check: checkPolicy },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { check: checkPolicyBinding },
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy': { check: checkMutatingPolicy },
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': { check: checkMutatingBinding },
   'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/RoleBinding': {

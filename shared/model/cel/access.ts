@@ -1,17 +1,9 @@
 import { constant, metered, mapResult, type Build, type Built, type Scope } from './built.ts'
-import { ExpressionError, type Expression } from './expression.ts'
+import { dottedName, ExpressionError, type Expression } from './expression.ts'
 import { optionalOf, plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
 import { CelFailure, Optional, TypeValue, Uint, ValueMap, type Result, type Value } from './value.ts'
 
 /** Fields of objects, and items of lists and maps. */
-
-/** The dotted name that an expression is, such as `google.protobuf.Timestamp` or `optional`. */
-export function dottedName(expression: Expression): string | undefined {
-  if (expression.op === 'name') return expression.name
-  if (expression.op !== 'select' || expression.isTest || expression.isOptional) return undefined
-  const of = dottedName(expression.of)
-  return of === undefined ? undefined : `${of}.${expression.field}`
-}
 
 export function buildSelect(expression: Extract<Expression, { op: 'select' }>, scope: Scope, build: Build): Built {
   const name = dottedName(expression)
@@ -38,7 +30,8 @@ function fieldType(holder: Type, field: string, at: number): Type {
     case 'map':
       return holder.of[1] as Type
     case 'object': {
-      const type = holder.fields?.get(field)
+      if (holder.fields === undefined) return plain.dyn
+      const type = holder.fields.get(field)
       if (type === undefined) throw new ExpressionError(`undefined field '${field}'`, at)
       return type
     }

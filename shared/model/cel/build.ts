@@ -1,8 +1,9 @@
-import { buildIndex, buildSelect, dottedName } from './access.ts'
+import { buildIndex, buildSelect } from './access.ts'
 import { constant, metered, withVariable, type Built, type Scope, type ProgramStep } from './built.ts'
 import { buildList, buildMap } from './collections.ts'
+import { buildConstruct } from './construct.ts'
 import { isSame } from './equality.ts'
-import { ExpressionError, type Expression } from './expression.ts'
+import { dottedName, ExpressionError, type Expression } from './expression.ts'
 import { buildLoop } from './loops.ts'
 import { Meter } from './meter.ts'
 import { accepts, type Overload } from './overload.ts'
@@ -31,6 +32,8 @@ export function build(expression: Expression, scope: Scope): Built {
       return buildList(expression, scope, build)
     case 'map':
       return buildMap(expression, scope, build)
+    case 'construct':
+      return buildConstruct(expression, scope, build)
     case 'loop':
       return buildLoop(expression, scope, build)
     case 'bind': {

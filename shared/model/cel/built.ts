@@ -28,9 +28,14 @@ export interface Scope {
   readonly bindings: Bindings
   /** Lists and maps may hold values of several types. */
   readonly allowsMixed?: boolean
+  /** The types of objects that the expression may make. */
+  readonly constructs?: Constructs
   /** What is wrong with a text as a pattern. */
   checkPattern(source: string): string | undefined
 }
+
+/** The type of that name; undefined if objects of it cannot be made. */
+export type Constructs = (name: string) => Type | undefined
 
 export interface Variable {
   readonly type: Type

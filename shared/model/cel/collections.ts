@@ -55,11 +55,11 @@ export function buildMap({ entries }: Extract<Expression, { op: 'map' }>, scope:
 }
 
 /** What stands in the place of an optional item: nothing, if there is nothing in it. */
-function present(result: Result, isOptional: boolean): Result | undefined {
+export function present(result: Result, isOptional: boolean): Result | undefined {
   return isOptional && result instanceof Optional ? result.value : result
 }
 
-function valueType({ isOptional, value }: ExpressionItem, type: Type, { bindings }: Scope): Type {
+export function valueType({ isOptional, value }: ExpressionItem, type: Type, { bindings }: Scope): Type {
   if (!isOptional) return type
   const found = bindings.find(type)
   if (found.kind === 'optional') return found.of[0] as Type

@@ -16,6 +16,8 @@ export type Expression =
   | Node<'choice', { readonly test: Expression; readonly yes: Expression; readonly no: Expression }>
   | Node<'list', { readonly items: readonly ExpressionItem[] }>
   | Node<'map', { readonly entries: readonly ExpressionEntry[] }>
+  /** `Object.spec{size: 1}`: an object of a named type. */
+  | Node<'construct', { readonly type: string; readonly fields: readonly ExpressionField[] }>
   | Node<'loop', Loop>
   | Node<'bind', { readonly name: string; readonly value: Expression; readonly body: Expression }>
 
@@ -30,6 +32,11 @@ export interface ExpressionEntry extends ExpressionItem {
   readonly key: Expression
 }
 
+export interface ExpressionField extends ExpressionItem {
+  readonly name: string
+  readonly at: number
+}
+
 export type LoopKind = 'all' | 'exists' | 'exists_one' | 'map' | 'filter'
 
 /** A macro over the items of a list or the keys of a map. */
@@ -40,6 +47,14 @@ export interface Loop {
   /** Of `map` with three arguments. */
   readonly filter?: Expression
   readonly body: Expression
+}
+
+/** The dotted name that an expression is, such as `google.protobuf.Timestamp` or `optional`. */
+export function dottedName(expression: Expression): string | undefined {
+  if (expression.op === 'name') return expression.name
+  if (expression.op !== 'select' || expression.isTest || expression.isOptional) return undefined
+  const of = dottedName(expression.of)
+  return of === undefined ? undefined : `${of}.${expression.field}`
 }
 
 /** What keeps a text from being an expression. */

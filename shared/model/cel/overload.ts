@@ -40,7 +40,7 @@ function parseSignature(signature: string): Omit<Overload, 'run'> {
 }
 
 /** Names that functions stand behind, and that are no types. */
-const namespaces: readonly string[] = ['optional', 'ip', 'strings', 'sets', 'format']
+const namespaces: readonly string[] = ['optional', 'ip', 'strings', 'sets', 'format', 'jsonpatch']
 
 /** Where the list of arguments opens: behind the dot, if there is one, since types have parentheses, too. */
 function callAt(signature: string): number {

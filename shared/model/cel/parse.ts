@@ -1,6 +1,8 @@
 import {
+  dottedName,
   ExpressionError,
   type ExpressionEntry,
+  type ExpressionField,
   type Expression,
   type ExpressionItem,
   type LoopKind,
@@ -165,7 +167,8 @@ function suffixes(reader: Reader, start: Expression): Expression {
       const key = choice(reader)
       reader.must(']')
       of = { op: 'index', at, of, key, isOptional }
-    } else return of
+    } else if (reader.is('{')) return construct(reader, of)
+    else return of
   }
 }
 
@@ -264,6 +267,24 @@ function list(reader: Reader): Expression {
   }
   reader.must(']')
   return { op: 'list', at, items }
+}
+
+/** A brace behind a name makes an object of the type of that name. */
+function construct(reader: Reader, of: Expression): Expression {
+  const type = dottedName(of)
+  if (type === undefined) throw reader.mismatch()
+  reader.must('{')
+  const fields: ExpressionField[] = []
+  while (!reader.is('}')) {
+    const isOptional = reader.takes('?')
+    const { at } = reader.next
+    const name = fieldName(reader)
+    reader.must(':')
+    fields.push({ name, at, isOptional, value: choice(reader) })
+    if (!reader.takes(',')) break
+  }
+  reader.must('}')
+  return suffixes(reader, { op: 'construct', at: of.at, type, fields })
 }
 
 function map(reader: Reader): Expression {

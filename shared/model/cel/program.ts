@@ -1,8 +1,9 @@
 import { build } from './build.ts'
-import type { Frame } from './built.ts'
+import type { Constructs, Frame, Scope } from './built.ts'
 import { describeError, ExpressionError } from './expression.ts'
 import { calendar } from './functions/calendar.ts'
 import { conversions } from './functions/conversions.ts'
+import { jsonPatches } from './functions/json-patch.ts'
 import { lists } from './functions/lists.ts'
 import { namedFormats } from './functions/named-formats.ts'
 import { network } from './functions/network.ts'
@@ -26,6 +27,17 @@ const all = [operators, conversions, strings, lists, calendar, quantities, netwo
 
 const functions: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(all, ({ name }) => name)
 
+const functionsOfChanges: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(
+  [...all, ...jsonPatches],
+  ({ name }) => name,
+)
+
+/** What an expression that makes objects comes to: a value of exactly this type, of objects of these types. */
+export interface Making {
+  readonly gives: Type
+  readonly constructs: Constructs
+}
+
 /**
  * The program of a text, with variables by their names in their order, that gives a value of one of the types;
  * otherwise what is wrong with the text, in the words of Kubernetes.
@@ -33,16 +45,15 @@ const functions: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(all, ({ 
 export function compileExpression(
   text: string,
   variables: Readonly<Record<string, Type>>,
-  gives: readonly Type['kind'][],
+  gives: readonly Type['kind'][] | Making,
 ): Program | { readonly fault: string } {
   try {
     const places = Object.entries(variables).map(([name, type], slot) => [name, { type, slot }] as const)
     const bindings = new Bindings()
-    const scope = { functions, variables: new Map(places), bindings, checkPattern }
+    const scope = { variables: new Map(places), bindings, checkPattern, ...languageOf(gives) }
     const { type, run } = build(parseExpression(text), scope)
-    const { kind } = bindings.find(type)
-    if (kind !== 'dyn' && kind !== 'parameter' && !gives.includes(kind))
-      throw new ExpressionError(`must evaluate to ${gives.join(' or ')}, not ${showType(bindings.settle(type))}`, 0)
+    const fault = findTypeFault(bindings.settle(type), gives)
+    if (fault !== undefined) throw new ExpressionError(fault, 0)
     return {
       run: (values, meter) => {
         const frame: Frame = { slots: [...values], meter }
@@ -53,6 +64,20 @@ export function compileExpression(
     if (error instanceof ExpressionError) return { fault: describeError(text, error) }
     throw error
   }
+}
+
+function languageOf(gives: readonly Type['kind'][] | Making): Pick<Scope, 'functions' | 'constructs'> {
+  return 'constructs' in gives ? { functions: functionsOfChanges, constructs: gives.constructs } : { functions }
+}
+
+function findTypeFault(type: Type, gives: readonly Type['kind'][] | Making): string | undefined {
+  const shown = showType(type)
+  if ('constructs' in gives) {
+    const wanted = showType(gives.gives)
+    return shown === wanted ? undefined : `must evaluate to ${wanted} but got ${shown}`
+  }
+  const isOpen = type.kind === 'dyn' || type.kind === 'parameter'
+  return isOpen || gives.includes(type.kind) ? undefined : `must evaluate to ${gives.join(' or ')}, not ${shown}`
 }
 
 function checkPattern(source: string): string | undefined {

@@ -5,7 +5,7 @@ export interface Type {
   readonly name: string
   /** Of a list, an optional and a type: one. Of a map: of its keys and of its values. */
   readonly of: readonly Type[]
-  /** Of objects: by their names in expressions. */
+  /** Of objects: by their names in expressions. Left out: any, of any type. */
   readonly fields?: ReadonlyMap<string, Type>
 }
 
@@ -63,8 +63,9 @@ export function typeTypeOf(type: Type): Type {
   return { kind: 'type', name: 'type', of: [type] }
 }
 
-export function objectOf(name: string, fields: ReadonlyMap<string, Type>): Type {
-  return { kind: 'object', name, of: [], fields }
+/** Without fields it has any. */
+export function objectOf(name: string, fields?: ReadonlyMap<string, Type>): Type {
+  return { kind: 'object', name, of: [], ...(fields && { fields }) }
 }
 
 function parameter(name: string): Type {

@@ -109,6 +109,16 @@ export class BuiltMap extends ValueMap {
   }
 }
 
+/** An object that was made in an expression. */
+export class BuiltObject extends BuiltMap {
+  readonly type: string
+
+  constructor(type: string, fields: ReadonlyMap<string, Value>) {
+    super(new Map([...fields].map(([name, value]) => [`s${name}`, [name, value]])))
+    this.type = type
+  }
+}
+
 /** Equal keys have the same name; undefined for what is no key. */
 export function keyName(key: Value): string | undefined {
   if (typeof key === 'string') return `s${key}`

@@ -1,13 +1,23 @@
-import { compileExpression, type Program } from '../cel/program.ts'
+import { compileExpression, type Making, type Program } from '../cel/program.ts'
 import { objectOf, plain, type Type } from '../cel/type.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
-import type { PolicySpec, PolicyValidation } from './policy.ts'
+import { jsonPatches, wholeObjects } from './made-types.ts'
+import type { MutatingPolicySpec, PolicyBase, PolicyMutation, PolicySpec, PolicyValidation } from './policy.ts'
 
-/** A policy whose expressions are ready to run. */
-export interface CompiledPolicy {
+/** What policies of both kinds say, ready to run. */
+export interface CompiledBase {
   readonly conditions: readonly NamedProgram[]
   readonly variables: readonly NamedProgram[]
+}
+
+/** A policy whose expressions are ready to run. */
+export interface CompiledPolicy extends CompiledBase {
   readonly validations: readonly CompiledValidation[]
+}
+
+/** The same of a policy that changes what is written. */
+export interface CompiledMutations extends CompiledBase {
+  readonly mutations: readonly CompiledMutation[]
 }
 
 export interface NamedProgram {
@@ -22,6 +32,11 @@ export interface CompiledValidation {
   readonly message?: Program
 }
 
+export interface CompiledMutation {
+  readonly patchType: PolicyMutation['patchType']
+  readonly program: Program
+}
+
 /** In the order in which programs are given their values. */
 const policyVariables = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
 
@@ -30,23 +45,7 @@ export function compilePolicy(spec: PolicySpec): {
   readonly policy: CompiledPolicy
   readonly errors: readonly FieldError[]
 } {
-  const errors: FieldError[] = []
-  const known = new Map<string, Type>()
-  const compile = (field: string, text: string, gives: 'bool' | 'string' | 'any'): Program | undefined => {
-    const made = compileExpression(text, typesWith(known, spec), gives === 'any' ? anyKind : [gives])
-    if (!('fault' in made)) return made
-    errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
-    return undefined
-  }
-  const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
-    const program = compile(child(entry('spec.matchConditions', i), 'expression'), one.expression, 'bool')
-    return program === undefined ? [] : [{ ...one, program }]
-  })
-  const variables = (spec.variables ?? []).flatMap((one, i) => {
-    const program = compile(child(entry('spec.variables', i), 'expression'), one.expression, 'any')
-    known.set(one.name, plain.dyn)
-    return program === undefined ? [] : [{ ...one, program }]
-  })
+  const { base, compile, errors } = compileBase(spec)
   const validations = (spec.validations ?? []).flatMap((validation, i) => {
     const field = entry('spec.validations', i)
     const { expression, messageExpression } = validation
@@ -57,7 +56,52 @@ export function compilePolicy(spec: PolicySpec): {
         : compile(child(field, 'messageExpression'), messageExpression, 'string')
     return program === undefined ? [] : [{ validation, program, ...(message === undefined ? {} : { message }) }]
   })
-  return { policy: { conditions, variables, validations }, errors }
+  return { policy: { ...base, validations }, errors }
+}
+
+/** The same of a policy that changes what is written. */
+export function compileMutations(spec: MutatingPolicySpec): {
+  readonly policy: CompiledMutations
+  readonly errors: readonly FieldError[]
+} {
+  const { base, compile, errors } = compileBase(spec)
+  const mutations = (spec.mutations ?? []).flatMap(({ patchType, applyConfiguration, jsonPatch }, i) => {
+    const isApply = patchType === 'ApplyConfiguration'
+    const { expression } = (isApply ? applyConfiguration : jsonPatch) ?? {}
+    if (expression === undefined) return []
+    const field = child(entry('spec.mutations', i), isApply ? 'applyConfiguration' : 'jsonPatch')
+    const program = compile(child(field, 'expression'), expression, isApply ? wholeObjects : jsonPatches)
+    return program === undefined ? [] : [{ patchType, program }]
+  })
+  return { policy: { ...base, mutations }, errors }
+}
+
+type Compile = (field: string, text: string, gives: 'bool' | 'string' | 'any' | Making) => Program | undefined
+
+function compileBase(spec: PolicyBase): {
+  readonly base: CompiledBase
+  readonly compile: Compile
+  readonly errors: FieldError[]
+} {
+  const errors: FieldError[] = []
+  const known = new Map<string, Type>()
+  const compile: Compile = (field, text, gives) => {
+    const wanted = gives === 'any' ? anyKind : typeof gives === 'string' ? [gives] : gives
+    const made = compileExpression(text, typesWith(known, spec), wanted)
+    if (!('fault' in made)) return made
+    errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
+    return
+  }
+  const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
+    const program = compile(child(entry('spec.matchConditions', i), 'expression'), one.expression, 'bool')
+    return program === undefined ? [] : [{ ...one, program }]
+  })
+  const variables = (spec.variables ?? []).flatMap((one, i) => {
+    const program = compile(child(entry('spec.variables', i), 'expression'), one.expression, 'any')
+    known.set(one.name, plain.dyn)
+    return program === undefined ? [] : [{ ...one, program }]
+  })
+  return { base: { conditions, variables }, compile, errors }
 }
 
 const anyKind: readonly Type['kind'][] = [
@@ -66,7 +110,7 @@ const anyKind: readonly Type['kind'][] = [
 ]
 
 /** A variable sees those ahead of it. `params` is there for policies that have some; its place is there for all. */
-function typesWith(known: ReadonlyMap<string, Type>, { paramKind }: PolicySpec): Readonly<Record<string, Type>> {
+function typesWith(known: ReadonlyMap<string, Type>, { paramKind }: PolicyBase): Readonly<Record<string, Type>> {
   const typeOf = (name: string): Type =>
     name === 'variables' ? objectOf('kubernetes.variables', new Map(known)) : plain.dyn
   const isHidden = (name: string): boolean => name === 'params' && paramKind === undefined

@@ -2,8 +2,8 @@ import { fitsSelector } from '../access/aggregation.ts'
 import type { ApiObject } from '../object.ts'
 import type { MatchResources, ResourceRule } from './policy.ts'
 
-/** What of a request decides whether a policy is asked. */
-export interface Matched {
+/** What of a request rules speak of. */
+export interface Asked {
   readonly group: string
   /** That of the request, and those that say the same of the same objects. */
   readonly versions: readonly string[]
@@ -12,6 +12,10 @@ export interface Matched {
   readonly operation: string
   readonly name: string
   readonly isNamespaced: boolean
+}
+
+/** What of a request decides whether a policy is asked. */
+export interface Matched extends Asked {
   /** After the request and before it. */
   readonly objects: readonly ApiObject[]
   /** Its labels; undefined for what is in no namespace. */
@@ -21,10 +25,8 @@ export interface Matched {
 /** Whether rules, exclusions and selectors all let a request through to the policy. */
 export function matchesResources(match: MatchResources | undefined, request: Matched): boolean {
   if (match === undefined) return true
-  const { resourceRules = [], excludeResourceRules = [], namespaceSelector, objectSelector, matchPolicy } = match
-  const seen = matchPolicy === 'Exact' ? { ...request, versions: request.versions.slice(0, 1) } : request
-  if (excludeResourceRules.some((rule) => matchesRule(rule, seen))) return false
-  if (resourceRules.length > 0 && !resourceRules.some((rule) => matchesRule(rule, seen))) return false
+  const { namespaceSelector, objectSelector } = match
+  if (!matchesRules(match, request)) return false
   const { namespaceLabels, objects } = request
   if (
     namespaceSelector !== undefined &&
@@ -37,7 +39,16 @@ export function matchesResources(match: MatchResources | undefined, request: Mat
   )
 }
 
-function matchesRule(rule: ResourceRule, request: Matched): boolean {
+/** Whether rules and exclusions let a request through. */
+export function matchesRules(match: MatchResources | undefined, request: Asked): boolean {
+  if (match === undefined) return true
+  const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
+  const seen = matchPolicy === 'Exact' ? { ...request, versions: request.versions.slice(0, 1) } : request
+  if (excludeResourceRules.some((rule) => matchesRule(rule, seen))) return false
+  return resourceRules.length === 0 || resourceRules.some((rule) => matchesRule(rule, seen))
+}
+
+function matchesRule(rule: ResourceRule, request: Asked): boolean {
   const { apiGroups = [], apiVersions = [], operations = [], resources = [], resourceNames = [], scope = '*' } = rule
   const path = request.subresource === '' ? request.plural : `${request.plural}/${request.subresource}`
   return (
@@ -55,7 +66,7 @@ function has(names: readonly string[], name: string): boolean {
 }
 
 // `*` is every resource without their subresources; `disks/*` and `*/status` are subresources of one and of all.
-function matchesPath(pattern: string, path: string, { plural, subresource }: Matched): boolean {
+function matchesPath(pattern: string, path: string, { plural, subresource }: Asked): boolean {
   if (pattern === path || pattern === '*/*') return true
   if (subresource === '') return pattern === '*'
   return pattern === `${plural}/*` || pattern === `*/${subresource}`

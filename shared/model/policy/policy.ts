@@ -1,13 +1,29 @@
 import type { JsonObject } from '../json.ts'
 
-/** What is read of a ValidatingAdmissionPolicy: admissionregistration.k8s.io/v1. */
-export interface PolicySpec {
+/** What both kinds of policies say: admissionregistration.k8s.io/v1. */
+export interface PolicyBase {
   readonly paramKind?: { readonly apiVersion: string; readonly kind: string }
   readonly matchConstraints?: MatchResources
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[]
   readonly variables?: readonly { readonly name: string; readonly expression: string }[]
-  readonly validations?: readonly PolicyValidation[]
   readonly failurePolicy?: 'Fail' | 'Ignore'
+}
+
+/** What is read of a ValidatingAdmissionPolicy. */
+export interface PolicySpec extends PolicyBase {
+  readonly validations?: readonly PolicyValidation[]
+}
+
+/** What is read of a MutatingAdmissionPolicy. */
+export interface MutatingPolicySpec extends PolicyBase {
+  readonly mutations?: readonly PolicyMutation[]
+  readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
+}
+
+export interface PolicyMutation {
+  readonly patchType: 'ApplyConfiguration' | 'JSONPatch'
+  readonly applyConfiguration?: { readonly expression?: string }
+  readonly jsonPatch?: { readonly expression?: string }
 }
 
 export interface PolicyValidation {
@@ -17,11 +33,15 @@ export interface PolicyValidation {
   readonly reason?: string
 }
 
-/** What is read of a ValidatingAdmissionPolicyBinding. */
-export interface PolicyBindingSpec {
+/** What is read of a MutatingAdmissionPolicyBinding. */
+export interface BindingBase {
   readonly policyName: string
   readonly paramRef?: ParamRef
   readonly matchResources?: MatchResources
+}
+
+/** What is read of a ValidatingAdmissionPolicyBinding. */
+export interface PolicyBindingSpec extends BindingBase {
   readonly validationActions: readonly ('Deny' | 'Warn' | 'Audit')[]
 }
 

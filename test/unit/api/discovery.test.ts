@@ -125,7 +125,7 @@ describe('legacy discovery', () => {
       ]),
     ).toEqual([
       ['rbac.authorization.k8s.io', ['v1']],
-      ['admissionregistration.k8s.io', ['v1']],
+      ['admissionregistration.k8s.io', ['v1', 'v1beta1', 'v1alpha1']],
       ['apiextensions.k8s.io', ['v1']],
       ['coordination.k8s.io', ['v1']],
       ['events.k8s.io', ['v1']],

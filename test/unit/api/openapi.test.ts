@@ -49,6 +49,8 @@ describe('the index of schema documents', () => {
     expect(Object.keys(body.paths).toSorted()).toEqual([
       'api/v1',
       'apis/admissionregistration.k8s.io/v1',
+      'apis/admissionregistration.k8s.io/v1alpha1',
+      'apis/admissionregistration.k8s.io/v1beta1',
       'apis/apiextensions.k8s.io/v1',
       'apis/authentication.k8s.io/v1',
       'apis/authorization.k8s.io/v1',

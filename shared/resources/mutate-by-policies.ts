@@ -1,0 +1,160 @@
+import { CostError, type Meter } from '../model/cel/meter.ts'
+import { OperatingError } from '../model/errors.ts'
+import { equal } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import { findConcern, makePatch, type PolicyPatch } from '../model/policy/mutate.ts'
+import { matchesResources } from '../model/policy/matches.ts'
+import type { PolicySubject } from '../model/policy/subject.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import { withDefaults } from './admission.ts'
+import type { AdmissionConfiguration } from './admission-configuration.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+import { withPolicyPatch } from './policy-patch.ts'
+import { collectParams } from './policy-params.ts'
+import { admissionRequestOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
+import type { Mutable, Mutated } from './policy-review.ts'
+import { failedPolicies, type PolicyFailure } from './refusals.ts'
+
+export interface MutationOptions {
+  readonly store: ObjectStore
+  readonly catalog: Pick<KindCatalog, 'byKind' | 'inVersion'>
+  readonly meter: Meter
+}
+
+type Mutating = AdmissionConfiguration['mutating'][number]
+
+/** A policy through one binding, with one set of parameters. */
+interface Invocation {
+  readonly id: string
+  readonly policy: Mutating
+  readonly binding: Mutating['bindings'][number]
+  readonly params: ApiObject | undefined
+}
+
+interface Pass {
+  readonly object: ApiObject
+  /** Those that were asked, and want to be asked again. */
+  readonly again: ReadonlySet<string>
+}
+
+/**
+ * What policies make of an object, one after the other by their names. If it is another one then, those with the
+ * reinvocationPolicy IfNeeded are asked once more. Throws FORBIDDEN with all that fail.
+ */
+export async function mutateBy(
+  policies: readonly Mutating[],
+  asked: Mutable,
+  options: MutationOptions,
+): Promise<Mutated> {
+  const namespaceObject = await namespaceOf(asked, options.store)
+  const failures: PolicyFailure[] = []
+  const run = async (object: ApiObject, only?: ReadonlySet<string>): Promise<Pass> => {
+    const now = { ...asked, object }
+    const invocations = await findInvocations(policies, now, { ...options, namespaceObject, failures })
+    const chosen = invocations.filter(({ id }) => only?.has(id) !== false)
+    return invokeAll(chosen, now, { namespaceObject, failures, meter: options.meter })
+  }
+  const whole = withDefaults(asked.kind, asked.object)
+  const first = await run(whole)
+  const isAgain = first.object !== whole && first.again.size > 0 && failures.length === 0
+  const { object } = isAgain ? await run(first.object, first.again) : first
+  if (failures.length > 0) throw failedPolicies(asked, failures)
+  return { object: object === whole ? asked.object : object, warnings: [] }
+}
+
+interface Finding extends MutationOptions {
+  readonly namespaceObject: ApiObject | undefined
+  readonly failures: PolicyFailure[]
+}
+
+async function findInvocations(
+  policies: readonly Mutating[],
+  asked: Mutable,
+  { namespaceObject, failures, ...sources }: Finding,
+): Promise<readonly Invocation[]> {
+  const matched = matchedOf(asked, namespaceObject)
+  const found: Invocation[] = []
+  for (const policy of policies) {
+    if (!matchesResources(policy.spec.matchConstraints, matched)) continue
+    for (const binding of policy.bindings) {
+      if (!matchesResources(binding.spec.matchResources, matched)) continue
+      const { paramKind } = policy.spec
+      const wanted = { paramKind, paramRef: binding.spec.paramRef, namespace: partOf(asked, 'namespace') }
+      const params = await collectParams(wanted, sources)
+      if ('fault' in params) note(failures, { policy, binding }, `failed to configure binding: ${params.fault}`)
+      else found.push(...params.found.map((one) => ({ id: idOf(policy, binding, one), policy, binding, params: one })))
+    }
+  }
+  return found
+}
+
+function idOf({ name }: Mutating, binding: Invocation['binding'], params: ApiObject | undefined): string {
+  return [name, binding.name, params?.metadata.namespace, params?.metadata.name].join('/')
+}
+
+function note(
+  failures: PolicyFailure[],
+  { policy, binding }: Pick<Invocation, 'policy' | 'binding'>,
+  why: string,
+): void {
+  if (policy.spec.failurePolicy === 'Ignore') return
+  failures.push({ policy: policy.name, binding: binding.name, why })
+}
+
+interface Invoking {
+  readonly namespaceObject: ApiObject | undefined
+  readonly failures: PolicyFailure[]
+  readonly meter: Meter
+}
+
+function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Pass {
+  const again = new Set<string>()
+  let { object } = asked
+  for (const invocation of invocations) {
+    try {
+      const made = invoke(invocation, { ...asked, object }, around)
+      if (made === undefined) continue
+      object = made
+      if (invocation.policy.spec.reinvocationPolicy === 'IfNeeded') again.add(invocation.id)
+    } catch (error) {
+      if (!(error instanceof CostError)) throw error
+      note(around.failures, invocation, 'running out of cost budget, no further mutations will be run')
+      break
+    }
+  }
+  return { object, again }
+}
+
+/** The object after all mutations of a policy; undefined if its conditions do not hold. Throws CostError. */
+function invoke(
+  invocation: Invocation,
+  asked: Mutable,
+  { namespaceObject, failures, meter }: Invoking,
+): ApiObject | undefined {
+  const { policy, params } = invocation
+  const fixed = { oldObject: asked.old, request: admissionRequestOf(asked), params, namespaceObject }
+  const concern = findConcern(policy.compiled, { ...fixed, object: asked.object }, meter)
+  if (concern === false) return undefined
+  if (concern !== true) {
+    note(failures, invocation, concern.failure)
+    return undefined
+  }
+  let { object } = asked
+  for (const mutation of policy.compiled.mutations) {
+    meter.spend(JSON.stringify(object).length >> 3)
+    const patch = makePatch(policy.compiled, mutation, { ...fixed, object } satisfies PolicySubject, meter)
+    const made = 'failure' in patch ? patch : tryPatchOn({ ...asked, object }, patch)
+    if ('failure' in made) note(failures, invocation, made.failure)
+    else if (!equal(made.object, object)) object = made.object
+  }
+  return object
+}
+
+function tryPatchOn(asked: Mutable, patch: PolicyPatch): { readonly object: ApiObject } | { readonly failure: string } {
+  try {
+    return { object: withPolicyPatch(asked, patch) }
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error
+    return { failure: error.message }
+  }
+}

@@ -1,0 +1,91 @@
+import { OperatingError } from '../model/errors.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import { checkConfig } from '../model/apply/typed/check-config.ts'
+import { merge } from '../model/apply/typed/merge.ts'
+import { mergeTypeOf, shapeFor, type MergeType } from '../model/apply/typed/merge-type.ts'
+import type { PolicyPatch } from '../model/policy/mutate.ts'
+import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
+import { admitBody } from './admission.ts'
+import { misfit, tryPatch } from './json-patch.ts'
+import { replaceObject, withGeneration, withStatus } from './transitions.ts'
+
+/** What is patched: an object on its way into the store, by what admission makes of it. */
+export interface Patched {
+  readonly kind: ServedKind
+  readonly object: ApiObject
+  /** What is there; absent for a creation. */
+  readonly old?: ApiObject
+  readonly subresource: string
+}
+
+/**
+ * The object with a patch, pruned and with its defaults; the same object if it changes nothing. What is the server's own
+ * stays. Throws OperatingError for a patch that does not fit.
+ */
+export function withPolicyPatch(patched: Patched, patch: PolicyPatch): ApiObject {
+  const { kind, object } = patched
+  return withAdmitted(
+    patched,
+    patch.type === 'json' ? withOperations(object, patch.operations) : lay(kind, object, patch.config),
+  )
+}
+
+/** An operation `test` that does not hold leaves the object as it is. */
+function withOperations(object: ApiObject, operations: readonly JsonObject[]): JsonObject {
+  const made = tryPatch(object, operations)
+  if ('object' in made) return made.object
+  const failed = operations[made.misfit] ?? {}
+  if (failed['op'] === 'test') return object
+  throw misfit(made.misfit, failed)
+}
+
+/** In the words of Kubernetes. */
+function lay(kind: ServedKind, object: ApiObject, config: JsonObject): JsonObject {
+  const type = mergeTypeOf(kind.schema)
+  const whole = { ...config, apiVersion: apiVersionOf(kind.group, workVersionOf(kind)), kind: kind.kind }
+  const misfits = checkConfig(whole, type)
+  if (misfits.length > 0) {
+    const lines = misfits.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    throw wrong(`failed to convert patch object to typed object: ${lines.join('; ')}`)
+  }
+  const atomics = findAtomics(whole, type, '')
+  if (atomics.length > 0)
+    throw wrong(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
+  return merge(object, whole, type) as JsonObject
+}
+
+function wrong(why: string): OperatingError {
+  return new OperatingError('INVALID', `error applying patch: ${why}`)
+}
+
+/** Who sets one field of what is of one piece would remove all others. */
+function findAtomics(value: Json, type: MergeType, path: string): readonly string[] {
+  if (value === null || typeof value !== 'object') return []
+  const shape = shapeFor(type, value)
+  if (shape.kind === 'scalar') return []
+  const own = shape.atomic ? [path] : []
+  if (shape.kind === 'list')
+    return [...own, ...(value as readonly Json[]).flatMap((item, i) => findAtomics(item, shape.items, `${path}[${i}]`))]
+  const fields = isObject(value) ? Object.entries(value) : []
+  return [
+    ...own,
+    ...fields.flatMap(([name, part]) => {
+      const inner = shape.fields.get(name)
+      return part === undefined || inner === undefined ? [] : findAtomics(part, inner, `${path}.${name}`)
+    }),
+  ]
+}
+
+/** The object that admission makes of another. */
+export function withAdmitted({ kind, object, old, subresource }: Patched, made: JsonObject): ApiObject {
+  if (made === object) return object
+  const { body } = admitBody(kind, made, { fieldValidation: 'Ignore' })
+  if (subresource === 'status') return withStatus(kind, object, body)
+  const next = replaceObject(kind, object, body)
+  return old === undefined ? withBirth(next) : withGeneration(kind, old, next)
+}
+
+function withBirth(object: ApiObject): ApiObject {
+  return { ...object, metadata: { ...object.metadata, generation: 1 } }
+}

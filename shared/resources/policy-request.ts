@@ -1,0 +1,71 @@
+import type { JsonObject } from '../model/json.ts'
+import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import type { Asked, Matched } from '../model/policy/matches.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { Reviewed } from './policy-review.ts'
+
+/** A request as rules, selectors and expressions of admission see it. */
+
+export function askedOf(reviewed: Reviewed): Asked {
+  const { kind, operation, subresource } = reviewed
+  return {
+    group: kind.group,
+    versions: [...new Set([kind.version, kind.storageVersion])],
+    plural: kind.plural,
+    subresource,
+    operation,
+    name: partOf(reviewed, 'name'),
+    isNamespaced: kind.namespaced,
+  }
+}
+
+export function matchedOf(reviewed: Reviewed, namespaceObject: ApiObject | undefined): Matched {
+  const { kind, object, old } = reviewed
+  return {
+    ...askedOf(reviewed),
+    objects: [object, old].filter((one) => one !== undefined),
+    namespaceLabels: namespaceObject?.metadata.labels ?? (kind.namespaced ? {} : undefined),
+  }
+}
+
+/** The name or the namespace of what is written; empty if it has none. */
+export function partOf({ object, old }: Reviewed, part: 'name' | 'namespace'): string {
+  return (object ?? old)?.metadata[part] ?? ''
+}
+
+export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promise<ApiObject | undefined> {
+  const name = reviewed.kind.namespaced ? partOf(reviewed, 'namespace') : ''
+  if (name === '') return undefined
+  return (await store.get({ group: '', kind: 'Namespace', namespace: '', name }))?.object
+}
+
+/** AdmissionRequest of admission.k8s.io/v1, without the objects. */
+export function admissionRequestOf(asked: Reviewed): JsonObject {
+  const { kind, operation, dryRun, subresource, user } = asked
+  const { group, version } = kind
+  const [of, resource] = [
+    { group, version, kind: kind.kind },
+    { group, version, resource: kind.plural },
+  ]
+  return {
+    kind: of,
+    resource,
+    subResource: subresource,
+    requestKind: of,
+    requestResource: resource,
+    requestSubResource: subresource,
+    name: partOf(asked, 'name'),
+    namespace: partOf(asked, 'namespace'),
+    operation,
+    userInfo: {
+      username: user.name,
+      groups: [...user.groups],
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...(user.extra === undefined ? {} : { extra: user.extra as JsonObject }),
+    },
+    dryRun,
+    options: { apiVersion: apiVersionOf('meta.k8s.io', 'v1'), kind: optionsKinds[operation] },
+  }
+}
+
+const optionsKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const
