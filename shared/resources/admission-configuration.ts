@@ -10,6 +10,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import { keepReading } from './keep-reading.ts'
 import { mutatingBindingKind, mutatingPolicyKind, policyBindingKind, policyGroup, policyKind } from './policy-kinds.ts'
 
 /** What is stored about admission: policies that are bound. In the order of their names. */
