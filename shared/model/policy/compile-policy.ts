@@ -90,7 +90,6 @@ function compileBase(spec: PolicyBase): {
     const made = compileExpression(text, typesWith(known, spec), wanted)
     if (!('fault' in made)) return made
     errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
-    return
   }
   const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
     const program = compile(child(entry('spec.matchConditions', i), 'expression'), one.expression, 'bool')
