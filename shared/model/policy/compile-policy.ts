@@ -88,8 +88,8 @@ function compileBase(spec: PolicyBase): {
   const compile: Compile = (field, text, gives) => {
     const wanted = gives === 'any' ? anyKind : typeof gives === 'string' ? [gives] : gives
     const made = compileExpression(text, typesWith(known, spec), wanted)
-    if (!('fault' in made)) return made
-    errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
+    if ('fault' in made) errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
+    return 'fault' in made ? undefined : made
   }
   const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
     const program = compile(child(entry('spec.matchConditions', i), 'expression'), one.expression, 'bool')
