@@ -78,7 +78,7 @@ function findAtomics(value: Json, type: MergeType, path: string): readonly strin
 }
 
 /** The object that admission makes of another. */
-export function withAdmitted({ kind, object, old, subresource }: Patched, made: JsonObject): ApiObject {
+function withAdmitted({ kind, object, old, subresource }: Patched, made: JsonObject): ApiObject {
   if (made === object) return object
   const { body } = admitBody(kind, made, { fieldValidation: 'Ignore' })
   if (subresource === 'status') return withStatus(kind, object, body)

@@ -6,7 +6,7 @@ import type { TestEnv } from '../../../shared/testing/test-env.ts'
 
 const Item = z.object({ name: z.string(), size: z.number().int().default(1) })
 
-export const Pool = defineKind({
+const Pool = defineKind({
   group: 'test.setpoint.dev',
   version: 'v1',
   kind: 'Pool',
