@@ -20,8 +20,8 @@ export interface Patched {
 }
 
 /**
- * The object with a patch, pruned and with its defaults; the same object if it changes nothing. What is the server's own
- * stays. Throws OperatingError for a patch that does not fit.
+ * The object with a patch, pruned and with its defaults; the same object if it changes nothing. What is the server's
+ * own stays. Throws OperatingError for a patch that does not fit.
  */
 export function withPolicyPatch(patched: Patched, patch: PolicyPatch): ApiObject {
   const { kind, object } = patched

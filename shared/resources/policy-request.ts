@@ -1,12 +1,12 @@
 import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
-import type { Asked, Matched } from '../model/policy/matches.ts'
+import type { RuledRequest, Matched } from '../model/policy/matches.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Reviewed } from './policy-review.ts'
 
 /** A request as rules, selectors and expressions of admission see it. */
 
-export function askedOf(reviewed: Reviewed): Asked {
+export function askedOf(reviewed: Reviewed): RuledRequest {
   const { kind, operation, subresource } = reviewed
   return {
     group: kind.group,

@@ -14,7 +14,7 @@ export function buildList({ items }: Extract<Expression, { op: 'list' }>, scope:
   const run = metered((frame) => {
     const values: Value[] = []
     for (const { built, isOptional } of parts) {
-      const value = present(built.run(frame), isOptional)
+      const value = valueIn(built.run(frame), isOptional)
       if (value instanceof CelFailure) return value
       if (value !== undefined) values.push(value)
     }
@@ -41,7 +41,7 @@ export function buildMap({ entries }: Extract<Expression, { op: 'map' }>, scope:
     for (const { name, built, isOptional } of parts) {
       const key = name.run(frame)
       if (key instanceof CelFailure) return key
-      const value = present(built.run(frame), isOptional)
+      const value = valueIn(built.run(frame), isOptional)
       if (value instanceof CelFailure) return value
       if (value === undefined) continue
       const id = keyName(key)
@@ -55,7 +55,7 @@ export function buildMap({ entries }: Extract<Expression, { op: 'map' }>, scope:
 }
 
 /** What stands in the place of an optional item: nothing, if there is nothing in it. */
-export function present(result: Result, isOptional: boolean): Result | undefined {
+export function valueIn(result: Result, isOptional: boolean): Result | undefined {
   return isOptional && result instanceof Optional ? result.value : result
 }
 

@@ -1,5 +1,5 @@
 import { metered, type Build, type Built, type Scope } from './built.ts'
-import { present, valueType } from './collections.ts'
+import { valueIn, valueType } from './collections.ts'
 import { ExpressionError, type Expression, type ExpressionField } from './expression.ts'
 import { plain, showType, type Type } from './type.ts'
 import { BuiltObject, CelFailure, type Value } from './value.ts'
@@ -17,7 +17,7 @@ export function buildConstruct(
   const run = metered((frame) => {
     const made = new Map<string, Value>()
     for (const { name: field, isOptional, built } of parts) {
-      const value = present(built.run(frame), isOptional)
+      const value = valueIn(built.run(frame), isOptional)
       if (value instanceof CelFailure) return value
       if (value !== undefined) made.set(field, value)
     }

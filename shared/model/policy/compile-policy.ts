@@ -1,7 +1,7 @@
 import { compileExpression, type Making, type Program } from '../cel/program.ts'
 import { objectOf, plain, type Type } from '../cel/type.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
-import { jsonPatches, wholeObjects } from './made-types.ts'
+import { patchOperations, wholeObjects } from './made-types.ts'
 import type { MutatingPolicySpec, PolicyBase, PolicyMutation, PolicySpec, PolicyValidation } from './policy.ts'
 
 /** What policies of both kinds say, ready to run. */
@@ -70,7 +70,7 @@ export function compileMutations(spec: MutatingPolicySpec): {
     const { expression } = (isApply ? applyConfiguration : jsonPatch) ?? {}
     if (expression === undefined) return []
     const field = child(entry('spec.mutations', i), isApply ? 'applyConfiguration' : 'jsonPatch')
-    const program = compile(child(field, 'expression'), expression, isApply ? wholeObjects : jsonPatches)
+    const program = compile(child(field, 'expression'), expression, isApply ? wholeObjects : patchOperations)
     return program === undefined ? [] : [{ patchType, program }]
   })
   return { policy: { ...base, mutations }, errors }

@@ -19,4 +19,4 @@ const constructs: Making['constructs'] = (name) => {
 }
 
 export const wholeObjects: Making = { gives: objectOf('Object'), constructs }
-export const jsonPatches: Making = { gives: listOf(patch), constructs }
+export const patchOperations: Making = { gives: listOf(patch), constructs }

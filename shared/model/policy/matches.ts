@@ -3,7 +3,7 @@ import type { ApiObject } from '../object.ts'
 import type { MatchResources, ResourceRule } from './policy.ts'
 
 /** What of a request rules speak of. */
-export interface Asked {
+export interface RuledRequest {
   readonly group: string
   /** That of the request, and those that say the same of the same objects. */
   readonly versions: readonly string[]
@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 /** What of a request decides whether a policy is asked. */
-export interface Matched extends Asked {
+export interface Matched extends RuledRequest {
   /** After the request and before it. */
   readonly objects: readonly ApiObject[]
   /** Its labels; undefined for what is in no namespace. */
@@ -40,7 +40,7 @@ export function matchesResources(match: MatchResources | undefined, request: Mat
 }
 
 /** Whether rules and exclusions let a request through. */
-export function matchesRules(match: MatchResources | undefined, request: Asked): boolean {
+export function matchesRules(match: MatchResources | undefined, request: RuledRequest): boolean {
   if (match === undefined) return true
   const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
   const seen = matchPolicy === 'Exact' ? { ...request, versions: request.versions.slice(0, 1) } : request
@@ -48,7 +48,7 @@ export function matchesRules(match: MatchResources | undefined, request: Asked):
   return resourceRules.length === 0 || resourceRules.some((rule) => matchesRule(rule, seen))
 }
 
-function matchesRule(rule: ResourceRule, request: Asked): boolean {
+function matchesRule(rule: ResourceRule, request: RuledRequest): boolean {
   const { apiGroups = [], apiVersions = [], operations = [], resources = [], resourceNames = [], scope = '*' } = rule
   const path = request.subresource === '' ? request.plural : `${request.plural}/${request.subresource}`
   return (
@@ -66,7 +66,7 @@ function has(names: readonly string[], name: string): boolean {
 }
 
 // `*` is every resource without their subresources; `disks/*` and `*/status` are subresources of one and of all.
-function matchesPath(pattern: string, path: string, { plural, subresource }: Asked): boolean {
+function matchesPath(pattern: string, path: string, { plural, subresource }: RuledRequest): boolean {
   if (pattern === path || pattern === '*/*') return true
   if (subresource === '') return pattern === '*'
   return pattern === `${plural}/*` || pattern === `*/${subresource}`
