@@ -16,6 +16,8 @@ const tableName = readContext('table')
 const streamArn = readContext('tableStream')
 if ((tableName === undefined) !== (streamArn === undefined))
   throw new Error('a restored table needs both -c table=… and -c tableStream=…')
+const keepIndex = readContext('keepIndex')
+if (keepIndex !== undefined && keepIndex !== 'changes') throw new Error('-c keepIndex=… can be changes only')
 const vpcId = readContext('vpc')
 const subnetIds = readContext('subnets')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
@@ -24,6 +26,7 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   disposable: readContext('disposable') === 'true',
   ...(sharedConcurrency !== undefined && { sharedConcurrency: Number(sharedConcurrency) }),
   ...(relaysPerShard !== undefined && { relaysPerShard: Number(relaysPerShard) }),
+  ...(keepIndex !== undefined && { keepIndex }),
   ...(tableName !== undefined && streamArn !== undefined && { restoredTable: { tableName, streamArn } }),
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: {

@@ -23,6 +23,7 @@ interface Described {
   readonly Table: {
     readonly TableStatus: string
     readonly LatestStreamArn?: string
+    readonly GlobalSecondaryIndexes?: readonly { readonly IndexName: string; readonly IndexStatus: string }[]
     readonly StreamSpecification?: { readonly StreamEnabled: boolean }
   }
 }
@@ -50,6 +51,7 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
       name,
       '--stream-specification=StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES',
     ])
+  await addFeed({ aws, say, pause }, target)
   const lives = aws(['dynamodb', 'describe-time-to-live', name]) as LivesShorter
   if (!(lives.TimeToLiveDescription?.TimeToLiveStatus ?? '').startsWith('ENABL'))
     aws(['dynamodb', 'update-time-to-live', name, '--time-to-live-specification=Enabled=true,AttributeName=expires'])
@@ -58,6 +60,34 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   const stream = findTable(aws, target)?.Table.LatestStreamArn ?? ''
   if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
   return `npx cdk deploy -c table=${target} -c tableStream=${stream}`
+}
+
+/** A table as an earlier version had it lacks this index. DynamoDB fills it while the table is there. */
+async function addFeed({ aws, say, pause }: Pick<Restore, 'aws' | 'say' | 'pause'>, table: string): Promise<void> {
+  const feedOf = () =>
+    findTable(aws, table)?.Table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === 'feed')
+  if (feedOf() === undefined)
+    aws([
+      'dynamodb',
+      'update-table',
+      `--table-name=${table}`,
+      '--attribute-definitions=AttributeName=feed,AttributeType=S AttributeName=rv,AttributeType=N',
+      `--global-secondary-index-updates=${JSON.stringify([{ Create: feedIndex }])}`,
+    ])
+  while (feedOf()?.IndexStatus !== 'ACTIVE') {
+    say('DynamoDB fills the index feed')
+    await pause()
+  }
+}
+
+/** As the table of a stack has it. */
+const feedIndex = {
+  IndexName: 'feed',
+  KeySchema: [
+    { AttributeName: 'feed', KeyType: 'HASH' },
+    { AttributeName: 'rv', KeyType: 'RANGE' },
+  ],
+  Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['net'] },
 }
 
 interface LivesShorter {

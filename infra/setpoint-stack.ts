@@ -27,6 +27,8 @@ export interface SetpointStackProps extends StackProps {
   readonly sharedConcurrency?: number
   /** How many batches of each shard of the stream are relayed at once. Default: 1. */
   readonly relaysPerShard?: number
+  /** An index of an earlier version that the table keeps for this deployment. */
+  readonly keepIndex?: 'changes'
   /** A table that was restored, in place of one of the stack. */
   readonly restoredTable?: RestoredTable
 }
@@ -54,6 +56,7 @@ export class SetpointStack extends Stack {
       issuers: props.issuers,
       ...(props.sharedConcurrency !== undefined && { sharedConcurrency: props.sharedConcurrency }),
       ...(props.relaysPerShard !== undefined && { relaysPerShard: props.relaysPerShard }),
+      ...(props.keepIndex !== undefined && { keepIndex: props.keepIndex }),
       ...(props.restoredTable !== undefined && { restoredTable: props.restoredTable }),
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })

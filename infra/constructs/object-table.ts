@@ -27,6 +27,13 @@ export interface ObjectTableOptions {
    */
   readonly pointInTimeRecovery?: boolean
   /**
+   * Keeps an index that this version no longer asks. A table that an earlier version made has `changes`, and
+   * CloudFormation adds or removes one index at a time: the first deployment of this version over it names `changes`
+   * here, which adds `feed` beside it, and the next one does not.
+   * @default - none
+   */
+  readonly keepIndex?: 'changes'
+  /**
    * A table that was restored, in place of one that the stack makes: `npm run restore-table` makes it ready and says
    * these. The settings above are left to its owner, but for the key.
    * @default - a table of the stack
@@ -66,7 +73,8 @@ export function objectTable(scope: Construct, id: string, options: ObjectTableOp
       encryptionKey,
     }),
   })
-  for (const [indexName, index] of Object.entries(indexes))
+  const earlier = options.keepIndex === undefined ? {} : { [options.keepIndex]: earlierIndexes[options.keepIndex] }
+  for (const [indexName, index] of Object.entries({ ...earlier, ...indexes }))
     table.addGlobalSecondaryIndex({ indexName, projectionType: dynamodb.ProjectionType.KEYS_ONLY, ...index })
   return table
 }
@@ -90,13 +98,14 @@ const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.Att
 
 const timeToLiveAttribute = 'expires'
 const keys = { partitionKey: text('pk'), sortKey: text('sk') }
+const versions = {
+  sortKey: number('rv'),
+  projectionType: dynamodb.ProjectionType.INCLUDE,
+  nonKeyAttributes: ['net'],
+}
+const earlierIndexes = { changes: { partitionKey: text('pk'), ...versions } }
 const indexes = {
-  changes: {
-    partitionKey: text('pk'),
-    sortKey: number('rv'),
-    projectionType: dynamodb.ProjectionType.INCLUDE,
-    nonKeyAttributes: ['net'],
-  },
+  feed: { partitionKey: text('feed'), ...versions },
   wheel: { partitionKey: text('pk'), sortKey: number('slot') },
   due: { partitionKey: text('pk'), sortKey: number('due') },
 }

@@ -42,7 +42,7 @@ export const planeFunctions = {
     description: 'Answers kubectl',
     timeout: apiTimeout,
     memorySize: 1024,
-    access: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['changes'] },
+    access: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['feed'] },
   },
   authorizer: {
     ...modest,
@@ -64,7 +64,7 @@ export const planeFunctions = {
     memorySize: 256,
     access: {
       actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'],
-      indexes: ['changes', 'due', 'wheel'],
+      indexes: ['feed', 'due', 'wheel'],
     },
   },
   deadLetters: {

@@ -10,3 +10,10 @@ afterAll(dynalite.close)
 const open = async (): Promise<OpenFeed> => ({ ...(await openDynamodb(dynalite.client)), close: () => {} })
 
 changeFeedContract('DynamoDB on dynalite', open, longOnly)
+
+const openUnrecorded = async (): Promise<OpenFeed> => ({
+  ...(await openDynamodb(dynalite.client, { isRecorded: false })),
+  close: () => {},
+})
+
+changeFeedContract('DynamoDB, of kinds that nobody has watched for a day', openUnrecorded, longOnly)

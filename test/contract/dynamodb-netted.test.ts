@@ -47,7 +47,7 @@ const due = async (): Promise<readonly string[]> =>
 
 it('a change that no run has seen is found by the time of its net, and is no entry among the timers', async () => {
   await store.create(changed('a'))
-  expect(requests.take().indexUnits).toEqual({ changes: 1, wheel: 1 })
+  expect(requests.take().indexUnits).toEqual({ feed: 1, wheel: 1 })
   await clock.advance(minuteMs)
   await store.create(changed('b'))
   expect(await netted(startMs, startMs + netAfterMs + 1)).toEqual([`a ${netAfterMs}`])
@@ -56,11 +56,25 @@ it('a change that no run has seen is found by the time of its net, and is no ent
   expect(await due()).toEqual([])
 })
 
+it('of a kind that nobody watches it is found as well: its entry comes with the change, and goes with the run', async () => {
+  const own = await openDynamodb(dynalite.client, { clock, isRecorded: false })
+  const unwatched = withSafetyNet(own.store, { clock, controllers: [], logger })
+  const listed = createDynamodbNetted({ client: dynalite.client, table: own.table, clock, random: systemRandom })
+  const stored = await unwatched.create(changed('a'))
+  expect((await listed(widgetKind, startMs, startMs + netAfterMs + 1)).map(({ key }) => key.name)).toEqual(['a'])
+  requests.take()
+  const done = await unwatched.replace({ ...stored, engine: {} }, ['status', 'engine'])
+  expect(requests.take()).toMatchObject({ writeUnits: 1, indexUnits: { feed: 1 } })
+  await unwatched.replace({ ...done, engine: { change } }, ['spec'])
+  expect(requests.take()).toMatchObject({ writeUnits: 1, indexUnits: { feed: 1 } })
+  expect(await listed(widgetKind, startMs, startMs + netAfterMs + 1)).toHaveLength(1)
+})
+
 it('the run takes it away with its own write, which costs nothing more', async () => {
   const stored = await store.create(changed('a'))
   requests.take()
   await store.replace({ ...stored, engine: {} }, ['status', 'engine'])
-  expect(requests.take()).toMatchObject({ writeUnits: 1, indexUnits: { changes: 2 } })
+  expect(requests.take()).toMatchObject({ writeUnits: 1, indexUnits: { feed: 2 } })
   expect(await netted(startMs, startMs + 60 * minuteMs)).toEqual([])
 })
 
@@ -94,6 +108,8 @@ it('an object that is removed leaves it', async () => {
 })
 
 it('is read by one query for each partition, at half the price', async () => {
+  await netted(startMs, startMs)
+  requests.take()
   await netted(startMs, startMs + 5 * minuteMs)
   expect(requests.take()).toMatchObject({ calls: { Query: 8 }, readUnits: 4 })
 })
@@ -108,6 +124,6 @@ it.each([400, 1_000])(
     const status = { observedGeneration: 2, conditions: [{ type: 'Ready', status: 'True', reason: 'Reconciled' }] }
     await store.replace({ object: { ...accepted.object, status }, engine: {} }, ['status', 'engine'])
     const { writeUnits, indexUnits } = requests.take()
-    expect({ writeUnits, indexUnits }).toEqual({ writeUnits: 2, indexUnits: { changes: 4 } })
+    expect({ writeUnits, indexUnits }).toEqual({ writeUnits: 2, indexUnits: { feed: 4 } })
   },
 )

@@ -9,6 +9,7 @@ import type { ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { createTestTable, startDynalite, testClient, type Transport } from '../support/dynalite.ts'
+import { recordLongSince } from '../support/dynamodb.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
@@ -28,6 +29,7 @@ beforeEach(async () => {
   await createTestTable(dynalite.client, options.table)
   store = createDynamodbStore(options)
   feed = createDynamodbChangeFeed(options)
+  await recordLongSince(options, [widgetKind])
 })
 
 const firstBatch = async (after: string): Promise<ChangeBatch | undefined> => {

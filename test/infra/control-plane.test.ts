@@ -23,6 +23,11 @@ import {
 const { template, controlPlane } = deployed()
 const synthesized = template()
 
+interface TableShape {
+  readonly GlobalSecondaryIndexes: readonly { readonly IndexName: string }[]
+  readonly AttributeDefinitions: unknown
+}
+
 describe('the table', () => {
   it('is the one that the store works with', () => {
     const { AttributeDefinitions, StreamSpecification, ...definition } = tableDefinition
@@ -32,6 +37,21 @@ describe('the table', () => {
       AttributeDefinitions: Match.arrayWith(AttributeDefinitions ?? []),
       TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true },
     })
+  })
+
+  it('takes over a table of an earlier version in two deployments, each of which adds or removes one index', () => {
+    const shapeOf = (template: typeof synthesized) => {
+      const { ControlPlaneTable1210433C: table } = resourcesOf(template, 'AWS::DynamoDB::Table')
+      const { GlobalSecondaryIndexes, AttributeDefinitions, ...rest } = table?.Properties as unknown as TableShape
+      return { indexes: GlobalSecondaryIndexes.map(({ IndexName }) => IndexName).sort(), rest }
+    }
+    // As the version before this one had them.
+    const earlier = ['changes', 'due', 'wheel']
+    const first = shapeOf(deployed({ keepIndex: 'changes' }).template())
+    const second = shapeOf(synthesized)
+    expect(first.indexes).toEqual([...earlier, 'feed'].sort())
+    expect(second.indexes).toEqual(first.indexes.filter((name) => name !== 'changes'))
+    expect(first.rest).toEqual(second.rest)
   })
 
   it('is kept, unless its first deployment fails, and can be brought back to any second', () => {

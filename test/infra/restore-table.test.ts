@@ -1,32 +1,44 @@
 import { describe, expect, it } from 'vitest'
+import { tableDefinition } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
 import { restoreTable } from '../../infra/restore-table.ts'
 import { deployed, expectProperties, resourcesOf } from './synthesized.ts'
 
 /** What DynamoDB makes of the commands: a restored table has neither stream, nor time to live, nor backups. */
 class FakeAws {
   readonly asked: string[] = []
-  table: { status: string; stream?: string; isShortLived?: boolean; isBackedUp?: boolean; looks: number } | undefined
+  /** Whether the restored table is one of a version that had no index `feed`. */
+  isEarlier = false
+  table:
+    | { feed?: string; status: string; stream?: string; isShortLived?: boolean; isBackedUp?: boolean; looks: number }
+    | undefined
 
   readonly answer = (args: readonly string[]): unknown => {
     const [, verb = ''] = args
     this.asked.push(args.slice(1).join(' '))
     if (verb === 'describe-stacks') return ['Setpoint-dev-Table']
     if (verb === 'list-tables') return { TableNames: ['Setpoint-dev-Table', ...(this.table ? [target] : [])] }
-    if (verb === 'restore-table-to-point-in-time') this.table = { status: 'CREATING', looks: 0 }
+    if (verb === 'restore-table-to-point-in-time') this.table = this.restored()
     const { table } = this
     if (table === undefined) throw new Error(`nothing to ${verb}`)
     if (verb === 'describe-table') {
       if (++table.looks > 2) table.status = 'ACTIVE'
       const { status, stream } = table
       const streaming = stream && { LatestStreamArn: stream, StreamSpecification: { StreamEnabled: true } }
-      return { Table: { TableStatus: status, ...streaming } }
+      const GlobalSecondaryIndexes = table.feed && [{ IndexName: 'feed', IndexStatus: table.feed }]
+      if (table.feed !== undefined) table.feed = 'ACTIVE'
+      return { Table: { TableStatus: status, GlobalSecondaryIndexes, ...streaming } }
     }
-    if (verb === 'update-table') table.stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
+    if (args.some((arg) => arg.startsWith('--global-secondary-index-updates'))) table.feed = 'CREATING'
+    else if (verb === 'update-table') table.stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
     if (verb === 'update-time-to-live') table.isShortLived = true
     if (verb === 'describe-time-to-live')
       return { TimeToLiveDescription: { TimeToLiveStatus: table.isShortLived === true ? 'ENABLED' : 'DISABLED' } }
     if (verb === 'update-continuous-backups') table.isBackedUp = true
     return {}
+  }
+
+  restored() {
+    return { status: 'CREATING', looks: 0, ...(!this.isEarlier && { feed: 'ACTIVE' }) }
   }
 }
 
@@ -50,6 +62,16 @@ describe('the command that restores', () => {
     expect(aws.asked).toContain(
       `restore-table-to-point-in-time --source-table-name=Setpoint-dev-Table --target-table-name=${target} --restore-date-time=2026-11-23T04:00:00Z`,
     )
+  })
+
+  it('adds the index that a table of an earlier version lacks, as a stack has it', async () => {
+    const aws = new FakeAws()
+    aws.isEarlier = true
+    await restore(aws)
+    expect(aws.table?.feed).toBe('ACTIVE')
+    const given = /--global-secondary-index-updates=(\S+)/.exec(aws.asked.join('\n'))?.[1] ?? ''
+    const feed = tableDefinition.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === 'feed')
+    expect(JSON.parse(given)).toEqual([{ Create: feed }])
   })
 
   it('can be repeated, and restores nothing twice', async () => {

@@ -4,7 +4,8 @@ import type { KindName } from '../../../ports/object-index.ts'
 import { createBatchRead } from './dynamodb-batches.ts'
 import { isRemoved, readItem, findTouchedSince, versionAt } from './dynamodb-items.ts'
 import { itemKey, livePlace, partitionsOf, type Item, type ItemKey } from './dynamodb-keys.ts'
-import { queryAll } from './dynamodb-query.ts'
+import { queryAll, type Query } from './dynamodb-query.ts'
+import { createRecordings } from './dynamodb-recordings.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
 
 export interface DynamodbChangeFeedOptions extends DynamodbOptions {
@@ -20,8 +21,9 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
 }
 
 /**
- * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index of changes
- * again and again for what is new, and reads those objects strongly. Numbers are taken from clocks, so that a write may
+ * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index `feed` again
+ * and again for what is new, and reads those objects strongly. A kind that nobody has watched for a day is not in the
+ * index: it is recorded from then on, and its objects are looked through until the index has all. Numbers are taken from clocks, so that a write may
  * be seen after one that has a higher number: every look reaches back a while, and tells what it has not told.
  *
  * A reader is told the states of an object in their order, not all of them, and the last one for sure. A version that
@@ -70,7 +72,8 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     let quietSinceMs = -Infinity
     while (!signal.aborted) {
       const nowMs = clock.nowMs()
-      let entries = await look(of, progress)
+      let { entries, isThorough } = await look(of, progress)
+      const tookMs = clock.nowMs() - nowMs
       do {
         const batch = entries.slice(0, entriesMax)
         entries = entries.slice(entriesMax)
@@ -84,7 +87,7 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
       // Within one reader nothing is told twice, so that it can look back further for what is late.
       progress.low = Math.max(progress.low, versionAt(nowMs - lookBackMs - lateMs))
       forget(progress)
-      await clock.sleep(pollMs, signal)
+      await clock.sleep(isThorough ? Math.max(pollMs, restShare * tookMs) : pollMs, signal)
     }
   }
 
@@ -103,6 +106,9 @@ const entriesMax = 500
 /** How much later than its look a state may be that is told with it: a part of the look-back. */
 const aheadMsMax = 500
 
+/** After a look through all objects the reader rests for so many times its length: for a large kind it costs much. */
+const restShare = 10
+
 /** How far a reader is. */
 interface Progress {
   /** Everything up to here is told. */
@@ -111,22 +117,54 @@ interface Progress {
   readonly told: Map<string, number>
 }
 
-/** The entries of the index that were not told yet, in the order of their versions. */
-type Look = (of: KindName | undefined, progress: Progress) => Promise<readonly Item[]>
+/** What was not told yet, in the order of its versions. */
+interface Found {
+  readonly entries: readonly Item[]
+  /** All objects of a kind were looked through. */
+  readonly isThorough: boolean
+}
+
+type Look = (of: KindName | undefined, progress: Progress) => Promise<Found>
 
 function createLook(options: DynamodbChangeFeedOptions): Look {
+  const recordings = createRecordings(options)
+
+  const queriesOf = async (kind: KindName, low: number): Promise<readonly Query[]> => {
+    const sureMs = await recordings.record(kind)
+    return low < versionAt(sureMs)
+      ? partitionsOf(kind).map((pk) => thoroughQuery(pk, low))
+      : (await recordings.listPartitions(kind)).map((partition) => indexQuery(partition, low))
+  }
+
   return async (of, { low, told }) => {
     const followed = of === undefined ? await options.kinds?.() : [of]
     if (followed === undefined) throw new TypeError('following all kinds needs the option `kinds`')
-    const found = followed.flatMap(partitionsOf).map((pk) =>
-      queryAll(options, 'read the index changes', {
-        IndexName: 'changes',
-        KeyConditionExpression: 'pk = :pk AND rv > :low',
-        ExpressionAttributeValues: { ':pk': { S: pk }, ':low': { N: String(low) } },
-      }),
-    )
+    const queries = (await Promise.all(followed.map((kind) => queriesOf(kind, low)))).flat()
+    const found = await Promise.all(queries.map((query) => queryAll(options, 'read what is new', query)))
     const isNew = (item: Item): boolean => versionIn(item) > (told.get(place(item)) ?? low)
-    return (await Promise.all(found)).flat().filter(isNew).toSorted(byVersion)
+    return {
+      entries: found.flat().filter(isNew).toSorted(byVersion),
+      isThorough: queries.some(({ ConsistentRead }) => ConsistentRead === true),
+    }
+  }
+}
+
+function indexQuery(partition: string, low: number): Query {
+  return {
+    IndexName: 'feed',
+    KeyConditionExpression: 'feed = :feed AND rv > :low',
+    ExpressionAttributeValues: { ':feed': { S: partition }, ':low': { N: String(low) } },
+  }
+}
+
+/** Finds removed objects, too: their tombstones lie among the others. */
+function thoroughQuery(pk: string, low: number): Query {
+  return {
+    ConsistentRead: true,
+    KeyConditionExpression: 'pk = :pk',
+    FilterExpression: 'rv > :low',
+    ProjectionExpression: 'pk, sk, rv',
+    ExpressionAttributeValues: { ':pk': { S: pk }, ':low': { N: String(low) } },
   }
 }
 

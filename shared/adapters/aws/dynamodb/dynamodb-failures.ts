@@ -1,4 +1,4 @@
-import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
+import type { ConditionalCheckFailedException, ThrottlingReason } from '@aws-sdk/client-dynamodb'
 import { OperatingError } from '../../../model/errors.ts'
 import { isThrottle } from '../client/service-failure.ts'
 
@@ -35,6 +35,20 @@ export function isConditionFailure(error: unknown): error is ConditionalCheckFai
 /** Whether the SDK sent the request more than once, so that an earlier time may have done it. */
 export function wasRepeated(error: unknown): boolean {
   return ((error as Partial<SdkError>).$metadata?.attempts ?? 1) > 1
+}
+
+/** Whether one partition of the index `feed` takes no more writes, which holds back the writes of the table. */
+export function isFeedThrottle(error: unknown): boolean {
+  const { throttlingReasons = [], ThrottlingReasons = throttlingReasons } = error as Throttled
+  return ThrottlingReasons.some(
+    ({ reason = '', resource = '' }) => reason === 'IndexWriteKeyRangeThroughputExceeded' && resource.endsWith('/feed'),
+  )
+}
+
+/** The SDK has both spellings. */
+interface Throttled {
+  readonly throttlingReasons?: readonly ThrottlingReason[]
+  readonly ThrottlingReasons?: readonly ThrottlingReason[]
 }
 
 /** The second: a table that is strongly consistent over several Regions gives up one of two writes that meet. */

@@ -9,6 +9,7 @@ import { wheelSlot } from '../../../model/wheel.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { packTexts, unpackTexts, type PackedTexts } from './dynamodb-packing.ts'
 import { objectItemKey, type Item } from './dynamodb-keys.ts'
+import type { FeedEntry } from './dynamodb-recordings.ts'
 
 /** resourceVersions are microseconds since the epoch. */
 export function versionAt(ms: number): number {
@@ -24,8 +25,15 @@ export function versionOf({ metadata }: ApiObject): number {
   return /^\d+$/.test(metadata.resourceVersion) ? Number(metadata.resourceVersion) : 0
 }
 
-/** The item of a new object. `token` is how the one who writes it knows it again. */
-export function newItem(stored: StoredObject, token: string): Item {
+/** What a write leaves beside the state. */
+export interface WriteMarks {
+  /** How the one who writes it knows it again. */
+  readonly token: string
+  readonly entry: FeedEntry
+}
+
+/** The item of a new object. */
+export function newItem(stored: StoredObject, { token, entry }: WriteMarks): Item {
   const { metadata } = stored.object
   return present({
     ...objectItemKey(keyOf(stored.object)),
@@ -36,7 +44,7 @@ export function newItem(stored: StoredObject, token: string): Item {
     write: { S: token },
     touched: { S: 'spec' },
     [partAttribute('spec')]: { N: metadata.resourceVersion },
-    ...stateAttributes(stored),
+    ...stateAttributes(stored, entry),
   })
 }
 
@@ -44,12 +52,14 @@ export function newItem(stored: StoredObject, token: string): Item {
 interface StateAttributes extends PackedTexts {
   /** Sparse, so that an index holds only objects with a timer. */
   readonly due: AttributeValue | undefined
-  /** A timer of the safety net: in the index of changes, in place of `due`. */
+  /** A timer of the safety net: in the index `feed`, in place of `due`. */
   readonly net: AttributeValue | undefined
+  /** Of a kind that is recorded, or with a timer of the safety net. */
+  readonly feed: AttributeValue | undefined
   readonly owners: AttributeValue | undefined
 }
 
-export function stateAttributes({ object, engine }: StoredObject): StateAttributes {
+export function stateAttributes({ object, engine }: StoredObject, entry: FeedEntry): StateAttributes {
   const state = JSON.stringify(engine)
   const net = nettedMs(engine, versionOf(object) / 1_000)
   const due = net === undefined ? dueAtMs(engine) : undefined
@@ -58,6 +68,7 @@ export function stateAttributes({ object, engine }: StoredObject): StateAttribut
     ...packTexts({ doc: objectText(object), engine: state === '{}' ? '' : state }),
     due: due === undefined ? undefined : { N: String(due) },
     net: net === undefined ? undefined : { N: String(net) },
+    feed: entry.isRecorded || net !== undefined ? { S: entry.partition } : undefined,
     owners: owners.length === 0 ? undefined : { SS: [...owners] },
   }
 }

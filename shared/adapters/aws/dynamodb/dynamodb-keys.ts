@@ -27,7 +27,7 @@ function placeText({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): 
 
 /** All partitions of a kind. */
 export function partitionsOf(kind: KindName): readonly string[] {
-  return Array.from({ length: bucketCount(kind) }, (_, bucket) => partition(kind, bucket))
+  return feedPartitionsOf(kind, bucketCount(kind))
 }
 
 /** The object that an item is about, or was. */
@@ -82,6 +82,19 @@ function bucketCount({ group, kind }: KindName): number {
 }
 
 const controlGroups = new Set(['apiextensions.k8s.io', 'rbac.authorization.k8s.io'])
+
+/** How many buckets of the index `feed` a kind begins with. */
+export const feedBucketsMin = bucketCount
+
+/** Where the write of an object is recorded in the index `feed`, which may have more buckets than the table. */
+export function feedPartition(key: ObjectKey, buckets: number): string {
+  return partition(key, hash(placeText(key)) % buckets)
+}
+
+/** All that the writes of a kind are recorded in. */
+export function feedPartitionsOf(kind: KindName, buckets: number): readonly string[] {
+  return Array.from({ length: buckets }, (_, bucket) => partition(kind, bucket))
+}
 
 function partition({ group, kind }: KindName, bucket: number): string {
   return `${group}/${kind}#${bucket}`

@@ -1,15 +1,18 @@
 import { writtenBetween } from '../../../model/engine-state.ts'
 import type { ListNetted } from '../../../ports/netted.ts'
 import { versionAt } from './dynamodb-items.ts'
-import { objectKeyOf, partitionsOf } from './dynamodb-keys.ts'
+import { objectKeyOf } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
+import { createRecordings } from './dynamodb-recordings.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
- * Out of the index of changes: its entry goes to its new place with each write anyway, and takes the time along for
- * nothing. An entry in the index of timers would cost each change two writes: one to come, and one to go.
+ * Out of the index `feed`: where a kind is recorded, its entry goes to its new place with each write anyway, and takes
+ * the time along for nothing. Elsewhere an entry is there for the time only; in buckets that grow, as the index of
+ * timers has none.
  */
 export function createDynamodbNetted(options: DynamodbOptions): ListNetted {
+  const recordings = createRecordings(options)
   return async ({ group, kind }, fromMs, toMs) => {
     const written = writtenBetween(fromMs, toMs)
     const values = {
@@ -18,13 +21,14 @@ export function createDynamodbNetted(options: DynamodbOptions): ListNetted {
       ':from': { N: String(fromMs) },
       ':to': { N: String(toMs) },
     }
-    const found = partitionsOf({ group, kind }).map((pk) =>
+    const partitions = await recordings.listPartitions({ group, kind })
+    const found = partitions.map((partition) =>
       queryAll(options, `read the safety net of ${group}/${kind}`, {
-        IndexName: 'changes',
-        KeyConditionExpression: 'pk = :pk AND rv BETWEEN :low AND :high',
+        IndexName: 'feed',
+        KeyConditionExpression: '#feed = :feed AND rv BETWEEN :low AND :high',
         FilterExpression: '#net >= :from AND #net < :to',
-        ExpressionAttributeNames: { '#net': 'net' },
-        ExpressionAttributeValues: { ...values, ':pk': { S: pk } },
+        ExpressionAttributeNames: { '#feed': 'feed', '#net': 'net' },
+        ExpressionAttributeValues: { ...values, ':feed': { S: partition } },
       }),
     )
     const items = (await Promise.all(found)).flat()

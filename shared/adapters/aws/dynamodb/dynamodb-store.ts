@@ -4,7 +4,7 @@ import { keyOf, keyText } from '../../../model/object-key.ts'
 import { checkSize } from '../../../model/size-limit.ts'
 import { touches, type StoredObject, type Touched } from '../../../model/stored-object.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
-import { bytesOf, newItem, nextVersion, ownerUidsOf, readItem, versionOf } from './dynamodb-items.ts'
+import { bytesOf, newItem, nextVersion, ownerUidsOf, readItem, versionOf, type WriteMarks } from './dynamodb-items.ts'
 import { gravePlace, itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbList } from './dynamodb-list.ts'
 import { createOwnerEntries } from './dynamodb-owners.ts'
@@ -80,10 +80,10 @@ async function createOver(
 ): Promise<WrittenItem | Refused> {
   const base = Number(tombstone?.['rv']?.N ?? 0)
   await ownerEntries.add(given.object, nextVersion(clock, base))
-  const command = (next: StoredObject, token: string): PutItemCommand =>
+  const command = (next: StoredObject, marks: WriteMarks): PutItemCommand =>
     new PutItemCommand({
       TableName: table,
-      Item: newItem(next, token),
+      Item: newItem(next, marks),
       ...(tombstone === undefined ? nothingThere : stillThere(tombstone)),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
@@ -109,7 +109,7 @@ async function change(
   { verb, ...how }: Change & { readonly verb: 'replace' | 'remove' },
 ): Promise<WrittenItem> {
   const base = versionOf(given.object)
-  const command = (next: StoredObject, token: string) => updateCommand({ table, next, base, token, ...how })
+  const command = (next: StoredObject, marks: WriteMarks) => updateCommand({ table, next, base, marks, ...how })
   const done = await items.write({ verb, given, base, command })
   if ('stored' in done) return done
   throw refusal(given, done.there)

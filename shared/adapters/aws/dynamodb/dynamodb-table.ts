@@ -3,7 +3,8 @@ import type { CreateTableCommandInput, KeySchemaElement } from '@aws-sdk/client-
 /**
  * The table, as data for CreateTable; what stands in it is told in docs/decisions/0016-dynamodb-layout.md. Indexes hold
  * keys: a write pays for an index by the entry, and the object is read by its own key anyway.
- * - `changes` follows the resourceVersion, for watches; with the timer of the safety net.
+ * - `feed` follows the resourceVersion, for watches, in buckets of its own, and holds the kinds that are recorded; with
+ *   the timer of the safety net.
  * - `wheel` is written when an object comes and goes, and never between.
  * - `due` holds objects with a timer.
  */
@@ -12,6 +13,7 @@ export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
   AttributeDefinitions: [
     { AttributeName: 'pk', AttributeType: 'S' },
     { AttributeName: 'sk', AttributeType: 'S' },
+    { AttributeName: 'feed', AttributeType: 'S' },
     { AttributeName: 'rv', AttributeType: 'N' },
     { AttributeName: 'slot', AttributeType: 'N' },
     { AttributeName: 'due', AttributeType: 'N' },
@@ -19,8 +21,8 @@ export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
   KeySchema: keySchema('sk'),
   GlobalSecondaryIndexes: [
     {
-      IndexName: 'changes',
-      KeySchema: keySchema('rv'),
+      IndexName: 'feed',
+      KeySchema: keySchema('rv', 'feed'),
       Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['net'] },
     },
     { IndexName: 'wheel', KeySchema: keySchema('slot'), Projection: { ProjectionType: 'KEYS_ONLY' } },
@@ -32,9 +34,9 @@ export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
 /** For UpdateTimeToLive: when a removed object may be forgotten, in seconds since the epoch. */
 export const timeToLiveAttribute = 'expires'
 
-function keySchema(range: string): KeySchemaElement[] {
+function keySchema(range: string, hash = 'pk'): KeySchemaElement[] {
   return [
-    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: hash, KeyType: 'HASH' },
     { AttributeName: range, KeyType: 'RANGE' },
   ]
 }

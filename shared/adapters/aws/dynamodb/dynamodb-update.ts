@@ -1,7 +1,7 @@
 import { UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb'
 import { keyOf } from '../../../model/object-key.ts'
 import { touches, type StoredObject, type Touched } from '../../../model/stored-object.ts'
-import { partAttribute, stateAttributes, formatTouched } from './dynamodb-items.ts'
+import { partAttribute, stateAttributes, formatTouched, type WriteMarks } from './dynamodb-items.ts'
 import { objectItemKey } from './dynamodb-keys.ts'
 
 export interface ItemChange {
@@ -11,7 +11,7 @@ export interface ItemChange {
   /** The version that is written over. */
   readonly base: number
   readonly touched: Touched
-  readonly token: string
+  readonly marks: WriteMarks
   /** Makes it a tombstone, until then, in seconds since the epoch. */
   readonly expires?: number
 }
@@ -47,9 +47,10 @@ export function updateCommand(change: ItemChange): UpdateItemCommand {
 
 /** By name; `undefined` for those that go. */
 function composeChanges(change: ItemChange): Readonly<Record<string, AttributeValue | undefined>> {
-  const { next, touched, token, expires } = change
+  const { next, touched, marks, expires } = change
   const rv = { N: next.object.metadata.resourceVersion }
-  const { due, net, owners, ...texts } = stateAttributes(next)
+  const { token, entry } = marks
+  const { due, net, feed, owners, ...texts } = stateAttributes(next, entry)
   return {
     rv,
     write: { S: token },
@@ -59,7 +60,14 @@ function composeChanges(change: ItemChange): Readonly<Record<string, AttributeVa
     ...(touches(touched, 'meta') ? { owners } : {}),
     // What is not in them any more leaves the indexes.
     ...(expires === undefined
-      ? { due, net }
-      : { net: undefined, expires: { N: String(expires) }, due: undefined, slot: undefined, owners: undefined }),
+      ? { due, net, feed }
+      : {
+          net: undefined,
+          feed: entry.isRecorded ? feed : undefined,
+          expires: { N: String(expires) },
+          due: undefined,
+          slot: undefined,
+          owners: undefined,
+        }),
   }
 }

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { GetItemCommand, type PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
 import { type StoredObject, withVersion } from '../../../model/stored-object.ts'
-import { isConditionFailure, wasRepeated } from './dynamodb-failures.ts'
-import { isRemoved, nextVersion, readItem } from './dynamodb-items.ts'
+import { isConditionFailure, isFeedThrottle, wasRepeated } from './dynamodb-failures.ts'
+import { isRemoved, nextVersion, readItem, type WriteMarks } from './dynamodb-items.ts'
 import { objectItemKey, type Item } from './dynamodb-keys.ts'
+import { createRecordings } from './dynamodb-recordings.ts'
 import { createDynamodbRequests, unknownFate, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /** Strong reads and conditional writes of the items that hold objects. */
@@ -25,10 +26,10 @@ export interface ItemWrite {
   /** The version that it is written over, 0 if nothing is there. */
   readonly base: number
   /**
-   * Conditional: of all attempts one is done at most. `token` goes into the item, so that the attempt can be known
+   * Conditional: of all attempts one is done at most. The token goes into the item, so that the attempt can be known
    * again.
    */
-  readonly command: (next: StoredObject, token: string) => PutItemCommand | UpdateItemCommand
+  readonly command: (next: StoredObject, marks: WriteMarks) => PutItemCommand | UpdateItemCommand
 }
 
 export interface WrittenItem {
@@ -45,6 +46,7 @@ export interface Refused {
 export function createObjectItems(options: DynamodbOptions): ObjectItems {
   const { client, table, clock } = options
   const requests = createDynamodbRequests(options)
+  const recordings = createRecordings(options)
 
   const read: ObjectItems['read'] = async (key) => {
     const get = new GetItemCommand({ TableName: table, Key: objectItemKey(key), ConsistentRead: true })
@@ -68,11 +70,14 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
     }
 
     const attempt = async (isUncertain: boolean): Promise<WrittenItem | Refused> => {
+      const entry = await recordings.findEntry(key)
       const next = withVersion(given, nextVersion(clock, base))
       try {
-        const { Attributes } = await send(command(next, token))
+        const { Attributes } = await send(command(next, { token, entry }))
         return { stored: next, ...(Attributes !== undefined && { before: Attributes }) }
       } catch (error) {
+        // The write is tried again in any case, and the next one that is throttled spreads the kind if this one cannot.
+        if (isFeedThrottle(error)) await recordings.spread(key).catch(() => {})
         if (!isConditionFailure(error)) throw error
         return ofWhatIsThere(error.Item ?? (await read(key)), isUncertain || wasRepeated(error), error)
       }

@@ -1,0 +1,193 @@
+import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import type { ObjectKey } from '../../../model/object-key.ts'
+import type { KindName } from '../../../ports/object-index.ts'
+import { isConditionFailure } from './dynamodb-failures.ts'
+import { feedBucketsMin, feedPartition, feedPartitionsOf, itemKey, type Item } from './dynamodb-keys.ts'
+import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+
+/**
+ * Which kinds have their writes recorded in the index `feed`, and over how many buckets. A kind is recorded while
+ * somebody watches it and a day longer, because an entry that moves with each write is half of what a write costs. All
+ * who write know within a minute what is recorded, because nobody relies on an older note.
+ */
+export interface Recordings {
+  /** Where the entry of an object's next write goes. Throws THROTTLED, UNAVAILABLE. */
+  findEntry(key: ObjectKey): Promise<FeedEntry>
+
+  /** Where the entries of a kind may be. */
+  listPartitions(kind: KindName): Promise<readonly string[]>
+
+  /**
+   * Has the kind recorded from now on. Of every write that is numbered later than the answer there is an entry; who
+   * wants earlier ones looks through the objects.
+   */
+  record(kind: KindName): Promise<number>
+
+  /** Spreads a kind over twice as many buckets, because one of them takes no more. In two minutes all readers know. */
+  spread(kind: KindName): Promise<void>
+}
+
+export interface FeedEntry {
+  /** Without a watch, only a timer of the safety net has an entry. */
+  readonly isRecorded: boolean
+  readonly partition: string
+}
+
+/** What is noted of a kind. Times are by the clocks of those who write and read. */
+interface Recording {
+  /** The kind is recorded up to then. */
+  readonly untilMs: number
+  /** From then on every write is in the index. */
+  readonly sureMs: number
+  /** How many buckets there are from when on, in the order of time. They only grow. */
+  readonly buckets: readonly (readonly [count: number, fromMs: number])[]
+}
+
+/** What is noted of all kinds: one item, with an attribute for each. */
+interface Notes {
+  readonly readMs: number
+  /** When the first kind was noted: functions of an earlier version, which record nothing, may have run then. */
+  readonly bornMs: number | undefined
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** So long a note is relied on. */
+const staleMs = 60_000
+/** A write takes its entry a second before it is there, and clocks differ. */
+const slackMs = 10_000
+/** As long as a function of an earlier version may go on running. */
+const earlierMs = 16 * 60_000
+const recordedMs = 24 * 3_600_000
+const bucketsMax = 64
+
+export function createRecordings(options: DynamodbOptions): Recordings {
+  const { client, table, clock } = options
+  const requests = createDynamodbRequests(options)
+  let notes: Promise<Notes> | undefined
+
+  async function read(): Promise<Notes> {
+    const readMs = clock.nowMs()
+    const get = new GetItemCommand({ TableName: table, Key: notesKey, ConsistentRead: true })
+    const { Item } = await requests.repeat('read which kinds are recorded', () => client.send(get))
+    return notesOf(Item ?? {}, readMs)
+  }
+
+  /** Those of the last minute. Whoever asks while they are read waits with the one who reads. */
+  async function current(): Promise<Notes> {
+    const known = notes
+    if (known !== undefined && Math.abs(clock.nowMs() - (await known).readMs) < staleMs) return known
+    if (notes !== known) return current()
+    const reading = read()
+    notes = reading
+    reading.catch(() => {
+      if (notes === reading) notes = undefined
+    })
+    return reading
+  }
+
+  async function find(kind: KindName): Promise<Recording> {
+    return recordingOf(kind, (await current()).texts.get(nameOf(kind)))
+  }
+
+  /** Notes what becomes of a kind, unless somebody else notes something of it first: then it is looked at again. */
+  async function change(kind: KindName, next: (known: Recording, bornMs: number) => Recording): Promise<Recording> {
+    for (;;) {
+      const { texts, bornMs = clock.nowMs() } = await current()
+      const text = texts.get(nameOf(kind))
+      const known = recordingOf(kind, text)
+      const changed = next(known, bornMs)
+      if (changed === known) return known
+      notes = undefined
+      if (await save(kind, text, { changed, bornMs })) return changed
+    }
+  }
+
+  async function save(kind: KindName, before: string | undefined, { changed, bornMs }: Changed): Promise<boolean> {
+    const update = new UpdateItemCommand({
+      TableName: table,
+      Key: notesKey,
+      UpdateExpression: 'SET #kind = :next, #born = if_not_exists(#born, :born)',
+      ConditionExpression: before === undefined ? 'attribute_not_exists(#kind)' : '#kind = :before',
+      ExpressionAttributeNames: { '#kind': nameOf(kind), '#born': bornAttribute },
+      ExpressionAttributeValues: {
+        ':next': { S: JSON.stringify(changed) },
+        ':born': { N: String(bornMs) },
+        ...(before !== undefined && { ':before': { S: before } }),
+      },
+    })
+    try {
+      await requests.repeat(`note that ${nameOf(kind)} is recorded`, () => client.send(update))
+      return true
+    } catch (error) {
+      if (isConditionFailure(error)) return false
+      throw error
+    }
+  }
+
+  return {
+    findEntry: async (key) => {
+      const { untilMs, buckets } = await find(key)
+      const nowMs = clock.nowMs()
+      const [count] = buckets.findLast(([, fromMs]) => fromMs <= nowMs) ?? [feedBucketsMin(key)]
+      return { isRecorded: nowMs < untilMs, partition: feedPartition(key, count) }
+    },
+
+    // Also those to come: whoever writes may be ahead.
+    listPartitions: async (kind) => feedPartitionsOf(kind, (await find(kind)).buckets.at(-1)?.[0] ?? 0),
+
+    record: async (kind) => {
+      const { sureMs } = await change(kind, (known, bornMs) => extend(known, bornMs, clock.nowMs()))
+      return sureMs
+    },
+
+    spread: async (kind) => {
+      await change(kind, (known) => widen(known, clock.nowMs()))
+    },
+  }
+}
+
+interface Changed {
+  readonly changed: Recording
+  readonly bornMs: number
+}
+
+/** Watched again before half of its day is over, it is left as it is. */
+function extend(known: Recording, bornMs: number, nowMs: number): Recording {
+  if (known.untilMs > nowMs + recordedMs / 2) return known
+  const sureMs = known.untilMs > nowMs ? known.sureMs : Math.max(nowMs + staleMs + slackMs, bornMs + earlierMs)
+  return { ...known, sureMs, untilMs: nowMs + recordedMs }
+}
+
+/** One step after the other: those who write know the next one before it begins. */
+function widen(known: Recording, nowMs: number): Recording {
+  const [count, fromMs] = known.buckets.at(-1) ?? [bucketsMax, nowMs]
+  if (count >= bucketsMax || fromMs > nowMs - staleMs) return known
+  return {
+    ...known,
+    buckets: [
+      [count, fromMs],
+      [2 * count, nowMs + 2 * staleMs],
+    ],
+  }
+}
+
+function recordingOf(kind: KindName, text: string | undefined): Recording {
+  if (text !== undefined) return JSON.parse(text) as Recording
+  return { untilMs: 0, sureMs: 0, buckets: [[feedBucketsMin(kind), 0]] }
+}
+
+function notesOf(item: Item, readMs: number): Notes {
+  const born = item[bornAttribute]?.N
+  const texts = Object.entries(item).flatMap(([name, { S: text }]) =>
+    text === undefined ? [] : [[name, text] as const],
+  )
+  return { readMs, bornMs: born === undefined ? undefined : Number(born), texts: new Map(texts) }
+}
+
+/** With its slash it is none of the item's other attributes. */
+function nameOf({ group, kind }: KindName): string {
+  return `${group}/${kind}`
+}
+
+const notesKey = itemKey('recordings', '-')
+const bornAttribute = 'born'
