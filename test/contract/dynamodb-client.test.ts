@@ -25,9 +25,12 @@ describe('the client of DynamoDB', () => {
     server.close()
   })
 
-  async function clientOf(answer: (reply: ServerResponse, count: number) => void) {
+  async function clientOf(answer: (reply: ServerResponse, operation: string) => void) {
     let count = 0
-    server = createServer((_, reply) => answer(reply, ++count)).listen(0, '127.0.0.1')
+    server = createServer(({ headers }, reply) => {
+      count++
+      answer(reply, String(headers['x-amz-target']).split('.')[1] ?? '')
+    }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const client = createDynamodbClient({ endpoint, region: 'us-east-1', credentials: testCredentials })
@@ -69,7 +72,10 @@ describe('the client of DynamoDB', () => {
   })
 
   it('reports a connection that is reset as a write of unknown fate', async () => {
-    const { client, requests } = await clientOf((reply) => reply.destroy())
+    const { client, requests } = await clientOf((reply, operation) => {
+      if (operation === 'GetItem') reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}')
+      else reply.destroy()
+    })
     await expectCode(storeOf(client).create(storedWidget('a')), 'WRITE_UNKNOWN')
     expect(requests()).toBeGreaterThan(1)
   })

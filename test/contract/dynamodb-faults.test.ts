@@ -296,8 +296,7 @@ describe('a write whose answer is lost', () => {
 
   it('is WRITE_UNKNOWN when somebody has written since: it may have been done before', async () => {
     const live = await sound.create(storedWidget('a'))
-    const overtaken: Faults = (operation, count) =>
-      operation === 'UpdateItem' && count === 0 ? 'answer lost' : undefined
+    const overtaken = once('answer lost', 'UpdateItem')
     const interfering = { ...clock, sleep: overwrite, nowMs: clock.nowMs }
     const store = createDynamodbStore({ ...options(overtaken), clock: interfering })
     await expectCode(store.replace(withSpec(live, { size: 2 }), ['spec']), 'WRITE_UNKNOWN')
