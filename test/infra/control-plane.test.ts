@@ -40,9 +40,9 @@ describe('the table', () => {
   })
 
   it('takes over a table of an earlier version in two deployments, each of which adds or removes one index', () => {
-    const shapeOf = (template: typeof synthesized) => {
-      const { ControlPlaneTable1210433C: table } = resourcesOf(template, 'AWS::DynamoDB::Table')
-      const { GlobalSecondaryIndexes, AttributeDefinitions, ...rest } = table?.Properties as unknown as TableShape
+    const shapeOf = (deploying: typeof synthesized) => {
+      const { Properties } = resourcesOf(deploying, 'AWS::DynamoDB::Table')['ControlPlaneTable1210433C'] ?? {}
+      const { GlobalSecondaryIndexes, AttributeDefinitions, ...rest } = Properties as unknown as TableShape
       return { indexes: GlobalSecondaryIndexes.map(({ IndexName }) => IndexName).sort(), rest }
     }
     // As the version before this one had them.

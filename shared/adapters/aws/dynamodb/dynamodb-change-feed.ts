@@ -72,7 +72,8 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     let quietSinceMs = -Infinity
     while (!signal.aborted) {
       const nowMs = clock.nowMs()
-      let { entries, isThorough } = await look(of, progress)
+      const { isThorough, ...found } = await look(of, progress)
+      let { entries } = found
       const tookMs = clock.nowMs() - nowMs
       do {
         const batch = entries.slice(0, entriesMax)
