@@ -23,8 +23,9 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
 /**
  * The ChangeFeed on DynamoDB, for watches: the engine is woken by the table's stream. It asks the index `feed` again
  * and again for what is new, and reads those objects strongly. A kind that nobody has watched for a day is not in the
- * index: it is recorded from then on, and its objects are looked through until the index has all. Numbers are taken from clocks, so that a write may
- * be seen after one that has a higher number: every look reaches back a while, and tells what it has not told.
+ * index: it is recorded from then on, and its objects are looked through until the index has all. Numbers are taken
+ * from clocks, so that a write may be seen after one that has a higher number: every look reaches back a while, and
+ * tells what it has not told.
  *
  * A reader is told the states of an object in their order, not all of them, and the last one for sure. A version that
  * it was told, of a change, a batch or a list, lies ahead of changes still to come by the look-back at most, if a write

@@ -1,9 +1,8 @@
-import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import type { ObjectKey } from '../../../model/object-key.ts'
 import type { KindName } from '../../../ports/object-index.ts'
-import { isConditionFailure } from './dynamodb-failures.ts'
-import { feedBucketsMin, feedPartition, feedPartitionsOf, itemKey, type Item } from './dynamodb-keys.ts'
-import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
+import { feedBucketsMin, feedPartition, feedPartitionsOf } from './dynamodb-keys.ts'
+import { createRecordingNotes, staleMs } from './dynamodb-recording-notes.ts'
+import type { DynamodbOptions } from './dynamodb-requests.ts'
 
 /**
  * Which kinds have their writes recorded in the index `feed`, and over how many buckets. A kind is recorded while
@@ -43,16 +42,6 @@ interface Recording {
   readonly buckets: readonly (readonly [count: number, fromMs: number])[]
 }
 
-/** What is noted of all kinds: one item, with an attribute for each. */
-interface Notes {
-  readonly readMs: number
-  /** When the first kind was noted: functions of an earlier version, which record nothing, may have run then. */
-  readonly bornMs: number | undefined
-  readonly texts: ReadonlyMap<string, string>
-}
-
-/** So long a note is relied on. */
-const staleMs = 60_000
 /** A write takes its entry a second before it is there, and clocks differ. */
 const slackMs = 10_000
 /** As long as a function of an earlier version may go on running. */
@@ -61,66 +50,22 @@ const recordedMs = 24 * 3_600_000
 const bucketsMax = 64
 
 export function createRecordings(options: DynamodbOptions): Recordings {
-  const { client, table, clock } = options
-  const requests = createDynamodbRequests(options)
-  let notes: Promise<Notes> | undefined
-
-  async function read(): Promise<Notes> {
-    const readMs = clock.nowMs()
-    const get = new GetItemCommand({ TableName: table, Key: notesKey, ConsistentRead: true })
-    const { Item } = await requests.repeat('read which kinds are recorded', () => client.send(get))
-    return notesOf(Item ?? {}, readMs)
-  }
-
-  /** Those of the last minute. Whoever asks while they are read waits with the one who reads. */
-  async function current(): Promise<Notes> {
-    const known = notes
-    if (known !== undefined && Math.abs(clock.nowMs() - (await known).readMs) < staleMs) return known
-    if (notes !== known) return current()
-    const reading = read()
-    notes = reading
-    reading.catch(() => {
-      if (notes === reading) notes = undefined
-    })
-    return reading
-  }
+  const { clock } = options
+  const notes = createRecordingNotes(options)
 
   async function find(kind: KindName): Promise<Recording> {
-    return recordingOf(kind, (await current()).texts.get(nameOf(kind)))
+    return recordingOf(kind, (await notes.current()).texts.get(nameOf(kind)))
   }
 
   /** Notes what becomes of a kind, unless somebody else notes something of it first: then it is looked at again. */
   async function change(kind: KindName, next: (known: Recording, bornMs: number) => Recording): Promise<Recording> {
     for (;;) {
-      const { texts, bornMs = clock.nowMs() } = await current()
+      const { texts, bornMs = clock.nowMs() } = await notes.current()
       const text = texts.get(nameOf(kind))
       const known = recordingOf(kind, text)
       const changed = next(known, bornMs)
       if (changed === known) return known
-      notes = undefined
-      if (await save(kind, text, { changed, bornMs })) return changed
-    }
-  }
-
-  async function save(kind: KindName, before: string | undefined, { changed, bornMs }: Changed): Promise<boolean> {
-    const update = new UpdateItemCommand({
-      TableName: table,
-      Key: notesKey,
-      UpdateExpression: 'SET #kind = :next, #born = if_not_exists(#born, :born)',
-      ConditionExpression: before === undefined ? 'attribute_not_exists(#kind)' : '#kind = :before',
-      ExpressionAttributeNames: { '#kind': nameOf(kind), '#born': bornAttribute },
-      ExpressionAttributeValues: {
-        ':next': { S: JSON.stringify(changed) },
-        ':born': { N: String(bornMs) },
-        ...(before !== undefined && { ':before': { S: before } }),
-      },
-    })
-    try {
-      await requests.repeat(`note that ${nameOf(kind)} is recorded`, () => client.send(update))
-      return true
-    } catch (error) {
-      if (isConditionFailure(error)) return false
-      throw error
+      if (await notes.save(nameOf(kind), { before: text, next: JSON.stringify(changed), bornMs })) return changed
     }
   }
 
@@ -144,11 +89,6 @@ export function createRecordings(options: DynamodbOptions): Recordings {
       await change(kind, (known) => widen(known, clock.nowMs()))
     },
   }
-}
-
-interface Changed {
-  readonly changed: Recording
-  readonly bornMs: number
 }
 
 /** Watched again before half of its day is over, it is left as it is. */
@@ -176,18 +116,7 @@ function recordingOf(kind: KindName, text: string | undefined): Recording {
   return { untilMs: 0, sureMs: 0, buckets: [[feedBucketsMin(kind), 0]] }
 }
 
-function notesOf(item: Item, readMs: number): Notes {
-  const born = item[bornAttribute]?.N
-  const texts = Object.entries(item).flatMap(([name, { S: text }]) =>
-    text === undefined ? [] : [[name, text] as const],
-  )
-  return { readMs, bornMs: born === undefined ? undefined : Number(born), texts: new Map(texts) }
-}
-
 /** With its slash it is none of the item's other attributes. */
 function nameOf({ group, kind }: KindName): string {
   return `${group}/${kind}`
 }
-
-const notesKey = itemKey('recordings', '-')
-const bornAttribute = 'born'
