@@ -18,7 +18,7 @@ describe('a trace', () => {
     collector = await startTraceCollector()
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
     vi.stubEnv('OTEL_SERVICE_NAME', 'planes')
-    const traces = await openTraces(process.env)
+    const traces = await openTraces({ environment: process.env, warn: () => {} })
     const plane = await startLocalControlPlane({
       port: 0,
       dataDirectory: directory.path,
@@ -102,6 +102,15 @@ it.each([
   [{ OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'otlp' }, false],
 ])('%j asks for traces: %j', (environment, asks) => {
   expect(asksForTraces(environment)).toBe(asks)
+})
+
+it('is none, and says what to type, where the packages are not installed', async () => {
+  const warnings: string[] = []
+  const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' })
+  const environment = { OTEL_TRACES_EXPORTER: 'otlp' }
+  const warn = (message: string): void => void warnings.push(message)
+  expect(await openTraces({ environment, warn, load: () => Promise.reject(missing) })).toBeUndefined()
+  expect(warnings).toEqual([expect.stringContaining('type npm i @opentelemetry/{api,')])
 })
 
 it.each([

@@ -19,7 +19,7 @@ writeFileSync('docs/images/trace.svg', drawTrace(collector.spans.filter((span) =
 
 /** The first objects are slower: code is compiled, and connections are made. The last one is in the picture. */
 async function trace(dataDirectory: string): Promise<void> {
-  const traces = await openTraces(process.env)
+  const traces = await openTraces({ environment: process.env, warn: console.warn })
   const plane = await startLocalControlPlane({
     port: 0,
     dataDirectory,

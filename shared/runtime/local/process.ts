@@ -37,7 +37,8 @@ export async function runLocalProcess(
       return areTimeoutsOff(process.env['SETPOINT_RUN_TIMEOUTS']) ? withoutTimeouts(all) : all
     }
     const settings = readCommandLine(program)
-    const traces = await openTraces(process.env)
+    const warn = (message: string): void => void process.stderr.write(`setpoint: ${message}\n`)
+    const traces = await openTraces({ environment: process.env, warn })
     const plane = await startLocalControlPlane({ ...settings, controllers: timed, tracing: traces?.tracing })
     process.stdout.write(readyText(plane, program))
     attempted = 'go on'

@@ -40,6 +40,15 @@ export async function startReplaceableCore({
     return begun
   }
 
+  /** If not even those of before can start, nothing runs any more: the process is told. */
+  async function goOn(): Promise<void> {
+    try {
+      core = await begin(controllers)
+    } catch (error) {
+      reject(error)
+    }
+  }
+
   async function replaceNow(graceMs: number): Promise<void> {
     const others = await load()
     await core.stop(graceMs)
@@ -48,7 +57,7 @@ export async function startReplaceableCore({
       core = await begin(others)
       controllers = others
     } catch (error) {
-      core = await begin(controllers)
+      await goOn()
       throw error
     }
   }

@@ -1,5 +1,4 @@
 import type { OpenTracing } from '../../adapters/tracing/otlp-tracing.ts'
-import { OperatingError } from '../../model/errors.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -21,21 +20,37 @@ export function asksForTraces(environment: Environment): boolean {
 
 const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const
 
-/** Loads OpenTelemetry if it is asked for. Throws UNAVAILABLE if its packages are not installed. */
-export async function openTraces(environment: Environment): Promise<OpenTracing | undefined> {
+export interface TracesOptions {
+  readonly environment: Environment
+  /** Told what to type where the packages are not installed: the control plane goes on without traces. */
+  readonly warn: (message: string) => void
+  readonly load?: () => Promise<OpenTracingModule>
+}
+
+interface OpenTracingModule {
+  readonly openOtlpTracing: (version: string) => OpenTracing
+}
+
+/** Loads OpenTelemetry if it is asked for: its variables often stand in the environment of everything on a machine. */
+export async function openTraces({
+  environment,
+  warn,
+  load = loadTracing,
+}: TracesOptions): Promise<OpenTracing | undefined> {
   if (!asksForTraces(environment)) return undefined
   try {
-    const { openOtlpTracing } = await import('../../adapters/tracing/otlp-tracing.ts')
+    const { openOtlpTracing } = await load()
     return openOtlpTracing(setpointVersion)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    throw new OperatingError(
-      'UNAVAILABLE',
-      'OTEL_… asks for traces: type npm i @opentelemetry/{api,exporter-trace-otlp-http,instrumentation-undici,resources,sdk-trace-node}',
-      { cause },
-    )
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    warn(`no traces, which OTEL_… asks for: type npm i ${tracingPackages}, or OTEL_SDK_DISABLED=true`)
+    return undefined
   }
 }
+
+const loadTracing = (): Promise<OpenTracingModule> => import('../../adapters/tracing/otlp-tracing.ts')
+
+const tracingPackages = '@opentelemetry/{api,exporter-trace-otlp-http,instrumentation-undici,resources,sdk-trace-node}'
 
 /** A span for each request, below the one that its sender names. A watch is over for it when it begins. */
 export function withRequestSpans(handler: HttpHandler, tracing: Tracing): HttpHandler {

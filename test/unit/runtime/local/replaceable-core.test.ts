@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import type { LocalCore } from '../../../../shared/runtime/local/core.ts'
+import { startReplaceableCore } from '../../../../shared/runtime/local/replaceable-core.ts'
+
+/** Each start takes the next of these: a core, or what it fails with. */
+async function startAll(starts: readonly (string | Error)[]) {
+  const told: string[] = []
+  const next = starts.values()
+  const core = await startReplaceableCore({
+    load: () => Promise.resolve([]),
+    introduceAgain: () => Promise.resolve(),
+    start: () => {
+      const one = next.next().value
+      if (one instanceof Error) return Promise.reject(one)
+      told.push(`start ${one}`)
+      return Promise.resolve({
+        api: () => Promise.resolve({ status: 200, headers: {}, body: one }),
+        ended: new Promise(() => {}),
+        stop: () => Promise.resolve(void told.push(`stop ${one}`)),
+      } as unknown as LocalCore)
+    },
+  })
+  return { core, told }
+}
+
+describe('the core of a process that takes other reconcilers', () => {
+  it('is replaced by one that has them', async () => {
+    const { core, told } = await startAll(['a', 'b'])
+    await core.replace(0)
+    await core.stop(0)
+    expect(told).toEqual(['start a', 'stop a', 'start b', 'stop b'])
+    await expect(core.ended).resolves.toBeUndefined()
+  })
+
+  it('goes on as before where these cannot start', async () => {
+    const { core, told } = await startAll(['a', new Error('no b'), 'a again'])
+    await expect(core.replace(0)).rejects.toThrow('no b')
+    expect(told).toEqual(['start a', 'stop a', 'start a again'])
+    await core.stop(0)
+  })
+
+  it('ends with the process where not even those of before can start', async () => {
+    const { core } = await startAll(['a', new Error('no b'), new Error('no a')])
+    await expect(core.replace(0)).rejects.toThrow('no b')
+    await expect(core.ended).rejects.toThrow('no a')
+  })
+})
