@@ -3,7 +3,7 @@ import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import { onNewest } from '../model/on-newest.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { StoredObject } from '../model/stored-object.ts'
+import type { StoredObject, Touched } from '../model/stored-object.ts'
 import { parseTimestamp } from '../model/time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -129,7 +129,7 @@ class Quotas {
         const quota = await store.get(key)
         if (quota === undefined) return new Map()
         const { next, refused } = reserve(quota, all, this.#nowS())
-        if (next !== quota) await store.replace(next, ['status', 'engine'])
+        if (next !== quota) await store.replace(next, touchedIn(quota, next))
         return refused
       })
     } catch (error) {
@@ -164,7 +164,7 @@ class Quotas {
           if (quota === undefined || !counted.names.some((name) => limited?.has(name))) return
           const released = isYoung(counted.atS, this.#nowS()) ? release(quota, counted, this.#nowS()) : undefined
           const next = released ?? askForCount(quota, clock.nowMs())
-          if (next !== quota) await store.replace(next, released === undefined ? ['engine'] : ['status', 'engine'])
+          if (next !== quota) await store.replace(next, touchedIn(quota, next))
         }),
       ),
     )
@@ -173,6 +173,11 @@ class Quotas {
   #nowS(): number {
     return Math.floor(this.#options.clock.nowMs() / 1_000)
   }
+}
+
+/** Until a quota was counted, what is reserved is noted, and its status says nothing yet. */
+function touchedIn(before: StoredObject, next: StoredObject): Touched {
+  return next.object === before.object ? ['engine'] : ['status', 'engine']
 }
 
 interface Wanted {

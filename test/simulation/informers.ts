@@ -1,7 +1,7 @@
 import { createInformer, Gone, staleness, type Held, type Informer, type InformerEvent } from '../support/informer.ts'
 import type { KindName } from './scenario.ts'
 import type { Plane, SeenTable } from './plane.ts'
-import { pathOf } from './users.ts'
+import { pathOf } from './addresses.ts'
 import { below, type World } from './world.ts'
 
 /** Clients that keep the objects of a kind by list and watch, and are cut off again and again. */

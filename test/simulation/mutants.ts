@@ -5,9 +5,10 @@ import { optionsOf } from '../support/command-line.ts'
 import { copySources } from '../support/source-copy.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
+import { plantedInRules } from './planted-rules.ts'
 
 /**
- * `node test/simulation/mutants.ts [--seeds 2000] [--threads 2] [--only text] [--engine local]`: plants bugs in a copy
+ * `node test/simulation/mutants.ts [--seeds 2000 | A..B] [--threads 2] [--only text] [--engine local]`: plants bugs in a copy
  * of the source, one at a time, and says which checker finds each, and with which seed. A bug that no seed finds is a
  * hole in the checkers; exit code 1 then.
  */
@@ -36,7 +37,7 @@ function hunt({ file, find, replace, engine = 'aws' }: PlantedBug): string | und
     path,
     source.replace(find, () => replace),
   )
-  const series = ['--engine', engine, '--seeds', `1..${values.seeds}`]
+  const series = ['--engine', engine, '--seeds', values.seeds.includes('..') ? values.seeds : `1..${values.seeds}`]
   const program = ['test/simulation/main.ts', ...series, '--first', '--once', '--threads', values.threads]
   const { stdout, stderr } = spawnSync(process.execPath, program, { cwd: directory, encoding: 'utf8' })
   writeFileSync(path, source)
@@ -51,7 +52,7 @@ function row({ bug }: PlantedBug, found: string | undefined): string {
 }
 
 let missed = 0
-const planted = [...plantedBugs, ...plantedLocally].filter(
+const planted = [...plantedBugs, ...plantedInRules, ...plantedLocally].filter(
   ({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine),
 )
 console.log('| planted bug | caught by | seed |\n| --- | --- | --- |')
@@ -60,5 +61,5 @@ for (const bug of planted) {
   missed += found === undefined ? 1 : 0
   console.log(row(bug, found))
 }
-console.log(`\n${planted.length - missed} of ${planted.length} caught within ${values.seeds} seeds`)
+console.log(`\n${planted.length - missed} of ${planted.length} caught within the seeds ${values.seeds}`)
 process.exitCode = missed > 0 ? 1 : 0

@@ -1,8 +1,9 @@
 import { keyOf, type ObjectKey } from '../../shared/model/object-key.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
+import { presentSpecOf } from './kinds/relic.ts'
 import type { Scenario } from './scenario.ts'
-import { simGroup } from './users.ts'
+import { simGroup } from './addresses.ts'
 import { beginMs } from './world.ts'
 
 interface Placed {
@@ -13,7 +14,52 @@ interface Placed {
 
 /** What was there before, and nobody is told of. */
 export function placedIn(scenario: Scenario): readonly Placed[] {
-  return [...(scenario.misfit === true ? [createMisfit(scenario.seed)] : []), ...herdOf(scenario)]
+  const isOld = scenario.steps.some(({ kind }) => kind === 'Relic')
+  return [
+    ...(scenario.misfit === true ? [createMisfit(scenario.seed)] : []),
+    ...(isOld ? relicsOf(scenario) : []),
+    ...herdOf(scenario),
+  ]
+}
+
+/** Relics that were stored in the version of before, at rest. */
+function relicsOf({ seed }: Scenario): readonly Placed[] {
+  const random = createSeededRandom(seed).fork('relic items')
+  return relicNames.map((name, i) => {
+    const object = {
+      apiVersion: `${simGroup}/v1alpha1`,
+      kind: 'Relic',
+      metadata: metadataOf(name, random.uuid(), i),
+      spec: { size: `${i + 2}x5` },
+      status: { covers: String(5 * (i + 2)), ...reconciled() },
+    }
+    return { stored: { object, engine: {} }, targets: [keyOf(object)] }
+  })
+}
+
+/** What a Relic says that was there before, as the present version has it. */
+export function placedRelicOf(name: string): string | undefined {
+  const i = (relicNames as readonly string[]).indexOf(name)
+  return i < 0 ? undefined : JSON.stringify({ spec: presentSpecOf({ size: `${i + 2}x5` }) })
+}
+
+export const relicNames = ['relic-0', 'relic-1', 'relic-2'] as const
+
+function metadataOf(name: string, uid: string, order: number) {
+  return {
+    name,
+    namespace: 'default',
+    uid,
+    resourceVersion: String(beginMs * 1_000 + order),
+    generation: 1,
+    creationTimestamp: new Date(beginMs).toISOString(),
+  }
+}
+
+function reconciled() {
+  const lastTransitionTime = new Date(beginMs).toISOString()
+  const ready = { type: 'Ready', status: 'True', reason: 'Reconciled', message: '', observedGeneration: 1 }
+  return { conditions: [{ ...ready, lastTransitionTime }], observedGeneration: 1 }
 }
 
 export const misfitName = 'misfit'
@@ -21,15 +67,7 @@ export const misfitName = 'misfit'
 /** A Gadget that was stored under a schema by which its value was a text. */
 function createMisfit(seed: number): Placed {
   const random = createSeededRandom(seed).fork('misfit item')
-  const at = new Date(beginMs).toISOString()
-  const metadata = {
-    name: misfitName,
-    namespace: 'default',
-    uid: random.uuid(),
-    resourceVersion: String(beginMs * 1_000),
-    generation: 1,
-    creationTimestamp: at,
-  }
+  const metadata = metadataOf(misfitName, random.uuid(), 0)
   const object = { apiVersion: `${simGroup}/v1`, kind: 'Gadget', metadata, spec: { value: 'seven', mood: 'plain' } }
   return { stored: { object, engine: {} }, targets: [keyOf(object)] }
 }
@@ -39,33 +77,12 @@ function herdOf({ seed, herd }: Scenario): readonly Placed[] {
   const random = createSeededRandom(seed)
   const settings = { group: '', kind: 'ConfigMap', namespace: 'default', name: 'settings0' }
   return Array.from({ length: herd }, (_, i) => {
-    const at = new Date(beginMs).toISOString()
     const object = {
       apiVersion: `${simGroup}/v1`,
       kind: 'Link',
-      metadata: {
-        name: `herd-${i}`,
-        namespace: 'default',
-        uid: random.uuid(),
-        resourceVersion: String(beginMs * 1_000 + i),
-        generation: 1,
-        creationTimestamp: at,
-      },
+      metadata: metadataOf(`herd-${i}`, random.uuid(), i),
       spec: { to: settings.name },
-      status: {
-        seen: 'nothing',
-        conditions: [
-          {
-            type: 'Ready',
-            status: 'True',
-            reason: 'Reconciled',
-            message: '',
-            lastTransitionTime: at,
-            observedGeneration: 1,
-          },
-        ],
-        observedGeneration: 1,
-      },
+      status: { seen: 'nothing', ...reconciled() },
     }
     return { stored: { object, engine: {} }, targets: [keyOf(object), settings] as const }
   })

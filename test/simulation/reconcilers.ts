@@ -7,6 +7,8 @@ import type { Pace } from './kinds/pace.ts'
 import { kitController } from './kinds/kit.ts'
 import { linkController } from './kinds/link.ts'
 import { parcelController } from './kinds/parcel.ts'
+import { passController } from './kinds/pass.ts'
+import { relicController } from './kinds/relic.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
@@ -44,6 +46,8 @@ export function controllersFor(
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
+    ...(kinds.includes('Pass') ? [passController({ life, watcher, resync })] : []),
+    ...(kinds.includes('Relic') ? [relicController({ life, watcher, resync })] : []),
   ]
 }
 

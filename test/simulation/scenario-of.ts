@@ -3,6 +3,7 @@ import { misfitName } from './placed.ts'
 import { isFenceTried } from './checkers/checker.ts'
 import { kindsIn } from './reconcilers.ts'
 import { toolDefinition } from './kinds/tool.ts'
+import { passesOf, policiesOf, rationsOf, relicsOf, relinksOf } from './rule-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -36,6 +37,11 @@ export function scenarioOf(seed: number): Scenario {
       ...errandsOf(stream('errands'), plain),
       ...outpostsOf(stream('outposts'), plain),
       ...toolsOf(stream('tools'), plain),
+      ...relicsOf(stream('relics'), plain),
+      ...passesOf(stream('passes'), plain),
+      ...policiesOf(stream('policies')),
+      ...rationsOf(stream('rations')),
+      ...relinksOf(stream('relinks'), plain),
     ],
   }
 }

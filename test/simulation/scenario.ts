@@ -67,8 +67,10 @@ export interface Slowed {
 }
 
 /** The kinds that have a controller. */
-export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit', 'Errand'] as const
-export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition'
+export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit', 'Errand', 'Pass', 'Relic'] as const
+export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
+/** What says which writes are taken. */
+type RuleKind = 'Policy' | 'Binding' | 'Quota'
 
 /** Something that a user does, or somebody by hand. */
 export interface Step {
@@ -99,10 +101,19 @@ export interface Step {
     | 'remark'
     /** Sends a write without a credential. */
     | 'intrude'
+    /** Makes a rule for what others write, and takes it back. */
+    | 'enact'
+    | 'repeal'
+    /** Reads an object in both of its versions. */
+    | 'compare'
+    /** As `setpoint migrate`: has all objects of a kind stored in the present version. */
+    | 'migrate'
   readonly kind: KindName
   readonly name: string
   /** Left out: `default`. */
   readonly namespace?: string
+  /** That the user speaks. Left out: `v1`. */
+  readonly version?: 'v1alpha1'
   readonly value: number
   readonly mood: Mood
   /** Of a Link: the ConfigMap. Of what is given: the Gadget. Of a Crate: how many gadgets. */

@@ -79,6 +79,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     propagation: scenario.propagation,
     report,
     onAccepted: (change) => checkers.accepted(change),
+    onAnswered: (answer) => checkers.answered(answer),
   })
   const { table } = plane
   const checkers = createCheckers({

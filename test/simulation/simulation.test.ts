@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fanOutScenario, waitsOfEdits } from './fan-out-scenario.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
+import { plantedInRules } from './planted-rules.ts'
 import { runTwice } from './run-seed.ts'
 import { scenarioOf } from './scenario-of.ts'
 import type { Scenario } from './scenario.ts'
@@ -44,8 +45,8 @@ describe('the control plane on simulated AWS', () => {
     const root = join(import.meta.dirname, '../..')
     const timesIn = ({ file, find }: PlantedBug): number =>
       readFileSync(join(root, file), 'utf8').split(find).length - 1
-    const planted = [...plantedBugs, ...plantedLocally]
-    expect(planted.length).toBeGreaterThanOrEqual(75)
+    const planted = [...plantedBugs, ...plantedInRules, ...plantedLocally]
+    expect(planted.length).toBeGreaterThanOrEqual(110)
     expect(planted.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
   })
 

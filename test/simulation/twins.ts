@@ -10,7 +10,7 @@ import { createOutside, type OutsideClient } from './outside.ts'
 import { controllersFor } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
 import { runKinds, type Scenario, type Step } from './scenario.ts'
-import { contentOf, manifestOf, pathOf, remarkOf } from './users.ts'
+import { contentOf, manifestOf, pathOf, remarkOf } from './addresses.ts'
 import { createWorld } from './world.ts'
 
 /**

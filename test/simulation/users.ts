@@ -1,9 +1,13 @@
 import type { ApiObject, JsonObject } from '../../shared/index.ts'
-import { keyText } from '../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import type { Outside } from './outside.ts'
+import { childPath, contentOf, isContainer, manifestOf, pathOf, remarkOf, simGroup, textOf } from './addresses.ts'
+import { tierOf } from './kinds/pass.ts'
+import { presentSpecOf } from './kinds/relic.ts'
 import { toolDefinition } from './kinds/tool.ts'
 import type { Plane, SeenTable } from './plane.ts'
+import { placedRelicOf } from './placed.ts'
+import { createRuleActs } from './rule-acts.ts'
 import { runKinds, type KindName, type Scenario, type Step } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -33,7 +37,16 @@ export interface UsersOptions {
   /** How they delete. */
   readonly propagation: Scenario['propagation']
   readonly onAccepted: (change: AcceptedWrite) => void
+  readonly onAnswered: (answered: AnsweredStep) => void
   readonly report: (violation: string) => void
+}
+
+/** What a user has asked for, since when, and the answer, if there was one. */
+export interface AnsweredStep {
+  readonly step: Step
+  readonly sinceMs: number
+  readonly status: number | undefined
+  readonly text: string
 }
 
 /** A write of a user that was acknowledged. */
@@ -58,7 +71,8 @@ export interface Users {
 }
 
 /** People and scripts with a client each: everything goes through the API, but for what they do by hand outside. */
-export function createUsers({ world, plane, outside, propagation, onAccepted, report }: UsersOptions): Users {
+export function createUsers(options: UsersOptions): Users {
+  const { world, plane, outside, propagation, onAccepted, onAnswered, report } = options
   const expectations = new Map<string, Expectation>()
   const tampered = new Set<string>()
   const owners = new Map<string, string>()
@@ -68,14 +82,16 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   const expectationOf = (step: Step): Expectation => {
     const { kind, name, namespace } = step
     const known = expectations.get(`${kind}/${name}`)
+    const placed = kind === 'Relic' ? placedRelicOf(name) : undefined
     const expectation = known ?? {
       kind,
       name,
       namespace,
-      specs: new Set(),
+      home: livingHomeOf(plane.table, step),
+      specs: new Set(placed === undefined ? [] : [placed]),
       unsettled: new Set(),
-      mayExist: false,
-      mustExist: false,
+      mayExist: placed !== undefined,
+      mustExist: placed !== undefined,
       unknownUntilMs: 0,
     }
     expectations.set(`${kind}/${name}`, expectation)
@@ -83,12 +99,13 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   }
 
   /** Notes what an answer to a write of `content` means for what must be there. */
-  const noteWritten = (step: Step, content: string, reply: HttpResponse | undefined): void => {
+  const noteWritten = (step: Step, reply: HttpResponse | undefined): void => {
     const expectation = expectationOf(step)
+    const contents = storedAs(step, expectation)
     if (reply !== undefined && reply.status < 300) {
       const { metadata } = JSON.parse(String(reply.body)) as { readonly metadata: Metadata }
       expectation.specs.clear()
-      expectation.specs.add(content)
+      for (const content of contents) expectation.specs.add(content)
       // One that was as it should be already was not written, and what is still under way may come behind it.
       if (world.nowMs() <= expectation.unknownUntilMs)
         for (const one of expectation.unsettled) expectation.specs.add(one)
@@ -99,9 +116,11 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
       expectation.mustExist = metadata.deletionTimestamp === undefined && isHeld
       onAccepted({ ...step, uid: metadata.uid, generation: metadata.generation ?? 1 })
     } else if (isUnknown(reply)) {
-      expectation.specs.add(content)
       if (world.nowMs() > expectation.unknownUntilMs) expectation.unsettled.clear()
-      expectation.unsettled.add(content)
+      for (const content of contents) {
+        expectation.specs.add(content)
+        expectation.unsettled.add(content)
+      }
       expectation.mayExist = true
       expectation.unknownUntilMs = world.nowMs() + 10_000
     }
@@ -109,8 +128,11 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
 
   const acts: Readonly<Record<Step['act'], (step: Step) => Promise<HttpResponse | undefined>>> = {
     apply: async (step) => {
-      const reply = await plane.request(`PATCH ${pathOf(step)}?fieldManager=user&force=true`, manifestOf(step))
-      noteWritten(step, JSON.stringify(contentOf(step)), reply)
+      const reply = await plane.request(
+        `PATCH ${pathOf(step)}?fieldManager=${managerOf(step)}&force=true`,
+        manifestOf(step),
+      )
+      noteWritten(step, reply)
       return reply
     },
     edit: async (step) => {
@@ -118,7 +140,7 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
       if (found?.status !== 200) return found
       const object = JSON.parse(String(found.body)) as JsonObject
       const reply = await plane.request(`PUT ${pathOf(step)}`, { ...object, ...contentOf(step) })
-      noteWritten(step, JSON.stringify(contentOf(step)), reply)
+      noteWritten(step, reply)
       return reply
     },
     delete: async (step) => {
@@ -175,6 +197,7 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
         report(`promise 11, strangers: a write without a credential was answered ${reply.status}`)
       return reply
     },
+    ...createRuleActs(options),
   }
 
   function noteOwner({ name, to }: Step, uid: string, reply: HttpResponse | undefined): void {
@@ -208,7 +231,9 @@ export function createUsers({ world, plane, outside, propagation, onAccepted, re
   async function live(steps: readonly Step[]): Promise<void> {
     for (const step of steps) {
       await world.sleep(step.afterMs)
+      const sinceMs = world.nowMs()
       const reply = await acts[step.act](step)
+      onAnswered({ step, sinceMs, status: reply?.status, text: String(reply?.body ?? '') })
       world.note(
         `user${step.user} ${step.act} ${step.kind} ${step.name} ${step.value}: ${reply?.status ?? 'no answer'}`,
       )
@@ -271,88 +296,31 @@ function isUnknown(reply: HttpResponse | undefined): boolean {
   return reply === undefined || reply.status >= 500 || reply.status === 429
 }
 
-export const simGroup = 'simulation.setpoint.dev'
-
-export function textOf(kind: KindName, name: string, namespace = 'default'): string {
-  if (kind === 'Namespace') return keyText({ group: '', kind, namespace: '', name })
-  if (kind === 'Definition') return definitionText(name)
-  return keyText({ group: kind === 'ConfigMap' ? '' : simGroup, kind, namespace, name })
-}
-
-function definitionText(name: string): string {
-  return keyText({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '', name })
-}
-
-/** What an object goes with: the definition of a Tool, the namespace of what is in one. */
-export function homeOf({ kind, metadata: { namespace } }: Pick<ApiObject, 'kind' | 'metadata'>): string | undefined {
-  if (kind === 'Tool') return definitionText(toolDefinition.name)
-  return namespace === undefined ? undefined : textOf('Namespace', namespace)
-}
-
-/** What holds others, and is in nothing itself. */
-export function isContainer(kind: KindName): boolean {
-  return kind === 'Namespace' || kind === 'Definition'
-}
-
 /** The uid of that, unless it is going. */
 export function livingHomeOf(
   { items }: SeenTable,
   { kind, namespace = 'default' }: Pick<Expectation, 'kind' | 'namespace'>,
 ): string | undefined {
   if (isContainer(kind)) return undefined
-  const home = kind === 'Tool' ? definitionText(toolDefinition.name) : textOf('Namespace', namespace)
+  const home = kind === 'Tool' ? textOf('Definition', toolDefinition.name) : textOf('Namespace', namespace)
   const { uid, deletionTimestamp } = items.get(home)?.object.metadata ?? {}
   return deletionTimestamp === undefined ? uid : undefined
 }
 
-/** What a user wants of an object: its spec, or the data of a ConfigMap. */
-export function contentOf({ kind, value, mood, to, size }: Step): JsonObject {
-  switch (kind) {
-    case 'ConfigMap':
-      return { data: { value: String(value) } }
-    case 'Gadget':
-      return { spec: { value, mood } }
-    case 'Namespace':
-      return {}
-    case 'Definition':
-      return { spec: toolDefinition.spec }
-    case 'Link':
-      return { spec: { to } }
-    case 'Crate':
-      return { spec: { value, size } }
-    case 'Witness':
-    case 'Parcel':
-    case 'Kit':
-    case 'Errand':
-    case 'Tool':
-      return { spec: { value } }
-  }
+/** Each version has its own manager, whose fields it has. */
+function managerOf({ version }: Step): string {
+  return version === undefined ? 'user' : `user-${version}`
 }
 
-export function remarkOf({ value }: Step): JsonObject {
-  return { metadata: { annotations: { remark: String(value) } } }
-}
-
-export function manifestOf(step: Step): JsonObject {
-  const { name, namespace = 'default' } = step
-  const { apiVersion, kind, isClusterWide } = servedAs(step.kind)
-  return { apiVersion, kind, metadata: isClusterWide ? { name } : { name, namespace }, ...contentOf(step) }
-}
-
-export function pathOf({ kind, name, namespace = 'default' }: Pick<Step, 'kind' | 'name' | 'namespace'>): string {
-  const served = servedAs(kind)
-  const root = served.apiVersion === 'v1' ? '/api/v1' : `/apis/${served.apiVersion}`
-  const place = served.isClusterWide ? root : `${root}/namespaces/${namespace}`
-  return `${place}/${served.kind.toLowerCase()}s/${name}`
-}
-
-function servedAs(kind: KindName): { readonly apiVersion: string; readonly kind: string; isClusterWide: boolean } {
-  if (kind === 'Definition')
-    return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', isClusterWide: true }
-  const apiVersion = kind === 'ConfigMap' || kind === 'Namespace' ? 'v1' : `${simGroup}/v1`
-  return { apiVersion, kind, isClusterWide: kind === 'Namespace' }
-}
-
-function childPath(step: Step): string {
-  return pathOf({ ...step, kind: 'ConfigMap' })
+/** How what a step writes is stored, as JSON. What an older version does not show stays as it was. */
+function storedAs(step: Step, { specs, mayExist, mustExist }: Expectation): readonly string[] {
+  const content = contentOf(step)
+  if (step.kind === 'Pass') return [JSON.stringify({ spec: { value: step.value, tier: tierOf(step.value) } })]
+  if (step.version === undefined) return [JSON.stringify(content)]
+  const present = presentSpecOf(content['spec'] as JsonObject)
+  const before = mayExist ? [...specs].map((text) => (JSON.parse(text) as { readonly spec: JsonObject }).spec) : []
+  const notes = before.map(({ note }) => note)
+  if (!mustExist || notes.length === 0) notes.push(undefined)
+  const kept = notes.map((note) => JSON.stringify({ spec: { ...present, ...(note === undefined ? {} : { note }) } }))
+  return [...new Set(kept)]
 }

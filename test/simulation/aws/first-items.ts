@@ -10,6 +10,8 @@ import { Gadget } from '../kinds/gadget.ts'
 import { Kit } from '../kinds/kit.ts'
 import { Link } from '../kinds/link.ts'
 import { Parcel } from '../kinds/parcel.ts'
+import { Pass } from '../kinds/pass.ts'
+import { Relic } from '../kinds/relic.ts'
 import { Witness } from '../kinds/witness.ts'
 import { createLife } from '../life.ts'
 import type { Scenario } from '../scenario.ts'
@@ -30,6 +32,8 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(steps.some(({ kind }) => kind === 'Parcel') ? [Parcel] : []),
     ...(steps.some(({ kind }) => kind === 'Errand') ? [Errand] : []),
     ...(steps.some(({ kind }) => kind === 'Kit') ? [Kit] : []),
+    ...(steps.some(({ kind }) => kind === 'Pass') ? [Pass] : []),
+    ...(steps.some(({ kind }) => kind === 'Relic') ? [Relic] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')
   const items = known.get(name) ?? install(wanted.map(({ definition }) => definition as unknown as JsonObject))

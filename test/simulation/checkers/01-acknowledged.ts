@@ -1,5 +1,7 @@
 import type { Checker, Scene } from './checker.ts'
-import { isContainer, livingHomeOf, textOf, type Expectation } from '../users.ts'
+import { presentSpecOf } from '../kinds/relic.ts'
+import { isContainer, textOf } from '../addresses.ts'
+import { livingHomeOf, type Expectation } from '../users.ts'
 
 /** Promise 1: what was acknowledged is there in the end, as it was acknowledged. */
 export function createAcknowledged({ table, users }: Scene): Checker {
@@ -19,8 +21,9 @@ export function createAcknowledged({ table, users }: Scene): Checker {
     if (stored === undefined) return mustExist && isAtHome ? 'is not there' : undefined
     // Promise 8 looks at what should be gone.
     if (!mayExist || isContainer(kind)) return undefined
-    const { spec, data } = stored.object
-    const is = JSON.stringify(kind === 'ConfigMap' ? { data } : { spec })
+    const { spec = {}, data } = stored.object
+    const said = kind === 'ConfigMap' ? { data } : { spec: kind === 'Relic' ? presentSpecOf(spec) : spec }
+    const is = JSON.stringify(said)
     return specs.has(is) ? undefined : `is ${is}, not one of ${[...specs].join(', ')}`
   }
 }

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { answersOf } from '../kinds/errand.ts'
-import { textOf } from '../users.ts'
+import { textOf } from '../addresses.ts'
 import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**

@@ -4,7 +4,7 @@ import { touches, type StoredObject } from '../../../shared/model/stored-object.
 import type { TableWrite } from '../plane.ts'
 import type { KindName } from '../scenario.ts'
 import { errandOf } from '../kinds/errand.ts'
-import { textOf } from '../users.ts'
+import { textOf } from '../addresses.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
 /**

@@ -2,7 +2,8 @@ import { beginMs } from '../world.ts'
 import { isDeleting } from '../../../shared/model/object.ts'
 import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { KindName } from '../scenario.ts'
-import { textOf, type AcceptedWrite } from '../users.ts'
+import { textOf } from '../addresses.ts'
+import type { AcceptedWrite } from '../users.ts'
 import { isLinedUp, isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './checker.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../shared/index.ts'
 import { apiKindsMaxAgeMs } from '../../../shared/runtime/aws/services.ts'
 import { parseTimestamp } from '../../../shared/model/time.ts'
-import { homeOf, textOf } from '../users.ts'
+import { homeOf, textOf } from '../addresses.ts'
 import { isClear, promptMs, type Checker, type Scene } from './checker.ts'
 
 /**

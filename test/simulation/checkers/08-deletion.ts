@@ -1,6 +1,6 @@
 import type { Run } from '../runs.ts'
 import { beginMs } from '../world.ts'
-import { textOf } from '../users.ts'
+import { textOf } from '../addresses.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /** Promise 8: what was deleted goes, its entity outside and its children with it; nothing is left of anything. */

@@ -1,5 +1,5 @@
 import { isDeleting } from '../../../shared/model/object.ts'
-import { textOf } from '../users.ts'
+import { textOf } from '../addresses.ts'
 import type { Checker, Scene } from './checker.ts'
 
 /** Promise 8: what was given to an owner stays with it as long as it lives, whatever becomes of former owners. */

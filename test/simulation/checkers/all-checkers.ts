@@ -17,13 +17,17 @@ import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
 import { createExpectations } from './expectations.ts'
+import { createHooks } from './hooks.ts'
 import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
 import { createPause } from './pause.ts'
+import { createPolicies } from './policies.ts'
 import { createPredicates } from './predicates.ts'
+import { createQuotas } from './quotas.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createTypes } from './types.ts'
+import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
 
 /** All checkers as one. */
@@ -61,6 +65,10 @@ export function createCheckers(scene: Scene): Checkers {
     createPredicates(scene),
     createNotes(scene),
     createExpectations(scene),
+    createVersions(scene),
+    createHooks(scene),
+    createPolicies(scene),
+    createQuotas(scene),
   ]
   return {
     write: (write) => {
@@ -71,6 +79,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     accepted: (change) => {
       for (const one of all) one.accepted?.(change)
+    },
+    answered: (answer) => {
+      for (const one of all) one.answered?.(answer)
     },
     runBegins: (run) => {
       for (const one of all) one.runBegins?.(run)

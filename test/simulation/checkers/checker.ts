@@ -4,7 +4,7 @@ import type { Effect, Outside } from '../outside.ts'
 import type { SeenTable, TableWrite } from '../plane.ts'
 import type { RunListener } from '../runs.ts'
 import type { KindName, Scenario } from '../scenario.ts'
-import type { AcceptedWrite, Users } from '../users.ts'
+import type { AcceptedWrite, AnsweredStep, Users } from '../users.ts'
 import type { World } from '../world.ts'
 
 /**
@@ -15,6 +15,7 @@ export interface Checker extends RunListener {
   write?(write: TableWrite): void
   effect?(effect: Effect): void
   accepted?(change: AcceptedWrite): void
+  answered?(answer: AnsweredStep): void
   /** What has not come to rest yet, and must when nothing goes wrong any more. */
   unmet?(): readonly string[]
 }

@@ -1,6 +1,7 @@
 import { equal } from '../../../shared/model/json.ts'
 import type { RemovedRecord } from '../../../shared/engine/state/removed-record.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import { presentSpecOf } from '../kinds/relic.ts'
 import { named, type Checker, type Scene } from './checker.ts'
 
 /** Versions only grow: resourceVersion with every write, generation with the desired state and with nothing else. */
@@ -13,7 +14,7 @@ export function createVersionsGrow({ report }: Scene): Checker {
       if (Number(is.resourceVersion) <= Number(was.resourceVersion))
         report(`versions grow: ${named(after)} goes from version ${was.resourceVersion} to ${is.resourceVersion}`)
       const isNew =
-        !equal(before.object.spec, after.object.spec) ||
+        !equal(wantedBy(before), wantedBy(after)) ||
         // One more object is what a record of removed objects has to do.
         removedIn(after) > removedIn(before) ||
         (was.deletionTimestamp === undefined && is.deletionTimestamp !== undefined)
@@ -30,6 +31,11 @@ export function createVersionsGrow({ report }: Scene): Checker {
         report(`versions grow: ${named(after)} observed a generation that there is not`)
     },
   }
+}
+
+/** The spec, whatever version it is stored in. */
+function wantedBy({ object: { kind, spec } }: StoredObject): StoredObject['object']['spec'] {
+  return kind === 'Relic' && spec !== undefined ? presentSpecOf(spec) : spec
 }
 
 function removedIn({ object }: StoredObject): number {

@@ -1,0 +1,127 @@
+import type { ApiObject, JsonObject } from '../../shared/index.ts'
+import { keyText } from '../../shared/model/object-key.ts'
+import { toolDefinition } from './kinds/tool.ts'
+import type { KindName, Step } from './scenario.ts'
+
+export const simGroup = 'simulation.setpoint.dev'
+
+export function textOf(kind: KindName, name: string, namespace = 'default'): string {
+  if (kind === 'Namespace') return keyText({ group: '', kind, namespace: '', name })
+  if (kind === 'Definition') return definitionText(name)
+  return keyText({ group: kind === 'ConfigMap' ? '' : simGroup, kind, namespace, name })
+}
+
+function definitionText(name: string): string {
+  return keyText({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', namespace: '', name })
+}
+
+/** What an object goes with: the definition of a Tool, the namespace of what is in one. */
+export function homeOf({ kind, metadata: { namespace } }: Pick<ApiObject, 'kind' | 'metadata'>): string | undefined {
+  if (kind === 'Tool') return definitionText(toolDefinition.name)
+  return namespace === undefined ? undefined : textOf('Namespace', namespace)
+}
+
+/** What holds others, and is in nothing itself. */
+export function isContainer(kind: KindName): boolean {
+  return kind === 'Namespace' || kind === 'Definition'
+}
+
+/** What a user wants of an object: its spec, or the data of a ConfigMap. */
+export function contentOf({ kind, value, mood, to, size, version }: Step): JsonObject {
+  switch (kind) {
+    case 'Relic':
+      if (version !== undefined) return { spec: { size: `${value}x${size}` } }
+      return { spec: { width: value, height: size, note: to } }
+    case 'Policy':
+      return { spec: policyOf(value) }
+    case 'Binding':
+      return { spec: { policyName: to, validationActions: [size === 0 ? 'Warn' : 'Deny'] } }
+    case 'Quota':
+      return { spec: { hard: { configmaps: String(value) } } }
+    case 'ConfigMap':
+      return { data: { value: String(value) } }
+    case 'Gadget':
+      return { spec: { value, mood } }
+    case 'Namespace':
+      return {}
+    case 'Definition':
+      return { spec: toolDefinition.spec }
+    case 'Link':
+      return { spec: { to } }
+    case 'Crate':
+      return { spec: { value, size } }
+    case 'Witness':
+    case 'Parcel':
+    case 'Kit':
+    case 'Errand':
+    case 'Pass':
+    case 'Tool':
+      return { spec: { value } }
+  }
+}
+
+/** ConfigMaps of some names may not have some values. */
+function policyOf(barred: number): JsonObject {
+  return {
+    matchConstraints: {
+      resourceRules: [
+        { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
+      ],
+    },
+    matchConditions: [{ name: 'ruled', expression: "object.metadata.name.startsWith('ruled')" }],
+    validations: [{ expression: `int(object.data.value) % 3 != ${barred}` }],
+  }
+}
+
+export function remarkOf({ value }: Step): JsonObject {
+  return { metadata: { annotations: { remark: String(value) } } }
+}
+
+export function manifestOf(step: Step): JsonObject {
+  const { name, namespace = 'default' } = step
+  const { apiVersion, kind, isClusterWide } = servedAs(step.kind, step.version)
+  return { apiVersion, kind, metadata: isClusterWide ? { name } : { name, namespace }, ...contentOf(step) }
+}
+
+export function pathOf({ kind, name, namespace = 'default', version }: Address): string {
+  const served = servedAs(kind, version)
+  const root = served.apiVersion === 'v1' ? '/api/v1' : `/apis/${served.apiVersion}`
+  const place = served.isClusterWide ? root : `${root}/namespaces/${namespace}`
+  return `${place}/${pluralOf(served.kind)}/${name}`
+}
+
+type Address = Pick<Step, 'kind' | 'name' | 'namespace' | 'version'>
+
+function pluralOf(kind: string): string {
+  return `${kind.toLowerCase()}s`.replace(/ys$/, 'ies')
+}
+
+interface Served {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly isClusterWide: boolean
+}
+
+function servedAs(kind: KindName, version = 'v1'): Served {
+  const rules = 'admissionregistration.k8s.io/v1'
+  switch (kind) {
+    case 'Definition':
+      return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', isClusterWide: true }
+    case 'Policy':
+      return { apiVersion: rules, kind: 'ValidatingAdmissionPolicy', isClusterWide: true }
+    case 'Binding':
+      return { apiVersion: rules, kind: 'ValidatingAdmissionPolicyBinding', isClusterWide: true }
+    case 'Quota':
+      return { apiVersion: 'v1', kind: 'ResourceQuota', isClusterWide: false }
+    case 'Namespace':
+      return { apiVersion: 'v1', kind, isClusterWide: true }
+    case 'ConfigMap':
+      return { apiVersion: 'v1', kind, isClusterWide: false }
+    default:
+      return { apiVersion: `${simGroup}/${version}`, kind, isClusterWide: false }
+  }
+}
+
+export function childPath(step: Step): string {
+  return pathOf({ ...step, kind: 'ConfigMap' })
+}

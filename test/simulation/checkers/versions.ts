@@ -1,0 +1,29 @@
+import { parseApiVersion } from '../../../shared/model/object.ts'
+import { presentSpecOf } from '../kinds/relic.ts'
+import { isExcused, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+
+/**
+ * Versions: whatever version an object was written in, its status is that of what was written; and all is stored in the
+ * present version once that was asked for. What each version shows of an object, and what users wrote, is compared by
+ * those who read and write it.
+ */
+export function createVersions(scene: Scene): Checker {
+  let isMigrated = false
+  return {
+    answered: ({ step, status }) => {
+      isMigrated ||= step.act === 'migrate' && status === 200
+    },
+    unmet: () =>
+      objectsOf(scene.table, 'Relic').flatMap((stored) => {
+        const { version } = parseApiVersion(stored.object.apiVersion)
+        const { width, height } = presentSpecOf(specOf(stored))
+        const area = Number(width) * Number(height)
+        const says = stored.object.status?.['area'] ?? stored.object.status?.['covers']
+        const isRun = Number(says) === area || isExcused(scene)
+        return [
+          ...(isMigrated && version !== 'v1' ? [`versions: ${named(stored)} is stored in ${version}`] : []),
+          ...(isRun ? [] : [`promise 3, level: ${named(stored)} says ${String(says)} and is ${area}`]),
+        ]
+      }),
+  }
+}

@@ -1,0 +1,104 @@
+import type { PlantedBug } from './planted-bugs.ts'
+
+const external = 'shared/reconciler/external'
+
+/** What somebody could do wrong in versions, hooks, policies, quotas, and in what helpers make reconcilers of. */
+export const plantedInRules: readonly PlantedBug[] = [
+  {
+    bug: 'what the older version does not show is lost with a write through it',
+    file: 'shared/resources/stored-version.ts',
+    find: 'live === undefined ? to : merge(conversion, live, to)',
+    replace: 'to',
+  },
+  {
+    bug: 'the older version shows the status as it is stored',
+    file: 'shared/reconciler/define-kind.ts',
+    find: 'sharesStatus: status === undefined',
+    replace: 'sharesStatus: true',
+  },
+  {
+    bug: 'what is stored in the older version is not stored anew',
+    file: 'shared/resources/converted-reads.ts',
+    find: '    outdated.add(object)\n',
+    replace: '',
+  },
+  {
+    bug: 'what a hook refuses is stored',
+    file: 'shared/resources/run-hooks.ts',
+    find: '      refuse(kind, object.metadata.name, problems)\n',
+    replace: '',
+  },
+  {
+    bug: 'an update is not completed by its hook',
+    file: 'shared/resources/hooked-writes.ts',
+    find: 'const completed = await hooks.complete(object)',
+    replace: 'const completed = live === undefined ? await hooks.complete(object) : object',
+  },
+  {
+    bug: 'a deletion is not asked of its hook',
+    file: 'shared/resources/hooked-writes.ts',
+    find: "  await createHookRun(kind, requestOf('DELETE', how), clock).check(object)\n",
+    replace: '',
+  },
+  {
+    bug: 'policies are read once by a process',
+    file: 'shared/resources/stored-policies.ts',
+    find: 'const isOld = clock.nowMs() - readAtMs > maxAgeMs',
+    replace: 'const isOld = false',
+  },
+  {
+    bug: 'a process does not notice the policies that it writes',
+    file: 'shared/resources/stored-policies.ts',
+    find: 'isPolicy(stored) ? write.finally(forget) : write',
+    replace: 'write',
+    engine: 'local',
+  },
+  {
+    bug: 'a binding that warns refuses',
+    file: 'shared/resources/stored-policies.ts',
+    find: "isMisconfigured || binding.spec.validationActions.includes('Deny')",
+    replace: "isMisconfigured || !binding.spec.validationActions.includes('Audit')",
+  },
+  {
+    bug: 'one more is taken than a quota says',
+    file: 'shared/resources/quota-usage.ts',
+    find: '(used.get(name) ?? 0) + 1 > (limits',
+    replace: '(used.get(name) ?? 0) > (limits',
+  },
+  {
+    bug: 'a count forgets what is being made',
+    file: 'shared/resources/quota-usage.ts',
+    find: 'used.set(name, total + more)',
+    replace: 'used.set(name, total)',
+  },
+  {
+    bug: 'a removal is not taken off a quota',
+    file: 'shared/resources/stored-quotas.ts',
+    find: "if (namespace !== '') await this.#noteRemoval(removed.object, namespace)",
+    replace: "if (namespace === '') await this.#noteRemoval(removed.object, namespace)",
+  },
+  {
+    bug: 'an entity whose creation was not answered is left behind',
+    file: `${external}/decide.ts`,
+    find: "if (id === undefined && intent === undefined) return { do: 'release' }",
+    replace: "if (id === undefined) return { do: 'release' }",
+  },
+  {
+    bug: 'a change of what is declared is not sent outside',
+    file: `${external}/decide.ts`,
+    find: 'const isAsserted = id !== undefined && memory.digest === digest && refusal === undefined',
+    replace: 'const isAsserted = id !== undefined && refusal === undefined',
+  },
+  {
+    bug: 'a part of a workflow stays when it is not wanted any more',
+    file: 'shared/reconciler/workflow/plan.ts',
+    find: "const stays = wish === 'wanted' && !dependenciesOf(name).some(isOut)",
+    replace: "const stays = wish !== 'unknown' && !dependenciesOf(name).some(isOut)",
+  },
+  {
+    bug: 'a change wakes an object that refers to others before the relay has noted to whom',
+    file: 'shared/engine/wake/direct-wake.ts',
+    find: 'references.length === 0 && debounceMs === 0',
+    replace: 'references.length >= 0 && debounceMs === 0',
+  },
+]

@@ -1,0 +1,123 @@
+import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
+import { relicNames } from './placed.ts'
+import type { Scenario, Step } from './scenario.ts'
+import { below, oneOf } from './world.ts'
+
+const base = { mood: 'plain', to: '', size: 0, value: 0 } as const
+
+function soon(random: SeededRandom): number {
+  return Math.floor(random.next() ** 2 * 90_000)
+}
+
+/** One seed in ten: a kind in two versions, written and read in both; and all of it stored in the present one. */
+export function relicsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 10 || herd > 0) return []
+  const names = [...relicNames, 'relic-3']
+  const some = (user: number): readonly Step[] =>
+    Array.from({ length: 3 + below(random, 6) }, () => {
+      const act = oneOf(random, ['apply', 'apply', 'apply', 'edit', 'edit', 'compare', 'compare', 'delete'] as const)
+      const isOld = act !== 'compare' && random.next() < 1 / 2
+      // Each user has names of their own: who writes what is acknowledged last is known.
+      const name = names[2 * below(random, 2) + (user - writer)] ?? ''
+      const content = { value: 1 + below(random, 9), size: 1 + below(random, 9), to: `note-${below(random, 100)}` }
+      const step: Step = { ...base, ...content, user, act, afterMs: soon(random), kind: 'Relic', name }
+      return isOld ? { ...step, version: 'v1alpha1' as const } : step
+    })
+  const migrate = { ...base, user: writer + 2, act: 'migrate', kind: 'Relic', name: 'all' } as const
+  const looks = names.map((name): Step => ({
+    ...base,
+    user: writer + 2,
+    act: 'compare',
+    afterMs: 0,
+    kind: 'Relic',
+    name,
+  }))
+  return [...some(writer), ...some(writer + 1), { ...migrate, afterMs: below(random, 240_000) }, ...looks]
+}
+
+const writer = 34
+
+/** One seed in ten: a kind whose author completes and refuses what is written. */
+export function passesOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 10 || herd > 0) return []
+  return Array.from({ length: 4 + below(random, 8) }, (_, i) => {
+    const act = oneOf(random, ['apply', 'apply', 'apply', 'apply', 'edit', 'edit', 'delete', 'poke', 'remark'] as const)
+    const value = 10 + i + below(random, 12)
+    return { ...base, user: 37, act, afterMs: soon(random), kind: 'Pass', name: `pass-${below(random, 2)}`, value }
+  })
+}
+
+/** One seed in ten: a policy for ConfigMaps of some names, and its binding, come and go. */
+export function policiesOf(random: SeededRandom): readonly Step[] {
+  if (random.next() >= 1 / 10) return []
+  const ruler = 38
+  const rules = Array.from({ length: 2 + below(random, 5) }, (_, i): Step => {
+    const act = i === 0 ? 'enact' : oneOf(random, ['enact', 'enact', 'repeal'] as const)
+    const afterMs = i === 0 ? below(random, 5_000) : 20_000 + below(random, 200_000)
+    const name = oneOf(random, ['thirds', 'threes'])
+    return { ...base, user: ruler, act, afterMs, kind: 'Policy', name, value: below(random, 3), size: below(random, 3) }
+  })
+  const writes = Array.from({ length: 10 + below(random, 20) }, (_, i): Step => {
+    const act = oneOf(random, ['apply', 'apply', 'apply', 'edit', 'delete'] as const)
+    const value = below(random, 30)
+    return {
+      ...base,
+      user: ruler + 1,
+      act,
+      afterMs: below(random, 40_000),
+      kind: 'ConfigMap',
+      name: `ruled-${i % 3}`,
+      value,
+    }
+  })
+  return [...rules, ...writes]
+}
+
+/** One seed in ten: a namespace may have so many ConfigMaps, which several make and take away. */
+export function rationsOf(random: SeededRandom): readonly Step[] {
+  if (random.next() >= 1 / 10) return []
+  const [clerk, namespace] = [40, 'ration']
+  const place: Step = { ...base, user: clerk, act: 'apply', afterMs: 0, kind: 'Namespace', name: namespace }
+  const enact = (): Step => {
+    const value = 1 + below(random, 4)
+    return {
+      ...base,
+      user: clerk,
+      act: 'enact',
+      afterMs: soon(random),
+      kind: 'Quota',
+      name: 'ration',
+      namespace,
+      value,
+    }
+  }
+  const repeal: Step = { ...enact(), act: 'repeal', afterMs: 100_000 + below(random, 200_000) }
+  const rules = random.next() < 1 / 3 ? [enact(), repeal, { ...enact(), afterMs: 5_000 }] : [enact()]
+  const some = (user: number): readonly Step[] =>
+    Array.from({ length: 4 + below(random, 12) }, (_, i) => {
+      const act = oneOf(random, ['apply', 'apply', 'apply', 'delete'] as const)
+      const afterMs = random.next() < 1 / 2 ? below(random, 2_000) : soon(random)
+      const name = `r-${user}-${below(random, 4)}`
+      return { ...base, user, act, afterMs, kind: 'ConfigMap', name, namespace, value: i }
+    })
+  return [place, ...rules, ...some(clerk + 1), ...some(clerk + 2), ...some(clerk + 3)]
+}
+
+/**
+ * One seed in sixteen: what refers to something is changed to refer to something else, which changes just then, so that
+ * whoever runs the one too early has seen the other as it was, and is told no more.
+ */
+export function relinksOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 16 || herd > 0) return []
+  return Array.from({ length: 6 }, (_, i) => i).flatMap((i) => {
+    const link = { ...base, user: 44 + i, act: 'apply', kind: 'Link', name: `relink-${i}` } as const
+    const settings = { ...base, user: 44 + i, act: 'apply', kind: 'ConfigMap' } as const
+    const to = [`relinked-${i}-0`, `relinked-${i}-1`] as const
+    return [
+      { ...link, afterMs: soon(random), to: to[0] },
+      { ...settings, afterMs: 10_000, name: to[1], value: 1 },
+      { ...link, afterMs: 10_000 + below(random, 60_000), to: to[1] },
+      { ...settings, afterMs: 100 + below(random, 3_000), name: to[1], value: 2 },
+    ]
+  })
+}
