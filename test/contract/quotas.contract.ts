@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasCode } from '../../shared/model/errors.ts'
 import type { JsonObject } from '../../shared/model/json.ts'
+import type { Touched } from '../../shared/model/stored-object.ts'
 import type { ServedKind } from '../../shared/model/served-kind.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createQuotaUsage } from '../../shared/engine/loops/quota-usage.ts'
@@ -61,6 +62,23 @@ export function quotasContract(adapter: string, open: () => Promise<{ store: Obj
       expect(await createMap(resources, 'c')).toMatch('exceeded quota: r, requested: configmaps=1')
       await expect(resources.create(configMapKind, mapBody('c'), { ...by, dryRun: true })).rejects.toThrow('quota: r')
       expect([await plane.used(), await plane.used('r')]).toEqual([{ 'count/configmaps': '1' }, { configmaps: '1' }])
+      close()
+    })
+
+    // Seed 138 of the simulator: it was told as a change of the status, which nobody had changed.
+    it('what is reserved before the first count changes no status', async () => {
+      const { store, close } = await open()
+      const told: Touched[] = []
+      const replace: ObjectStore['replace'] = (stored, touched) => {
+        told.push(touched)
+        return store.replace(stored, touched)
+      }
+      const plane = openPlane({ ...store, replace })
+      const resources = plane.process()
+      await resources.create(namespaceKind, { metadata: { name: 'n' } }, by)
+      await resources.create(resourceQuotaKind, quotaBody('q', { configmaps: '7' }), by)
+      expect(await createMap(resources, 'a')).toBe('created')
+      expect(told).toEqual([['engine']])
       close()
     })
   })
