@@ -2,7 +2,10 @@ import { isBarred, isLocked, tierOf } from '../kinds/pass.ts'
 import type { TableWrite } from '../plane.ts'
 import { named, specOf, type Checker, type Scene } from './checker.ts'
 
-/** Hooks: nothing is stored, changed or deleted that the author of the kind refuses, and all is as the author completes it. */
+/**
+ * Hooks: nothing is stored, changed or deleted that the author of the kind refuses, and all is as the author completes
+ * it.
+ */
 export function createHooks({ report }: Scene): Checker {
   /** The greatest value that each has had. */
   const greatest = new Map<string, number>()

@@ -79,8 +79,8 @@ export function createPolicies({ world, scenario, report }: Scene): Checker {
 }
 
 /**
- * On AWS a process reads the policies again when they are half a minute old by its clock, which may jump. On one machine
- * they count with the answer to their writer, who may have to wait for the process.
+ * On AWS a process reads the policies again when they are half a minute old by its clock, which may jump. On one
+ * machine they count with the answer to their writer, who may have to wait for the process.
  */
 function delayOf({ climate, local }: Scene['scenario']): number {
   const stillMs = climate.pause > 0 ? climate.pauseMsMax : 0
