@@ -8,9 +8,9 @@ import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { plantedInRules } from './planted-rules.ts'
 
 /**
- * `node test/simulation/mutants.ts [--seeds 2000 | A..B] [--threads 2] [--only text] [--engine local]`: plants bugs in a
- * copy of the source, one at a time, and says which checker finds each, and with which seed. A bug that no seed finds
- * is a hole in the checkers; exit code 1 then.
+ * `node test/simulation/mutants.ts [--seeds 2000 | A..B] [--threads 2] [--only text] [--engine local]`: plants bugs
+ * in a copy of the source, one at a time, and says which checker finds each, and with which seed. A bug that no seed
+ * finds is a hole in the checkers; exit code 1 then.
  */
 const { values } = optionsOf('node test/simulation/mutants.ts', {
   options: {

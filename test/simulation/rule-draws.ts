@@ -94,7 +94,7 @@ export function rationsOf(random: SeededRandom): readonly Step[] {
   const repeal: Step = { ...enact(), act: 'repeal', afterMs: 100_000 + below(random, 200_000) }
   const rules = random.next() < 1 / 3 ? [enact(), repeal, { ...enact(), afterMs: 5_000 }] : [enact()]
   const some = (user: number): readonly Step[] =>
-    Array.from({ length: 4 + below(random, 12) }, (_, i) => {
+    Array.from({ length: 6 + below(random, 14) }, (_, i) => {
       const act = oneOf(random, ['apply', 'apply', 'apply', 'delete'] as const)
       const afterMs = random.next() < 1 / 2 ? below(random, 2_000) : soon(random)
       const name = `r-${user}-${below(random, 4)}`
