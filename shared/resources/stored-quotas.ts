@@ -175,9 +175,13 @@ class Quotas {
   }
 }
 
-/** Until a quota was counted, what is reserved is noted, and its status says nothing yet. */
+/**
+ * Until a quota was counted, what is reserved is noted, and its status says nothing yet. That a count is asked for the
+ * relay is to hear, which is not told of other notes.
+ */
 function touchedIn(before: StoredObject, next: StoredObject): Touched {
-  return next.object === before.object ? ['engine'] : ['status', 'engine']
+  if (next.object !== before.object) return ['status', 'engine']
+  return next.engine.wakeAtMs === before.engine.wakeAtMs ? ['engine'] : ['engine', 'timer']
 }
 
 interface Wanted {

@@ -68,17 +68,30 @@ export function quotasContract(adapter: string, open: () => Promise<{ store: Obj
     // Seed 138 of the simulator: it was told as a change of the status, which nobody had changed.
     it('what is reserved before the first count changes no status', async () => {
       const { store, close } = await open()
-      const told: Touched[] = []
-      const replace: ObjectStore['replace'] = (stored, touched) => {
-        told.push(touched)
-        return store.replace(stored, touched)
-      }
-      const plane = openPlane({ ...store, replace })
+      const { told, followed } = tellTouched(store)
+      const plane = openPlane(followed)
       const resources = plane.process()
       await resources.create(namespaceKind, { metadata: { name: 'n' } }, by)
       await resources.create(resourceQuotaKind, quotaBody('q', { configmaps: '7' }), by)
       expect(await createMap(resources, 'a')).toBe('created')
       expect(told).toEqual([['engine']])
+      close()
+    })
+
+    // Seed 255 of the simulator: on AWS the relay is not told of what touches the notes of the engine only.
+    it('the removal of what is old asks for a count, of which the relay is told', async () => {
+      const { store, close } = await open()
+      const { told, followed } = tellTouched(store)
+      const plane = openPlane(followed)
+      await plane.begin({ configmaps: '7' })
+      const metadata = { ...mapBody('old').metadata, uid: 'u', resourceVersion: '', generation: 1 }
+      const creationTimestamp = '2026-01-01T00:00:00Z'
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, creationTimestamp } }
+      await store.create({ object, engine: {} })
+      await plane.count()
+      told.length = 0
+      await plane.process().delete(configMapKind, { namespace: 'n', name: 'old' })
+      expect(told).toEqual([['engine', 'timer']])
       close()
     })
   })
@@ -109,11 +122,21 @@ function openPlane(store: ObjectStore) {
   }
 }
 
+/** The store, and what its writes have touched. */
+function tellTouched(store: ObjectStore): { readonly told: Touched[]; readonly followed: ObjectStore } {
+  const told: Touched[] = []
+  const replace: ObjectStore['replace'] = (stored, touched) => {
+    told.push(touched)
+    return store.replace(stored, touched)
+  }
+  return { told, followed: { ...store, replace } }
+}
+
 function quotaBody(name: string, hard: JsonObject): JsonObject {
   return { metadata: { name, namespace: 'n' }, spec: { hard } }
 }
 
-function mapBody(name: string): JsonObject {
+function mapBody(name: string) {
   return { metadata: { name, namespace: 'n' } }
 }
 

@@ -42,14 +42,14 @@ export const plantedInRules: readonly PlantedBug[] = [
   },
   {
     bug: 'policies are read once by a process',
-    file: 'shared/resources/stored-policies.ts',
-    find: 'const isOld = clock.nowMs() - readAtMs > maxAgeMs',
-    replace: 'const isOld = false',
+    file: 'shared/resources/admission-configuration.ts',
+    find: 'readConfiguration(store), clock, maxAgeMs })',
+    replace: 'readConfiguration(store), clock, maxAgeMs: Infinity })',
   },
   {
     bug: 'a process does not notice the policies that it writes',
-    file: 'shared/resources/stored-policies.ts',
-    find: 'isPolicy(stored) ? write.finally(forget) : write',
+    file: 'shared/resources/admission-configuration.ts',
+    find: 'concerns(stored) ? write.finally(kept.forget) : write',
     replace: 'write',
     engine: 'local',
   },
@@ -76,6 +76,12 @@ export const plantedInRules: readonly PlantedBug[] = [
     file: 'shared/resources/stored-quotas.ts',
     find: "if (namespace !== '') await this.#noteRemoval(removed.object, namespace)",
     replace: "if (namespace === '') await this.#noteRemoval(removed.object, namespace)",
+  },
+  {
+    bug: 'nobody is told that a quota is to be counted',
+    file: 'shared/resources/stored-quotas.ts',
+    find: "? ['engine'] : ['engine', 'timer']",
+    replace: "? ['engine'] : ['engine']",
   },
   {
     bug: 'an entity whose creation was not answered is left behind',
