@@ -15,7 +15,7 @@ export function failureStatus(error: OperatingError): JsonObject {
     metadata: {},
     status: 'Failure',
     message: error.message,
-    reason,
+    ...(reason === '' ? {} : { reason }),
     details: statusDetails(error.details, retryAfterSeconds(error)),
     code: status,
   }

@@ -1,22 +1,28 @@
 import { parseApiVersion } from '../model/object.ts'
 import {
+  compileConditions,
   compileMutations,
   compilePolicy,
   type CompiledMutations,
   type CompiledPolicy,
 } from '../model/policy/compile-policy.ts'
 import type { BindingBase, MutatingPolicySpec, PolicyBindingSpec, PolicySpec } from '../model/policy/policy.ts'
+import type { WebhookSpec } from '../model/policy/webhook.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { StoredWebhook } from './call-webhooks.ts'
 import { keepReading } from './keep-reading.ts'
 import { mutatingBindingKind, mutatingPolicyKind, policyBindingKind, policyGroup, policyKind } from './policy-kinds.ts'
+import { mutatingWebhookKind, validatingWebhookKind } from './webhook-kinds.ts'
 
-/** What is stored about admission: policies that are bound. In the order of their names. */
+/** What is stored about admission: policies that are bound, and webhooks. In the order of their names. */
 export interface AdmissionConfiguration {
   readonly validating: readonly Bound<PolicySpec, CompiledPolicy, PolicyBindingSpec>[]
   readonly mutating: readonly Bound<MutatingPolicySpec, CompiledMutations, BindingBase>[]
+  readonly validatingWebhooks: readonly StoredWebhook[]
+  readonly mutatingWebhooks: readonly StoredWebhook[]
 }
 
 /** A policy with the bindings that name it. */
@@ -60,11 +66,13 @@ export function createConfigurationReader({ store, clock, maxAgeMs }: Configurat
 async function readConfiguration(store: ObjectStore): Promise<AdmissionConfiguration> {
   const list = async ({ group, kind }: ServedKind): Promise<readonly StoredObject[]> =>
     (await store.list({ group, kind })).items
-  const [policies, bindings, mutatingPolicies, mutatingBindings] = await Promise.all([
+  const [policies, bindings, mutatingPolicies, mutatingBindings, validatingHooks, mutatingHooks] = await Promise.all([
     list(policyKind),
     list(policyBindingKind),
     list(mutatingPolicyKind),
     list(mutatingBindingKind),
+    list(validatingWebhookKind),
+    list(mutatingWebhookKind),
   ])
   return {
     validating: bind<PolicySpec, CompiledPolicy, PolicyBindingSpec>(policies, bindings, compilePolicy),
@@ -73,7 +81,18 @@ async function readConfiguration(store: ObjectStore): Promise<AdmissionConfigura
       mutatingBindings,
       compileMutations,
     ),
+    validatingWebhooks: validatingHooks.flatMap(webhooksOf),
+    mutatingWebhooks: mutatingHooks.flatMap(webhooksOf),
   }
+}
+
+function webhooksOf({ object }: StoredObject): readonly StoredWebhook[] {
+  const { webhooks = [] } = object as unknown as { readonly webhooks?: readonly WebhookSpec[] }
+  return webhooks.map((spec) => ({
+    configuration: object.metadata.name,
+    spec,
+    compiled: compileConditions(spec.matchConditions ?? [], '').conditions,
+  }))
 }
 
 function bind<Spec, Compiled, Binding extends BindingBase>(

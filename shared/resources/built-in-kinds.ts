@@ -17,6 +17,7 @@ import {
   policyKind,
 } from './policy-kinds.ts'
 import { resourceQuotaKind } from './quota-kind.ts'
+import { mutatingWebhookKind, validatingWebhookKind } from './webhook-kinds.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
 
 /** The kinds that come with the control plane. Everything else is a CustomResourceDefinition away. */
@@ -185,6 +186,8 @@ export const builtInKinds: readonly ServedKind[] = [
   policyBindingKind,
   mutatingPolicyKind,
   mutatingBindingKind,
+  validatingWebhookKind,
+  mutatingWebhookKind,
   customResourceDefinitionKind,
   leaseKind,
 ]

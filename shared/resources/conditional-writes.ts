@@ -116,7 +116,9 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       if (policies !== undefined && user !== undefined && !isDeleting(before.object)) {
         const old = asServed(kind, before).object
-        await policies.review({ kind, operation: 'DELETE', old, subresource: '', user, dryRun })
+        const asked = { kind, operation: 'DELETE', old, subresource: '', user, dryRun } as const
+        await policies.mutate(asked)
+        await policies.review(asked)
       }
       const next = withAcceptedChange(kind, before, { ...before, object: mark(before.object) }, by)
       const gone = isReleased(next.object)
@@ -165,8 +167,8 @@ async function commit(
 
 const none: readonly string[] = []
 
-function withMutation({ warnings }: Planned, mutated: Mutated): Planned {
-  return { object: mutated.object, warnings: [...warnings, ...mutated.warnings] }
+function withMutation({ object, warnings }: Planned, mutated: Mutated): Planned {
+  return { object: mutated.object ?? object, warnings: [...warnings, ...mutated.warnings] }
 }
 
 type LiveOf = Live & { readonly kind: ServedKind }

@@ -6,22 +6,20 @@ import { findConcern, makePatch, type PolicyPatch } from '../model/policy/mutate
 import { matchesResources } from '../model/policy/matches.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import { withDefaults } from './admission.ts'
 import type { AdmissionConfiguration } from './admission-configuration.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { withPolicyPatch } from './policy-patch.ts'
 import { collectParams } from './policy-params.ts'
-import { admissionRequestOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
-import type { Mutable, Mutated } from './policy-review.ts'
+import { admissionRequestOf, matchedOf, partOf } from './policy-request.ts'
+import type { Mutable } from './policy-review.ts'
 import { failedPolicies, type PolicyFailure } from './refusals.ts'
 
-export interface MutationOptions {
+export interface MutationSources {
   readonly store: ObjectStore
   readonly catalog: Pick<KindCatalog, 'byKind' | 'inVersion'>
-  readonly meter: Meter
 }
 
-type Mutating = AdmissionConfiguration['mutating'][number]
+export type Mutating = AdmissionConfiguration['mutating'][number]
 
 /** A policy through one binding, with one set of parameters. */
 interface Invocation {
@@ -32,38 +30,36 @@ interface Invocation {
 }
 
 interface Pass {
+  /** The same object if nothing has changed. */
   readonly object: ApiObject
   /** Those that were asked, and want to be asked again. */
   readonly again: ReadonlySet<string>
 }
 
+interface Around extends MutationSources {
+  readonly namespaceObject: ApiObject | undefined
+  readonly meter: Meter
+}
+
 /**
- * What policies make of an object, one after the other by their names. If it is another one then, those with the
- * reinvocationPolicy IfNeeded are asked once more. Throws FORBIDDEN with all that fail.
+ * What policies make of an object, one after the other by their names: all, or those that were asked before. Throws
+ * FORBIDDEN with all that fail.
  */
 export async function mutateBy(
   policies: readonly Mutating[],
   asked: Mutable,
-  options: MutationOptions,
-): Promise<Mutated> {
-  const namespaceObject = await namespaceOf(asked, options.store)
+  around: Around,
+  only?: ReadonlySet<string>,
+): Promise<Pass> {
   const failures: PolicyFailure[] = []
-  const run = async (object: ApiObject, only?: ReadonlySet<string>): Promise<Pass> => {
-    const now = { ...asked, object }
-    const invocations = await findInvocations(policies, now, { ...options, namespaceObject, failures })
-    const chosen = invocations.filter(({ id }) => only?.has(id) !== false)
-    return invokeAll(chosen, now, { namespaceObject, failures, meter: options.meter })
-  }
-  const whole = withDefaults(asked.kind, asked.object)
-  const first = await run(whole)
-  const isAgain = first.object !== whole && first.again.size > 0 && failures.length === 0
-  const { object } = isAgain ? await run(first.object, first.again) : first
+  const invocations = await findInvocations(policies, asked, { ...around, failures })
+  const chosen = invocations.filter(({ id }) => only?.has(id) !== false)
+  const pass = invokeAll(chosen, asked, { ...around, failures })
   if (failures.length > 0) throw failedPolicies(asked, failures)
-  return { object: object === whole ? asked.object : object, warnings: [] }
+  return pass
 }
 
-interface Finding extends MutationOptions {
-  readonly namespaceObject: ApiObject | undefined
+interface Finding extends Around {
   readonly failures: PolicyFailure[]
 }
 
@@ -101,11 +97,7 @@ function note(
   failures.push({ policy: policy.name, binding: binding.name, why })
 }
 
-interface Invoking {
-  readonly namespaceObject: ApiObject | undefined
-  readonly failures: PolicyFailure[]
-  readonly meter: Meter
-}
+type Invoking = Pick<Finding, 'namespaceObject' | 'failures' | 'meter'>
 
 function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Pass {
   const again = new Set<string>()

@@ -18,7 +18,7 @@ import { objectSchema, text, texts } from './schema-parts.ts'
 
 export const policyGroup = 'admissionregistration.k8s.io'
 
-const selector: StructuralSchema = {
+export const labelSelector: StructuralSchema = {
   type: 'object',
   properties: {
     matchLabels: { type: 'object', additionalProperties: text },
@@ -34,7 +34,7 @@ const selector: StructuralSchema = {
   },
 }
 
-const rules: StructuralSchema = {
+export const operationRules: StructuralSchema = {
   type: 'array',
   'x-kubernetes-list-type': 'atomic',
   items: {
@@ -53,10 +53,10 @@ const rules: StructuralSchema = {
 const matchResources: StructuralSchema = {
   type: 'object',
   properties: {
-    namespaceSelector: { ...selector, default: {} },
-    objectSelector: { ...selector, default: {} },
-    resourceRules: rules,
-    excludeResourceRules: rules,
+    namespaceSelector: { ...labelSelector, default: {} },
+    objectSelector: { ...labelSelector, default: {} },
+    resourceRules: operationRules,
+    excludeResourceRules: operationRules,
     matchPolicy: { type: 'string', enum: ['Exact', 'Equivalent'], default: 'Equivalent' },
   },
 }
@@ -72,7 +72,7 @@ const paramReference: StructuralSchema = {
   properties: {
     name: text,
     namespace: text,
-    selector,
+    selector: labelSelector,
     parameterNotFoundAction: { type: 'string', enum: ['Allow', 'Deny'] },
   },
 }
@@ -81,7 +81,7 @@ const failurePolicy: StructuralSchema = { type: 'string', enum: ['Fail', 'Ignore
 
 const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const
 const expression: StructuralSchema = { type: 'string', minLength: 1 }
-const named: StructuralSchema = {
+export const namedExpressions: StructuralSchema = {
   type: 'array',
   maxItems: 64,
   ...byName,
@@ -94,8 +94,8 @@ export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatinga
   properties: {
     paramKind,
     matchConstraints: { ...matchResources, required: ['resourceRules'] },
-    matchConditions: named,
-    variables: named,
+    matchConditions: namedExpressions,
+    variables: namedExpressions,
     validations: {
       type: 'array',
       'x-kubernetes-list-type': 'atomic',
@@ -137,8 +137,8 @@ export const mutatingPolicyKind = policyKindOf('MutatingAdmissionPolicy', 'mutat
   properties: {
     paramKind,
     matchConstraints: { ...matchResources, required: ['resourceRules'] },
-    matchConditions: named,
-    variables: named,
+    matchConditions: namedExpressions,
+    variables: namedExpressions,
     mutations: {
       type: 'array',
       'x-kubernetes-list-type': 'atomic',

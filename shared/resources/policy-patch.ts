@@ -7,7 +7,7 @@ import { mergeTypeOf, shapeFor, type MergeType } from '../model/apply/typed/merg
 import type { PolicyPatch } from '../model/policy/mutate.ts'
 import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
 import { admitBody } from './admission.ts'
-import { misfit, tryPatch } from './json-patch.ts'
+import { jsonPatch, misfit, tryPatch } from './json-patch.ts'
 import { replaceObject, withGeneration, withStatus } from './transitions.ts'
 
 /** What is patched: an object on its way into the store, by what admission makes of it. */
@@ -29,6 +29,11 @@ export function withPolicyPatch(patched: Patched, patch: PolicyPatch): ApiObject
     patched,
     patch.type === 'json' ? withOperations(object, patch.operations) : lay(kind, object, patch.config),
   )
+}
+
+/** The same with operations of JSON Patch, all of which have to fit. */
+export function withPatch(patched: Patched, operations: readonly JsonObject[]): ApiObject {
+  return withAdmitted(patched, jsonPatch(patched.object, operations))
 }
 
 /** An operation `test` that does not hold leaves the object as it is. */

@@ -5,10 +5,10 @@ import type { ServedKind } from '../model/served-kind.ts'
 /** What users ask for is changed by admission policies, and held against them. */
 export interface PolicyReview {
   /**
-   * What policies make of the object; undefined, at once as a rule, where none has a say. Throws where one that has to
-   * be asked fails.
+   * What policies and webhooks make of the object; undefined, at once as a rule, where none has a say. Throws what they
+   * deny, and where one that has to be asked fails.
    */
-  mutate(asked: Mutable): Promise<Mutated> | undefined
+  mutate(asked: Reviewed): Promise<Mutated> | undefined
   /** What a request is warned of; undefined, at once as a rule, where no policy is. Throws what a policy denies. */
   review(asked: Reviewed): Promise<readonly string[]> | undefined
 }
@@ -30,7 +30,7 @@ export interface Mutable extends Reviewed {
 }
 
 export interface Mutated {
-  /** The same object if nothing has changed. */
-  readonly object: ApiObject
+  /** The same object if nothing has changed; none of a deletion. */
+  readonly object?: ApiObject
   readonly warnings: readonly string[]
 }

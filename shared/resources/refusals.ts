@@ -69,6 +69,37 @@ const codesOfReasons: Readonly<Record<string, ErrorCode>> = {
   RequestEntityTooLarge: 'TOO_LARGE',
 }
 
+/** What a webhook denies, as it says. */
+export function deniedByWebhook(
+  name: string,
+  { code, reason, message }: { readonly code: number; readonly reason: string; readonly message: string },
+): OperatingError {
+  const why = message === '' ? reason : message
+  const said = `admission webhook "${name}" denied the request`
+  const details = { answer: { status: code, reason } }
+  return new OperatingError('FORBIDDEN', why === '' ? `${said} without explanation` : `${said}: ${why}`, { details })
+}
+
+/** A webhook that has to be asked, and cannot. */
+export function failedWebhook(name: string, why: string, cause?: unknown): OperatingError {
+  return new OperatingError('HOOK_FAILED', `Internal error occurred: failed calling webhook "${name}": ${why}`, {
+    cause,
+  })
+}
+
+/** The patch of a webhook that does not fit. */
+export function failedPatch(name: string, error: unknown): unknown {
+  if (!(error instanceof OperatingError)) return error
+  const why = `the patch of admission webhook "${name}" does not fit: ${error.message}`
+  return new OperatingError('HOOK_FAILED', `Internal error occurred: ${why}`, { cause: error })
+}
+
+/** There is nothing to patch about what is deleted. */
+export function unpatchable(name: string): OperatingError {
+  const why = `admission webhook "${name}" attempted to modify the object, which is not supported for this operation`
+  return new OperatingError('HOOK_FAILED', `Internal error occurred: ${why}`)
+}
+
 const outOfDate = 'the object has been modified; please apply your changes to the latest version and try again'
 
 /** VERSION_CONFLICT: the writer worked from a state that has passed. */

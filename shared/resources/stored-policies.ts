@@ -4,13 +4,17 @@ import { judge, type Denial } from '../model/policy/judge.ts'
 import { matchesResources, matchesRules } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Random } from '../ports/random.ts'
+import type { Webhooks } from '../ports/webhooks.ts'
 import { createConfigurationReader, type AdmissionConfiguration } from './admission-configuration.ts'
 import type { KindCatalog } from './kind-catalog.ts'
-import { mutateBy } from './mutate-by-policies.ts'
+import { callTogether, concernsWebhook, webhooksMsMax, type StoredWebhook } from './call-webhooks.ts'
+import type { MutationSources } from './mutate-by-policies.ts'
 import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, askedOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
 import type { PolicyReview, Reviewed } from './policy-review.ts'
 import { policyGroup } from './policy-kinds.ts'
+import { runMutations, type MutationOptions } from './run-mutations.ts'
 import { deniedByPolicy } from './refusals.ts'
 
 /** The admission policies that are bound. */
@@ -25,6 +29,9 @@ export interface StoredPoliciesOptions {
   readonly clock: Clock
   /** How long a policy that others wrote may stay unseen; Infinity where every write goes by `follow`. */
   readonly maxAgeMs: number
+  readonly random: Random
+  /** Left out, this process asks none, which counts as a failure of each. */
+  readonly webhooks?: Webhooks | undefined
 }
 
 type Validating = AdmissionConfiguration['validating'][number]
@@ -49,20 +56,22 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
     mutate: (asked) =>
       ask(
         asked,
-        ({ mutating }) => {
-          const concerned = concernedBy(mutating, asked)
-          return concerned.length === 0
-            ? undefined
-            : mutateBy(concerned, asked, { ...options, meter: new Meter(stepsMax) })
+        ({ mutating, mutatingWebhooks }) => {
+          const policies = concernedBy(mutating, asked)
+          const webhooks = calledFor(mutatingWebhooks, asked)
+          if (policies.length === 0 && webhooks.length === 0) return undefined
+          return runMutations({ policies, webhooks }, asked, beginCalls(options))
         },
-        { object: asked.object, warnings: [] },
+        { ...(asked.object && { object: asked.object }), warnings: [] },
       ),
     review: (asked) =>
       ask(
         asked,
-        ({ validating }) => {
-          const concerned = concernedBy(validating, asked)
-          return concerned.length === 0 ? undefined : reviewBy(concerned, asked, options)
+        ({ validating, validatingWebhooks }) => {
+          const policies = concernedBy(validating, asked)
+          const webhooks = calledFor(validatingWebhooks, asked)
+          if (policies.length === 0 && webhooks.length === 0) return undefined
+          return reviewAll({ policies, webhooks }, asked, options)
         },
         [],
       ),
@@ -80,14 +89,44 @@ function concernedBy<Policy extends Pick<Validating, 'spec'>>(
   return policies.filter(({ spec }) => matchesRules(spec.matchConstraints, asked))
 }
 
-async function reviewBy(
-  policies: readonly Validating[],
+/** The same of webhooks. */
+function calledFor(webhooks: readonly StoredWebhook[], reviewed: Reviewed): readonly StoredWebhook[] {
+  if (webhooks.length === 0) return webhooks
+  const asked = askedOf(reviewed)
+  return webhooks.filter(({ spec: { rules = [], matchPolicy = 'Equivalent' } }) => {
+    return rules.length > 0 && matchesRules({ resourceRules: rules, matchPolicy }, asked)
+  })
+}
+
+function beginCalls(options: StoredPoliciesOptions): MutationOptions {
+  const { clock, webhooks } = options
+  return { ...options, webhooks, meter: new Meter(stepsMax), endMs: clock.nowMs() + webhooksMsMax }
+}
+
+interface Reviewers {
+  readonly policies: readonly Validating[]
+  readonly webhooks: readonly StoredWebhook[]
+}
+
+/** What policies and then webhooks warn of. */
+async function reviewAll(
+  { policies, webhooks }: Reviewers,
   asked: Reviewed,
   options: StoredPoliciesOptions,
 ): Promise<readonly string[]> {
   const namespaceObject = await namespaceOf(asked, options.store)
+  const calls = beginCalls(options)
+  const warnings = await reviewBy(policies, asked, { ...calls, namespaceObject })
+  const concerned = webhooks.filter((hook) => concernsWebhook(hook, asked, { ...calls, namespaceObject }))
+  return [...warnings, ...(await callTogether(concerned, asked, calls))]
+}
+
+async function reviewBy(
+  policies: readonly Validating[],
+  asked: Reviewed,
+  { namespaceObject, meter, ...options }: MutationOptions & { readonly namespaceObject: ApiObject | undefined },
+): Promise<readonly string[]> {
   const matched = matchedOf(asked, namespaceObject)
-  const meter = new Meter(stepsMax)
   const warnings: string[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
@@ -122,7 +161,7 @@ interface Judged {
 async function judgeBinding(
   { policy, binding }: ReviewedBinding,
   { asked, namespaceObject, meter }: { asked: Reviewed; namespaceObject: ApiObject | undefined; meter: Meter },
-  options: StoredPoliciesOptions,
+  options: MutationSources,
 ): Promise<Judged> {
   const { spec, compiled } = policy
   const namespace = partOf(asked, 'namespace')

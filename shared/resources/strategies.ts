@@ -12,6 +12,7 @@ import { parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import type { NameRule } from './metadata.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
+import { checkWebhooks } from './webhook-kinds.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
 
 /** What a state depends on beside its own object. */
@@ -87,6 +88,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { check: checkPolicyBinding },
   'admissionregistration.k8s.io/MutatingAdmissionPolicy': { check: checkMutatingPolicy },
   'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': { check: checkMutatingBinding },
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { check: checkWebhooks },
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': { check: checkWebhooks },
   'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },
   'rbac.authorization.k8s.io/RoleBinding': {

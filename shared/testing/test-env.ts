@@ -5,6 +5,7 @@ import type { Kind } from '../reconciler/kind.ts'
 import type { TokenBucketOptions } from '../engine/limits/token-bucket.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Webhooks } from '../ports/webhooks.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { LocalCore } from '../runtime/local/core.ts'
 import type { LocalPorts } from '../runtime/local/ports.ts'
@@ -41,6 +42,8 @@ export interface TestEnvOptions {
   readonly isBusy?: () => boolean
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: TokenBucketOptions
+  /** In place of the servers that webhook configurations name. Default: none can be asked. */
+  readonly webhooks?: Webhooks
 }
 
 /**
@@ -101,6 +104,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       wrapQueue: (queue, name) => observation.observe(`queue:${name}`, queue, life, ['receive']),
       tickMs: options.tickMs ?? 5_000,
       ...(options.retryBudget === undefined ? {} : { retryBudget: options.retryBudget }),
+      ...(options.webhooks && { webhooks: options.webhooks }),
     })
     await applyDefinitions(started, options.kinds)
     return started

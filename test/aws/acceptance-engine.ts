@@ -129,7 +129,7 @@ async function startAwsCore(
   const { clock, logger, controllers, ports, wrapQueue = (queue) => queue } = options
   const random = lateOnTheWheel(options.random)
   const telemetry = createPrometheusTelemetry()
-  const boundary = { clock, random, retire: () => {} }
+  const boundary = { clock, random, retire: () => {}, ...(options.webhooks && { webhooks: options.webhooks }) }
   const tablePorts = { ...ports, reserve, listNetted, checkpoint: () => ports.turned }
   const services = createAwsServices({
     boundary,

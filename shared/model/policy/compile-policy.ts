@@ -76,9 +76,21 @@ export function compileMutations(spec: MutatingPolicySpec): {
   return { policy: { ...base, mutations }, errors }
 }
 
+/** The conditions of a webhook, and what is wrong with those that are left out. */
+export function compileConditions(
+  matchConditions: NonNullable<PolicyBase['matchConditions']>,
+  path: string,
+): { readonly conditions: CompiledBase; readonly errors: readonly FieldError[] } {
+  const { base, errors } = compileBase({ matchConditions }, path)
+  return { conditions: base, errors }
+}
+
 type Compile = (field: string, text: string, gives: 'bool' | 'string' | 'any' | Making) => Program | undefined
 
-function compileBase(spec: PolicyBase): {
+function compileBase(
+  spec: PolicyBase,
+  conditionsAt = 'spec.matchConditions',
+): {
   readonly base: CompiledBase
   readonly compile: Compile
   readonly errors: FieldError[]
@@ -92,7 +104,7 @@ function compileBase(spec: PolicyBase): {
     return 'fault' in made ? undefined : made
   }
   const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
-    const program = compile(child(entry('spec.matchConditions', i), 'expression'), one.expression, 'bool')
+    const program = compile(child(entry(conditionsAt, i), 'expression'), one.expression, 'bool')
     return program === undefined ? [] : [{ ...one, program }]
   })
   const variables = (spec.variables ?? []).flatMap((one, i) => {

@@ -2,7 +2,7 @@ import type { Meter } from '../cel/meter.ts'
 import { findMisnamed, toJson } from '../cel/to-json.ts'
 import { BuiltObject, CelFailure, type Value } from '../cel/value.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import type { CompiledMutation, CompiledMutations } from './compile-policy.ts'
+import type { CompiledBase, CompiledMutation, CompiledMutations } from './compile-policy.ts'
 import { findMatch, valuesOf, type PolicySubject } from './subject.ts'
 
 /** What a policy wants to change about an object. */
@@ -10,9 +10,9 @@ export type PolicyPatch =
   | { readonly type: 'apply'; readonly config: JsonObject }
   | { readonly type: 'json'; readonly operations: readonly JsonObject[] }
 
-/** Whether a policy has a say in a request; otherwise why nobody can tell. Throws CostError. */
+/** Whether a policy or a webhook has a say in a request; otherwise why nobody can tell. Throws CostError. */
 export function findConcern(
-  policy: CompiledMutations,
+  policy: CompiledBase,
   subject: PolicySubject,
   meter: Meter,
 ): boolean | { readonly failure: string } {

@@ -2,10 +2,12 @@ import type { createDynamodbClient } from '../../adapters/aws/dynamodb/dynamodb-
 import { createEmfTelemetry, type EmfTelemetry } from '../../adapters/aws/emf-telemetry.ts'
 import { createJsonLogger } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
+import { createHttpsWebhooks } from '../../adapters/node/https-webhooks.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
+import type { Webhooks } from '../../ports/webhooks.ts'
 import { logLevelOf, metricNamespaceOf, type Environment } from './environment.ts'
 
 /** All that a function takes from around it; tests bring their own. */
@@ -19,6 +21,8 @@ export interface AwsBoundary {
   readonly dynamodb: ClientSettings
   readonly sqs: ClientSettings
   readonly eventbridge: ClientSettings
+  /** Servers that admission asks. Left out, none can be asked. */
+  readonly webhooks?: Webhooks
   /** Ends the process, without an answer: what of the batch was not deleted comes again. */
   readonly retire: () => void
 }
@@ -38,6 +42,7 @@ export const lambdaBoundary: AwsBoundary = {
   dynamodb: {},
   sqs: {},
   eventbridge: {},
+  webhooks: createHttpsWebhooks(),
   retire: () => process.exit(1),
 }
 

@@ -62,7 +62,7 @@ const policiesMaxAgeMs = 30_000
 const quotaLagMs = quotasMaxAgeMs + 10_000
 
 export interface AwsServicesOptions {
-  readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire'>
+  readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire' | 'webhooks'>
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly ports: TablePorts
@@ -95,7 +95,14 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
   const { wrapStore = (one) => one } = options
-  const policies = createStoredPolicies({ store: ports.store, catalog, clock, maxAgeMs: policiesMaxAgeMs })
+  const policies = createStoredPolicies({
+    store: ports.store,
+    catalog,
+    clock,
+    random,
+    maxAgeMs: policiesMaxAgeMs,
+    webhooks: boundary.webhooks,
+  })
   const store = wrapStore(policies.follow(quotas.follow(withSafetyNet(told, { clock, controllers, logger }))))
   const resources = createResources({ store, clock, random, quotas, policies })
   const events = createEventRecorder({ resources, clock, logger })

@@ -6,6 +6,7 @@ import type { CertificateFiles } from '../../adapters/local/https/own-certificat
 import { startHttpServer, type HttpServerName } from '../../adapters/local/https/http-server.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import type { HttpServer } from '../../adapters/local/https/listener.ts'
+import { createHttpsWebhooks } from '../../adapters/node/https-webhooks.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
 import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
@@ -189,6 +190,7 @@ function createSurroundings({ directory, ports, records, signIn, administratorTo
     tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
+    webhooks: createHttpsWebhooks(),
     logger,
   }
 }

@@ -25,6 +25,7 @@ import type { RunHistory } from '../../ports/run-history.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
+import type { Webhooks } from '../../ports/webhooks.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import { collectKindFunctions, convertFeed, convertReads } from '../../resources/converted-reads.ts'
 import { createResources } from '../../resources/create-resources.ts'
@@ -63,6 +64,8 @@ export interface LocalCoreOptions {
   readonly history?: RunHistory
   /** Spans of requests, writes and runs. Left out, there are none. */
   readonly tracing?: Tracing
+  /** Servers that admission asks. Left out, none can be asked. */
+  readonly webhooks?: Webhooks
   /** Served beside the core's own. */
   readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
@@ -167,14 +170,14 @@ function refusalNote(
 }
 
 /** What is stored, as the API and the engine read and write it. */
-function openStored({ clock, random, logger, controllers, ports, tracing }: LocalCoreOptions) {
+function openStored({ clock, random, logger, controllers, ports, tracing, webhooks }: LocalCoreOptions) {
   const functions = collectKindFunctions(kindsNamedBy(controllers))
   const feed = convertFeed(ports.feed, functions)
   const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, functions })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
   const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
-  const policies = createStoredPolicies({ store: ports.store, catalog, clock, maxAgeMs: Infinity })
+  const policies = createStoredPolicies({ store: ports.store, catalog, clock, random, maxAgeMs: Infinity, webhooks })
   const store = withWriteSpans(policies.follow(quotas.follow(told)), tracing)
   const resources = createResources({ store, clock, random, quotas, policies })
   return { feed, catalog, access, store, resources }

@@ -1,0 +1,152 @@
+import { readReview, writeReview, type WebhookVerdict } from '../model/admission-review.ts'
+import { CostError, type Meter } from '../model/cel/meter.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
+import { fitsSelector } from '../model/access/aggregation.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { CompiledBase } from '../model/policy/compile-policy.ts'
+import { findConcern } from '../model/policy/mutate.ts'
+import type { WebhookSpec } from '../model/policy/webhook.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import type { Webhooks } from '../ports/webhooks.ts'
+import { admissionRequestOf, matchedOf } from './policy-request.ts'
+import type { Reviewed } from './policy-review.ts'
+import { deniedByWebhook, failedWebhook, forbiddenFor } from './refusals.ts'
+import { authoritiesOf } from './webhook-kinds.ts'
+
+/** A webhook of a configuration. */
+export interface StoredWebhook {
+  readonly configuration: string
+  readonly spec: WebhookSpec
+  readonly compiled: CompiledBase
+}
+
+export interface CallOptions {
+  readonly webhooks: Webhooks | undefined
+  readonly random: Random
+  readonly clock: Clock
+  readonly meter: Meter
+  /** When all webhooks of the request have to be done. */
+  readonly endMs: number
+}
+
+/** Twice what an object may have, in base64 and with some words around. */
+const answerBytesMax = 1_500_000
+
+/** All webhooks of a request, one after the other or together. */
+export const webhooksMsMax = 30_000
+
+/** Whether selectors and conditions let a request through to a webhook, whose rules do. Throws FORBIDDEN, CostError. */
+export function concernsWebhook(
+  { spec, compiled }: StoredWebhook,
+  asked: Reviewed,
+  { namespaceObject, meter }: { readonly namespaceObject: ApiObject | undefined; readonly meter: Meter },
+): boolean {
+  const { namespaceSelector = {}, objectSelector = {} } = spec
+  const { objects, namespaceLabels } = matchedOf(asked, namespaceObject)
+  if (namespaceLabels !== undefined && !fitsSelector(namespaceSelector, namespaceLabels)) return false
+  if (!objects.some(({ metadata }) => fitsSelector(objectSelector, metadata.labels ?? {}))) return false
+  const subject = {
+    object: asked.object,
+    oldObject: asked.old,
+    request: admissionRequestOf(asked),
+    params: undefined,
+    namespaceObject,
+  }
+  const concern = tryConcern(() => findConcern(compiled, subject, meter))
+  if (typeof concern === 'boolean') return concern
+  if (spec.failurePolicy === 'Ignore') return false
+  throw forbiddenFor(asked.kind, (asked.object ?? asked.old)?.metadata.name ?? '', concern.failure)
+}
+
+function tryConcern(find: () => ReturnType<typeof findConcern>): ReturnType<typeof findConcern> {
+  try {
+    return find()
+  } catch (error) {
+    if (!(error instanceof CostError)) throw error
+    return { failure: 'running out of cost budget' }
+  }
+}
+
+/**
+ * What a webhook says; undefined where it cannot be asked and that is to be ignored. Throws what it denies, and
+ * HOOK_FAILED where it cannot be asked.
+ */
+export async function callWebhook(
+  hook: StoredWebhook,
+  asked: Reviewed,
+  isMutating: boolean,
+  options: CallOptions,
+): Promise<WebhookVerdict | undefined> {
+  const { spec } = hook
+  try {
+    const verdict = await ask(spec, asked, isMutating, options)
+    if (!verdict.allowed) throw deniedByWebhook(spec.name, verdict.status)
+    return verdict
+  } catch (error) {
+    if (!hasCode(error, 'UNAVAILABLE')) throw error
+    if (spec.failurePolicy === 'Ignore') return undefined
+    throw failedWebhook(spec.name, error.message, error)
+  }
+}
+
+/** So many webhooks of one request are asked at the same time. */
+const together = 8
+
+/** What webhooks that change nothing warn of. Throws what the first of them denies, in their order. */
+export async function callTogether(
+  hooks: readonly StoredWebhook[],
+  asked: Reviewed,
+  options: CallOptions,
+): Promise<readonly string[]> {
+  const warnings: string[] = []
+  for (let i = 0; i < hooks.length; i += together) {
+    const calls = hooks.slice(i, i + together).map((hook) => callWebhook(hook, asked, false, options))
+    const settled = await Promise.allSettled(calls)
+    for (const one of settled) {
+      if (one.status === 'rejected') throw one.reason
+      warnings.push(...(one.value?.warnings ?? []))
+    }
+  }
+  return warnings
+}
+
+/** Throws UNAVAILABLE for a webhook that gives no answer, or none that counts. */
+async function ask(
+  { clientConfig, timeoutSeconds = 10 }: WebhookSpec,
+  asked: Reviewed,
+  isMutating: boolean,
+  { webhooks, random, clock, endMs }: CallOptions,
+): Promise<WebhookVerdict> {
+  const { url = '', caBundle = '' } = clientConfig
+  const authorities = caBundle === '' ? undefined : authoritiesOf(caBundle)
+  const timeoutMs = Math.min(timeoutSeconds * 1_000, endMs - clock.nowMs())
+  const uid = random.uuid()
+  if (webhooks === undefined) throw unavailable('failed to call webhook: this process calls no webhooks')
+  if (timeoutMs <= 0) throw unavailable(`failed to call webhook: the webhooks before took ${webhooksMsMax / 1_000} s`)
+  const question = {
+    uid,
+    request: admissionRequestOf(asked),
+    object: asked.object as JsonObject | undefined,
+    oldObject: asked.old as JsonObject | undefined,
+  }
+  const call = { url, body: writeReview(question), timeoutMs, answerBytesMax, ...(authorities && { authorities }) }
+  const answer = await post(webhooks, call)
+  const verdict = readReview(answer, { uid, isMutating })
+  if ('fault' in verdict) throw unavailable(`received invalid webhook response: ${verdict.fault}`)
+  return verdict
+}
+
+async function post(webhooks: Webhooks, call: Parameters<Webhooks['post']>[0]): Promise<string> {
+  try {
+    return await webhooks.post(call)
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error
+    throw unavailable(`failed to call webhook: ${error.message}`, error)
+  }
+}
+
+function unavailable(why: string, cause?: unknown): OperatingError {
+  return new OperatingError('UNAVAILABLE', why, { cause })
+}

@@ -1,0 +1,108 @@
+import type { Meter } from '../model/cel/meter.ts'
+import { equal } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import { withDefaults } from './admission.ts'
+import { callWebhook, concernsWebhook, type CallOptions, type StoredWebhook } from './call-webhooks.ts'
+import { mutateBy, type Mutating, type MutationSources } from './mutate-by-policies.ts'
+import { withPatch } from './policy-patch.ts'
+import { namespaceOf } from './policy-request.ts'
+import type { Mutated, Reviewed } from './policy-review.ts'
+import { failedPatch, unpatchable } from './refusals.ts'
+
+/** Those whose rules let a request through. */
+export interface Mutators {
+  readonly policies: readonly Mutating[]
+  readonly webhooks: readonly StoredWebhook[]
+}
+
+export interface MutationOptions extends MutationSources, CallOptions {
+  readonly meter: Meter
+}
+
+/**
+ * What policies and then webhooks make of a request. If the object is another one then, those with the
+ * reinvocationPolicy IfNeeded are asked once more. Throws what they refuse, and why they fail.
+ */
+export async function runMutations(mutators: Mutators, asked: Reviewed, options: MutationOptions): Promise<Mutated> {
+  const namespaceObject = await namespaceOf(asked, options.store)
+  const around = { ...options, namespaceObject }
+  const whole = asked.object && withDefaults(asked.kind, asked.object)
+  const start = whole === undefined ? asked : { ...asked, object: whole }
+  const policies = await applyPolicies(mutators.policies, start, around)
+  const hooks = await applyWebhooks(mutators.webhooks, { ...start, ...objectOf(policies.object) }, around)
+  if (hooks.object === whole || asked.object === undefined)
+    return { ...objectOf(asked.object), warnings: hooks.warnings }
+  const again = await applyPolicies(mutators.policies, { ...start, ...objectOf(hooks.object) }, around, policies.again)
+  const isMoved = !equal(again.object, hooks.object)
+  const late = mutators.webhooks.filter((hook) => (isMoved ? hooks.invoked : hooks.again).has(hook))
+  const last = await applyWebhooks(late, { ...start, ...objectOf(again.object) }, around)
+  return { ...objectOf(last.object), warnings: [...hooks.warnings, ...last.warnings] }
+}
+
+interface Around extends MutationOptions {
+  readonly namespaceObject: ApiObject | undefined
+}
+
+interface PolicyPass {
+  readonly object: ApiObject | undefined
+  /** Those that were asked, and want to be asked again. */
+  readonly again: ReadonlySet<string>
+}
+
+async function applyPolicies(
+  policies: readonly Mutating[],
+  asked: Reviewed,
+  around: Around,
+  only?: ReadonlySet<string>,
+): Promise<PolicyPass> {
+  const { object } = asked
+  const isIdle = object === undefined || policies.length === 0 || only?.size === 0
+  return isIdle ? { object, again: new Set() } : mutateBy(policies, { ...asked, object }, around, only)
+}
+
+interface WebhookPass {
+  readonly object: ApiObject | undefined
+  readonly warnings: readonly string[]
+  /** Those that want to be asked again if the object changes. */
+  readonly invoked: ReadonlySet<StoredWebhook>
+  /** Those of them behind which it has changed. */
+  readonly again: ReadonlySet<StoredWebhook>
+}
+
+async function applyWebhooks(hooks: readonly StoredWebhook[], asked: Reviewed, around: Around): Promise<WebhookPass> {
+  const warnings: string[] = []
+  const invoked = new Set<StoredWebhook>()
+  let again = new Set<StoredWebhook>()
+  let now = asked
+  for (const hook of hooks) {
+    if (!concernsWebhook(hook, now, around)) continue
+    const verdict = await callWebhook(hook, now, true, around)
+    warnings.push(...(verdict?.warnings ?? []))
+    const object = verdict === undefined ? now.object : patch(hook, now, verdict.patch)
+    if (object !== now.object) again = new Set(invoked)
+    if (hook.spec.reinvocationPolicy === 'IfNeeded') invoked.add(hook)
+    now = { ...now, ...objectOf(object) }
+  }
+  return { object: now.object, warnings, invoked, again }
+}
+
+/** The same object if the patch changes nothing. */
+function patch(
+  { spec: { name } }: StoredWebhook,
+  asked: Reviewed,
+  operations: Parameters<typeof withPatch>[1],
+): ApiObject | undefined {
+  const { object } = asked
+  if (operations.length === 0) return object
+  if (object === undefined) throw unpatchable(name)
+  try {
+    const made = withPatch({ ...asked, object }, operations)
+    return equal(made, object) ? object : made
+  } catch (error) {
+    throw failedPatch(name, error)
+  }
+}
+
+function objectOf(object: ApiObject | undefined): { readonly object?: ApiObject } {
+  return object === undefined ? {} : { object }
+}
