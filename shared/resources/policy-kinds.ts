@@ -18,7 +18,7 @@ import { objectSchema, text, texts } from './schema-parts.ts'
 
 export const policyGroup = 'admissionregistration.k8s.io'
 
-export const labelSelector: StructuralSchema = {
+export const selectorSchema: StructuralSchema = {
   type: 'object',
   properties: {
     matchLabels: { type: 'object', additionalProperties: text },
@@ -53,8 +53,8 @@ export const operationRules: StructuralSchema = {
 const matchResources: StructuralSchema = {
   type: 'object',
   properties: {
-    namespaceSelector: { ...labelSelector, default: {} },
-    objectSelector: { ...labelSelector, default: {} },
+    namespaceSelector: { ...selectorSchema, default: {} },
+    objectSelector: { ...selectorSchema, default: {} },
     resourceRules: operationRules,
     excludeResourceRules: operationRules,
     matchPolicy: { type: 'string', enum: ['Exact', 'Equivalent'], default: 'Equivalent' },
@@ -72,7 +72,7 @@ const paramReference: StructuralSchema = {
   properties: {
     name: text,
     namespace: text,
-    selector: labelSelector,
+    selector: selectorSchema,
     parameterNotFoundAction: { type: 'string', enum: ['Allow', 'Deny'] },
   },
 }

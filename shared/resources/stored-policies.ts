@@ -59,8 +59,8 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
         ({ mutating, mutatingWebhooks }) => {
           const policies = concernedBy(mutating, asked)
           const webhooks = calledFor(mutatingWebhooks, asked)
-          if (policies.length === 0 && webhooks.length === 0) return undefined
-          return runMutations({ policies, webhooks }, asked, beginCalls(options))
+          const isIdle = policies.length === 0 && webhooks.length === 0
+          return isIdle ? undefined : runMutations({ policies, webhooks }, asked, beginCalls(options))
         },
         { ...(asked.object && { object: asked.object }), warnings: [] },
       ),
@@ -70,8 +70,8 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
         ({ validating, validatingWebhooks }) => {
           const policies = concernedBy(validating, asked)
           const webhooks = calledFor(validatingWebhooks, asked)
-          if (policies.length === 0 && webhooks.length === 0) return undefined
-          return reviewAll({ policies, webhooks }, asked, options)
+          const isIdle = policies.length === 0 && webhooks.length === 0
+          return isIdle ? undefined : reviewAll({ policies, webhooks }, asked, options)
         },
         [],
       ),

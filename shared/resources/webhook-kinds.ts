@@ -12,7 +12,7 @@ import {
 } from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
-import { labelSelector, namedExpressions, operationRules, policyGroup } from './policy-kinds.ts'
+import { selectorSchema, namedExpressions, operationRules, policyGroup } from './policy-kinds.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
 
 /** Webhooks that change what users write, and that refuse it. */
@@ -20,7 +20,7 @@ import { objectSchema, text, texts } from './schema-parts.ts'
 const webhooksMax = 50
 
 /** Of admission and of conversion. */
-export const clientConfig: StructuralSchema = {
+const clientConfig: StructuralSchema = {
   type: 'object',
   properties: {
     url: text,
@@ -41,8 +41,8 @@ const webhook: StructuralSchema = {
     rules: operationRules,
     failurePolicy: { type: 'string', enum: ['Fail', 'Ignore'], default: 'Fail' },
     matchPolicy: { type: 'string', enum: ['Exact', 'Equivalent'], default: 'Equivalent' },
-    namespaceSelector: { ...labelSelector, default: {} },
-    objectSelector: { ...labelSelector, default: {} },
+    namespaceSelector: { ...selectorSchema, default: {} },
+    objectSelector: { ...selectorSchema, default: {} },
     sideEffects: { type: 'string', enum: ['None', 'NoneOnDryRun'] },
     timeoutSeconds: { type: 'integer', format: 'int32', default: 10 },
     admissionReviewVersions: texts,
@@ -119,7 +119,7 @@ function checkWebhook(
 const form = '; desired format: https://host[/path]'
 
 /** Where a webhook is, in Kubernetes' words. There is no network of a cluster, in which services would be. */
-export function checkClient(client: Json | undefined, field: string): readonly FieldError[] {
+function checkClient(client: Json | undefined, field: string): readonly FieldError[] {
   const { url, service, caBundle } = isObject(client) ? client : {}
   if ((url === undefined) === (service === undefined))
     return [fieldRequired(field, 'exactly one of url or service is required')]

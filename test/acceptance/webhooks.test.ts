@@ -247,7 +247,7 @@ it.each(bad)('a webhook that answers with $what counts as its failurePolicy says
 })
 
 it('a webhook that does not answer in its time, or shows a certificate of others, fails', async () => {
-  server.answer = () => undefined
+  server.answer = () => 'silence'
   await configure('Validating', 'v', { timeoutSeconds: 1 })
   expect((await create({ replicas: 1 })).message).toContain('context deadline exceeded')
   await send(env, `DELETE ${made.pop()}`)

@@ -1,5 +1,5 @@
 import { createServer } from 'node:https'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAuthority } from './client-certificate.ts'
 
@@ -10,8 +10,8 @@ export interface WebhookServer extends AsyncDisposable {
   readonly caBundle: string
   /** What was asked, and by which path. */
   readonly asked: { readonly path: string; readonly body: Asked }[]
-  /** What it answers from now on, as it is; undefined: nothing, ever. */
-  answer: (body: Asked, path: string) => Answer | undefined
+  /** What it answers from now on, as it is. Silence: nothing, ever. */
+  answer: (body: Asked, path: string) => Answer | 'silence'
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into requests of every shape
@@ -26,16 +26,17 @@ export async function startWebhookServer(): Promise<WebhookServer> {
   const authority = createAuthority('webhook authority')
   const asked: WebhookServer['asked'] = []
   const server = createServer(authority.issueServer(), (request, response) => {
-    void readBody(request).then((text) => {
-      const path = request.url ?? ''
-      const body: Asked = JSON.parse(text)
-      asked.push({ path, body })
-      const answer = started.answer(body, path)
-      if (answer === undefined) return
-      response.statusCode = answer.status ?? 200
-      response.end(answer.body)
-    })
+    void respond(request, response)
   })
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? ''
+    const body: Asked = JSON.parse(await readBody(request))
+    asked.push({ path, body })
+    const answer = started.answer(body, path)
+    if (answer === 'silence') return
+    response.statusCode = answer.status ?? 200
+    response.end(answer.body)
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const started: WebhookServer = {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
