@@ -6,6 +6,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import { asServed } from './as-served.ts'
 import { keyIn } from './conditional-writes.ts'
 import type { KindCatalog } from './kind-catalog.ts'
+import { listPages } from './list-pages.ts'
 
 interface Wanted {
   readonly paramKind: PolicySpec['paramKind'] | undefined
@@ -39,6 +40,8 @@ export async function collectParams({ paramKind, paramRef, namespace }: Wanted, 
   if (kind.namespaced && place === '')
     return { fault: 'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources' }
   const found = await findParams(kind, paramRef, { namespace: place, store: sources.store })
+  if (found === undefined)
+    return { fault: `paramRef.selector: a policy looks through ${paramsMax} objects at most, and there are more` }
   if (found.length > 0 || paramRef.parameterNotFoundAction !== 'Deny') return { found }
   return { fault: 'no params found for policy binding with `Deny` parameterNotFoundAction' }
 }
@@ -52,18 +55,21 @@ async function findKind(
   return found === undefined || found.version === version ? found : catalog.inVersion(found, version)
 }
 
+/** Undefined if there are too many to look through. */
 async function findParams(
   kind: ServedKind,
   { name, selector }: ParamRef,
   { namespace, store }: { readonly namespace: string; readonly store: ObjectStore },
-): Promise<readonly ApiObject[]> {
+): Promise<readonly ApiObject[] | undefined> {
   if (name !== undefined) {
     const stored = await store.get(keyIn(kind, { namespace, name }))
     return stored === undefined ? [] : [asServed(kind, stored).object]
   }
   const within = kind.namespaced ? { namespace } : {}
-  const { items } = await store.list({ group: kind.group, kind: kind.kind, ...within, limit: paramsMax })
-  return items
-    .map((stored) => asServed(kind, stored).object)
-    .filter(({ metadata }) => fitsSelector(selector ?? {}, metadata.labels ?? {}))
+  const all: ApiObject[] = []
+  for await (const { items } of listPages(store, { group: kind.group, kind: kind.kind, ...within })) {
+    all.push(...items.map((stored) => asServed(kind, stored).object))
+    if (all.length > paramsMax) return undefined
+  }
+  return all.filter(({ metadata }) => fitsSelector(selector ?? {}, metadata.labels ?? {}))
 }
