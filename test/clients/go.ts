@@ -6,29 +6,34 @@ import { runProgram } from '../support/program.ts'
 import { cached, fetchOnce } from '../wire/cache.ts'
 import type { Client } from './client.ts'
 
-const source = join(root, 'test/clients/go')
-
 /** Go as it is installed, or where its own archive puts it. */
 export const goProgram = existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : 'go'
 
 /** One builder at a time, and behind everything else: a build takes minutes of a small machine. */
 export const goEnvironment = { GOMAXPROCS: '1', GOFLAGS: '-p=1', GOTOOLCHAIN: 'local' }
 
-function files(): readonly string[] {
-  return readdirSync(source).filter((name) => /\.(go|mod|sum)$/.test(name))
+/** A program of a module of its own, below this directory. */
+interface GoProgram {
+  readonly name: string
+  readonly version: string
+  readonly module: string
+}
+
+function filesOf(source: string): readonly string[] {
+  return readdirSync(source).filter((name) => /\.(go|mod|sum|yaml)$/.test(name))
 }
 
 /** Another source is another program. */
-function home(): string {
+function homeOf(module: string, source: string): string {
   const hash = createHash('sha256')
-  for (const name of files()) hash.update(readFileSync(join(source, name)))
-  return `clients-go-${hash.digest('hex').slice(0, 12)}`
+  for (const name of filesOf(source)) hash.update(readFileSync(join(source, name)))
+  return `clients-${module}-${hash.digest('hex').slice(0, 12)}`
 }
 
-async function build(): Promise<void> {
-  await fetchOnce(home(), async (directory) => {
+async function build(home: string, source: string): Promise<void> {
+  await fetchOnce(home, async (directory) => {
     mkdirSync(directory, { recursive: true })
-    for (const name of files()) copyFileSync(join(source, name), join(directory, name))
+    for (const name of filesOf(source)) copyFileSync(join(source, name), join(directory, name))
     const { code, stdout, stderr } = await runProgram('nice', [goProgram, 'build', '-o', 'clients', '.'], {
       cwd: directory,
       env: goEnvironment,
@@ -37,15 +42,18 @@ async function build(): Promise<void> {
   })
 }
 
-function goClient(name: string, version: string): Client {
+function goClient({ name, version, module }: GoProgram): Client {
+  const source = join(root, 'test/clients', module)
+  const home = homeOf(module, source)
   return {
     name,
     version,
-    fetch: build,
+    fetch: () => build(home, source),
     run: (kubeconfig, directory) =>
-      runProgram(join(cached(home()), 'clients'), [name], { cwd: directory, env: { KUBECONFIG: kubeconfig } }),
+      runProgram(join(cached(home), 'clients'), [name], { cwd: directory, env: { KUBECONFIG: kubeconfig } }),
   }
 }
 
-export const clientGo = goClient('client-go', '0.37.2')
-export const controllerRuntime = goClient('controller-runtime', '0.25.2')
+export const clientGo = goClient({ name: 'client-go', version: '0.37.2', module: 'go' })
+export const controllerRuntime = goClient({ name: 'controller-runtime', version: '0.25.2', module: 'go' })
+export const flux = goClient({ name: 'flux', version: 'fluxcd/pkg/ssa 0.76.0', module: 'flux' })
