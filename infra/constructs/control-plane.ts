@@ -92,7 +92,8 @@ interface AdoptedController extends Construct {
   readonly name: string
   /** Whether queue and function are its own. */
   readonly isIsolated: boolean
-  readonly queue: WorkQueue
+  readonly queues: readonly WorkQueue[]
+  readonly queuesUsed: number
   readonly function: ControlFunction
   readonly reconciler: ReconcilerDescription
 }
@@ -208,14 +209,14 @@ export class ControlPlane extends Construct {
 
   /** For `Controller`: takes it in, and lets the functions of the control plane use its queue. */
   adopt(controller: AdoptedController): void {
-    const { name, queue } = controller
+    const { name, queues } = controller
     if (Stack.of(controller) !== this.stack)
       throw new Error(
         `the Controller of ${name} must be in the stack of its control plane, whose functions name its queue`,
       )
     if (this.controllers.has(name)) throw new Error(`there are two Controllers for the reconciler ${name}`)
     this.controllers.set(name, controller)
-    if (controller.isIsolated) this.connect(queue)
+    if (controller.isIsolated) for (const queue of queues) this.connect(queue)
     this.guard.guard(controller)
   }
 
@@ -251,7 +252,10 @@ export class ControlPlane extends Construct {
       relay: create('RelayFunction', planeFunctions.relay),
       resync: create('Resync', {
         ...planeFunctions.resync,
-        environment: { SETPOINT_SHARED_CONCURRENCY: String(this.sharedConcurrency) },
+        environment: {
+          SETPOINT_SHARED_CONCURRENCY: String(this.sharedConcurrency),
+          SETPOINT_QUEUES_USED: this.later(() => this.queuesUsed()),
+        },
       }),
       deadLetters: create('DeadLetters', planeFunctions.deadLetters),
       removal: create('RemovalFunction', planeFunctions.removal),
@@ -300,8 +304,14 @@ export class ControlPlane extends Construct {
   private queueUrls(): Readonly<Record<string, string>> {
     const all = [...this.controllers.values()]
     // Of those that share a queue the name is enough: the variables of a function hold 4 KB.
-    const urls = all.map(({ name, isIsolated, queue }) => [name, isIsolated ? queue.queue.queueUrl : ''])
+    const urls = all.map(({ name, isIsolated, queues }) => [name, isIsolated ? urlsOf(queues) : ''])
     return { ...Object.fromEntries(urls), system: this.systemQueue.queue.queueUrl }
+  }
+
+  /** Of those that have several. */
+  private queuesUsed(): Readonly<Record<string, number>> {
+    const several = [...this.controllers.values()].filter(({ queues }) => queues.length > 1)
+    return Object.fromEntries(several.map(({ name, queuesUsed }) => [name, queuesUsed]))
   }
 
   /** Wake-ups are sent by the API, the relay, the tick and the control plane's own loops. */
@@ -324,7 +334,9 @@ export class ControlPlane extends Construct {
 
   private toShown(): ShownPlane {
     const isolated = [...this.controllers.values()].filter(({ isIsolated }) => isIsolated)
-    const queues = isolated.map(({ name, queue }) => [name, queue.queue])
+    const queues = isolated.flatMap(({ name, queues: own }) =>
+      own.map(({ queue }, i) => [i === 0 ? name : `${name} ${i + 1}`, queue]),
+    )
     const workers = isolated.map(({ name, function: worker }) => [name, worker])
     return {
       metrics: this.metrics,
@@ -367,7 +379,7 @@ export class ControlPlane extends Construct {
     const advice = quotaAdvice({
       sharedConcurrency: this.sharedConcurrency,
       relaysPerShard: this.props.relaysPerShard ?? 1,
-      isolated: [...this.controllers.values()].flatMap((one) => (one.isIsolated ? [one.reconciler] : [])),
+      isolated: [...this.controllers.values()].flatMap((one) => (one.isIsolated ? shareConcurrency(one) : [])),
     })
     if (advice !== undefined) Annotations.of(this).addWarningV2('setpoint:quotas', advice)
   }
@@ -383,12 +395,25 @@ export class ControlPlane extends Construct {
 
   private tooManyQueues(): readonly string[] {
     const all = [...this.controllers.values()]
-    const bytes = all.map(({ name, isIsolated }) => name.length + 6 + (isIsolated ? urlBytesMax : 0))
+    const bytes = all.map(
+      ({ name, isIsolated, queues }) => name.length + 6 + (isIsolated ? urlBytesMax * queues.length : 0),
+    )
     const sum = bytes.reduce((total, some) => total + some, 0)
     return sum <= queuesBytesMax
       ? []
       : [`the variables of a function have no room for ${all.length} Controllers: let more of them share a queue`]
   }
+}
+
+/** How many objects run at once of each of its queues. */
+function shareConcurrency({ queues, reconciler }: AdoptedController): readonly { readonly concurrency: number }[] {
+  return queues.map(() => ({ concurrency: Math.ceil(reconciler.concurrency / queues.length) }))
+}
+
+/** One as it is: what a version reads that knows no others. */
+function urlsOf(queues: readonly WorkQueue[]): string | readonly string[] {
+  const urls = queues.map(({ queue }) => queue.queueUrl)
+  return urls.length === 1 ? (urls[0] ?? '') : urls
 }
 
 /** Of the 4 KB that the variables of a function hold, what the others leave. */

@@ -25,6 +25,17 @@ export interface ControllerProps {
    */
   readonly environment?: Readonly<Record<string, string>>
   /**
+   * Only with `isolated`: over how many queues its objects are spread, by their names, from 1 to 16. More than one where
+   * the quota of a FIFO queue in your Region ends: see docs/aws.md. Each costs as much as the first for being asked.
+   * @default 1
+   */
+  readonly queues?: number
+  /**
+   * How many of them are used. To have fewer queues, first use fewer, and take the others away half an hour later.
+   * @default - all
+   */
+  readonly queuesUsed?: number
+  /**
    * Only with `isolated`: the module that exports this reconciler and, best, no other. Then the function holds no
    * other's code.
    * @default - the control plane's list
@@ -54,7 +65,10 @@ export class Controller extends Construct {
   /** The reconciler's, in queues, metrics and logs. */
   readonly name: string
   readonly isIsolated: boolean
+  /** The first of its queues. */
   readonly queue: WorkQueue
+  readonly queues: readonly WorkQueue[]
+  readonly queuesUsed: number
   readonly function: ControlFunction
   /** What its module says of it. */
   readonly reconciler: ReconcilerDescription
@@ -68,8 +82,10 @@ export class Controller extends Construct {
     this.metrics = controlPlane.metrics
     this.reconciler = describe(entry, controlPlane, name)
     this.isIsolated = props.isolated === true
+    this.queuesUsed = countUsed(props)
     const worker = this.isIsolated ? this.createWorker(props, entry) : shareWorker(this.reconciler, props)
-    this.queue = worker.queue
+    this.queues = worker.queues
+    this.queue = worker.queues[0]
     this.function = worker.function
     controlPlane.adopt(this)
   }
@@ -78,7 +94,11 @@ export class Controller extends Construct {
     const { controlPlane } = props
     const timeout = Duration.millis(this.reconciler.timeoutMs).plus(overhead)
     const { deadLetterQueue } = controlPlane.systemQueue
-    const queue = new WorkQueue(this, 'Work', { timeout, deadLetterQueue })
+    const { queues: count = 1 } = props
+    const create = (id: string): WorkQueue => new WorkQueue(this, id, { timeout, deadLetterQueue })
+    // The first one keeps the id of the only one.
+    const others = Array.from({ length: count - 1 }, (_, i) => create(`Work${i + 2}`))
+    const queues = [create('Work'), ...others] as const
     const worker = controlPlane.createWorker(this, 'Function', {
       description: `Runs the reconciler ${this.name}`,
       reconcilers: oneReconciler(entry, this.reconciler),
@@ -87,8 +107,15 @@ export class Controller extends Construct {
       environment: props.environment ?? {},
       ...placeOf(props),
     })
-    queue.feed(worker, feedingOf(this.reconciler))
-    return { queue, function: worker }
+    const concurrency = Math.ceil(this.reconciler.concurrency / count)
+    for (const queue of queues) queue.feed(worker, feedingOf({ concurrency }))
+    // What comes out of a queue that its key has left is sent on.
+    if (count > 1)
+      worker.allow(
+        ['sqs:SendMessage'],
+        queues.map(({ queue }) => queue.queueArn),
+      )
+    return { queues, function: worker }
   }
 
   /** Seconds from the moment a change was accepted to the moment it was observed. */
@@ -111,7 +138,7 @@ export class Controller extends Construct {
     return this.metrics.reconciles(this.name, result, options)
   }
 
-  /** Age of the oldest wake-up, in seconds. */
+  /** Age of the oldest wake-up in the first of its queues, in seconds. */
   metricQueueAge(options?: MetricOptions): cloudwatch.Metric {
     return this.queue.queue.metricApproximateAgeOfOldestMessage(options)
   }
@@ -121,7 +148,22 @@ export class Controller extends Construct {
   }
 }
 
-type Worker = Pick<Controller, 'queue' | 'function'>
+interface Worker {
+  readonly queues: readonly [WorkQueue, ...WorkQueue[]]
+  readonly function: ControlFunction
+}
+
+/** One queue takes what most Regions allow; the URLs of sixteen are most of what a function's variables hold. */
+const queuesMax = 16
+
+function countUsed({ reconciler, queues = 1, queuesUsed = queues }: ControllerProps): number {
+  const isCount = (count: number, max: number): boolean => Number.isInteger(count) && count >= 1 && count <= max
+  if (!isCount(queues, queuesMax))
+    throw new Error(`the queues of ${reconciler} must be 1 to ${queuesMax}, not ${queues}`)
+  if (!isCount(queuesUsed, queues))
+    throw new Error(`queuesUsed of ${reconciler} must be 1 to its ${queues} queues, not ${queuesUsed}`)
+  return queuesUsed
+}
 
 /** Of a run in the shared function. */
 const sharedTimeoutMs = 60_000
@@ -132,7 +174,7 @@ const usualConcurrency = 10
 /** The queue and the function of the control plane itself, for a reconciler that keeps within what they do. */
 function shareWorker({ name, timeoutMs, concurrency }: ReconcilerDescription, props: ControllerProps): Worker {
   const { controlPlane, environment = {} } = props
-  const only = (['entry', 'memorySize', 'vpc', 'vpcSubnets', 'securityGroups'] as const).filter(
+  const only = (['queues', 'queuesUsed', 'entry', 'memorySize', 'vpc', 'vpcSubnets', 'securityGroups'] as const).filter(
     (prop) => props[prop] !== undefined,
   )
   const reasons = [
@@ -145,7 +187,7 @@ function shareWorker({ name, timeoutMs, concurrency }: ReconcilerDescription, pr
   if (reasons.length > 0)
     throw new Error(`the reconciler ${name} cannot be in the shared function (isolated: true): ${reasons.join('; ')}`)
   for (const [variable, value] of Object.entries(environment)) controlPlane.addSharedVariable(variable, value)
-  return { queue: controlPlane.systemQueue, function: controlPlane.functions.system }
+  return { queues: [controlPlane.systemQueue], function: controlPlane.functions.system }
 }
 
 /** What a function takes beyond its runs: to start, and to write down how they went. */

@@ -122,6 +122,56 @@ describe('the function of a controller', () => {
   })
 })
 
+describe('a Controller with several queues', () => {
+  const four = deployed({}, { queues: 4, queuesUsed: 3 })
+  const ids = four.controllers.shelf.queues.map(({ queue: own }) =>
+    four.stack.getLogicalId(own.node.defaultChild as never),
+  )
+
+  it('keeps the only queue it had, and has the others beside it', () => {
+    expect(ids).toHaveLength(4)
+    expect(ids[0]).toBe(logicalId(controllers.shelf, 'queue'))
+    expect(resourcesOf(four.template(), 'AWS::SQS::Queue')).toMatchObject(Object.fromEntries(ids.map((id) => [id, {}])))
+  })
+
+  it('has a mapping for each, which share what may run at once, and one function that may send on', () => {
+    const mappings = Object.values(resourcesOf(four.template(), 'AWS::Lambda::EventSourceMapping'))
+      .map(({ Properties }) => Properties)
+      .filter(({ EventSourceArn }) => ids.some((id) => JSON.stringify(EventSourceArn).includes(`"${id}"`)))
+    expect(mappings).toHaveLength(4)
+    for (const mapping of mappings)
+      expect(mapping).toMatchObject({ BatchSize: 5, ScalingConfig: { MaximumConcurrency: 2 } })
+    const role = four.stack.getLogicalId(four.controllers.shelf.function.role?.node.defaultChild as never)
+    const policies = four.template().findResources('AWS::IAM::Policy', { Properties: { Roles: [{ Ref: role }] } })
+    expect(JSON.stringify(policies)).toContain('"Action":"sqs:SendMessage"')
+    expect(
+      JSON.stringify(synthesized.findResources('AWS::IAM::Policy', { Properties: { Roles: [{ Ref: role }] } })),
+    ).not.toContain('"Action":"sqs:SendMessage"')
+  })
+
+  it('is known by all of them to those who send, and the tick is told how many are used', () => {
+    expectProperties(four.template(), 'AWS::Lambda::Function', {
+      Description: 'The tick of each minute: timers that are due, and the resync',
+      Environment: {
+        Variables: Match.objectLike({
+          SETPOINT_QUEUES_USED: '{"shelf":3}',
+          SETPOINT_QUEUES: {
+            'Fn::Join': ['', Match.arrayWith(['{"shelf":["', { Ref: ids[0] }, '","', { Ref: ids[1] }])],
+          },
+        }),
+      },
+    })
+  })
+
+  it.each([
+    [{ queues: 17 }, '1 to 16'],
+    [{ queues: 1.5 }, '1 to 16'],
+    [{ queues: 2, queuesUsed: 3 }, '1 to its 2 queues'],
+  ])('%j is refused', (props, reason) => {
+    expect(() => deployed({}, props)).toThrow(reason)
+  })
+})
+
 describe('a Controller that is not isolated', () => {
   const shared = (props: object = {}, plane: object = {}) => {
     const other = new Stack(unbundledApp(), 'Test')

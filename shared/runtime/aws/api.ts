@@ -28,7 +28,7 @@ export type Answer = StreamedResponse
 export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
   const answer = lazy(() => {
     const ports = openAwsTable(boundary, patienceMs)
-    const { queueOf } = openAwsQueues(boundary, controllers)
+    const { queueOf } = openAwsQueues(boundary, controllers, ports.checkpoint)
     const direct = { controllers, queueOf, clock: boundary.clock, logger: seeing.logger }
     const wrapStore = (store: ObjectStore): ObjectStore => withDirectWake(store, direct)
     const options = { boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, wrapStore, ...seeing }

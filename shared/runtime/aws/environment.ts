@@ -13,12 +13,18 @@ export function tableNameOf(environment: Environment): string {
 }
 
 /**
- * The URL of each loop's queue; `system` stands for every loop of the engine. A controller without a URL shares that
- * one.
+ * The URLs of each loop's queues, one as a rule; `system` stands for every loop of the engine. A controller without a
+ * URL shares that one.
  */
-export function queueUrlsOf(environment: Environment): ReadonlyMap<string, string> {
-  const urls = json(environment, 'SETPOINT_QUEUES') as Readonly<Record<string, string>>
-  return new Map(Object.entries(urls).map(([name, url]) => [name, url === '' ? (urls['system'] ?? '') : url]))
+export function queueUrlsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
+  const urls = json(environment, 'SETPOINT_QUEUES') as Readonly<Record<string, string | readonly string[]>>
+  const { system = '' } = urls
+  return new Map(Object.entries(urls).map(([name, url]) => [name, [url === '' ? system : url].flat()]))
+}
+
+/** How many of their queues the controllers are to use that have several: told to the tick. */
+export function queuesUsedOf({ SETPOINT_QUEUES_USED: used = '{}' }: Environment): ReadonlyMap<string, number> {
+  return new Map(Object.entries(json({ SETPOINT_QUEUES_USED: used }, 'SETPOINT_QUEUES_USED') as Record<string, number>))
 }
 
 /** How many objects of the loops that share a queue run at once. */

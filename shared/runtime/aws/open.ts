@@ -20,7 +20,7 @@ export function openEngineServices({ boundary, seeing, controllers }: FunctionOp
   const ports = openAwsTable(boundary, patienceMs)
   const retryBudget = parseRetryBudget(boundary.environment['SETPOINT_RETRY_BUDGET'])
   const services = createAwsServices({ boundary, ports, controllers, retryBudget, kindsMaxAgeMs: 300_000, ...seeing })
-  return { ...services, ...openAwsQueues(boundary, controllers) }
+  return { ...services, ...openAwsQueues(boundary, controllers, ports.checkpoint) }
 }
 
 /** Less than a function has left when it writes down how its runs went. */

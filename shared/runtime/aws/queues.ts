@@ -1,16 +1,35 @@
 import { createSqsClient, queueDepth } from '../../adapters/aws/sqs/sqs-depth.ts'
 import { createSqsWorkQueue } from '../../adapters/aws/sqs/sqs-work-queue.ts'
+import { findHome, receiveArrival, type Arrival } from '../../engine/wake/queue-plan.ts'
 import { OperatingError } from '../../model/errors.ts'
+import type { ObjectKey } from '../../model/object-key.ts'
+import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { queueUrlsOf, sharedConcurrencyOf } from './environment.ts'
+import { queuesUsedOf, queueUrlsOf, sharedConcurrencyOf } from './environment.ts'
+import { createQueuePlans } from './queue-plans.ts'
+import { spreadQueue } from './spread-queue.ts'
 
 /** The queues of the control loops. */
 export interface AwsQueues {
-  readonly queueOf: (loop: { readonly name: string }) => WorkQueue
+  readonly queueOf: (loop: Named) => WorkQueue
   /** About how many messages wait in a loop's queue, by all loops that share it. */
-  readonly depthOf: (loop: { readonly name: string }) => Promise<number>
-  readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
+  readonly depthOf: (loop: Named) => Promise<number>
+  readonly capacityOf: (loop: Named) => QueueCapacity
+  /** What becomes of a message of a loop that came out of the queue of this ARN. */
+  readonly receiveFrom: (loop: Named, arn: string, key: ObjectKey) => Promise<Received>
+  /** For the tick: has the queues used that there are now. */
+  readonly advanceQueues: () => Promise<void>
+}
+
+interface Named {
+  readonly name: string
+}
+
+export interface Received {
+  readonly arrival: Arrival
+  /** Which of the queues of its loop it came out of. */
+  readonly queue: number
 }
 
 /** Which queue a loop's wake-ups are in, and how many of its messages are run at once. */
@@ -19,56 +38,97 @@ export interface QueueCapacity {
   readonly concurrency: number
 }
 
+interface QueuedController extends Named {
+  readonly concurrency: number
+  readonly timeoutMs: number
+}
+
+/** What the function of a controller may take beyond a run: as infra has it. */
+const overheadMs = 15_000
+
 /**
  * Loops without a queue of their own share that of the `system`, whose function runs the engine's. So a user's
  * controller shares it only where all do. Throws UNAVAILABLE for one that has none yet: while it is being deployed, the
  * variables may come after the code, and in the queue of the system its wake-ups would be dead letters in the end.
  */
 export function openAwsQueues(
-  { environment, sqs, clock, random }: AwsBoundary,
-  controllers: readonly { readonly name: string; readonly concurrency: number }[],
+  boundary: AwsBoundary,
+  controllers: readonly QueuedController[],
+  checkpoint: (name: string) => Checkpoint,
 ): AwsQueues {
+  const { environment, sqs, clock, random } = boundary
   const client = createSqsClient(sqs)
   const urls = queueUrlsOf(environment)
   const isShared = [...urls.keys()].every((name) => name === 'system')
-  const users = new Set(isShared ? [] : controllers.map(({ name }) => name))
-  const atOnce = new Map(controllers.map(({ name, concurrency }) => [name, concurrency]))
+  const users = new Map(controllers.map((controller) => [controller.name, controller]))
   const shared = sharedConcurrencyOf(environment)
+  const plans = createQueuePlans(checkpoint('queues'), clock)
   const queues = new Map<string, WorkQueue>()
-  const asking = new Map<string, Promise<number>>()
+  const askDepth = oncePerUrl((url) => queueDepth(client, url))
 
-  function urlOf(name: string): string {
+  function urlsOf(name: string): readonly string[] {
     const own = urls.get(name)
-    if (own === undefined && users.has(name))
+    if (own === undefined && !isShared && users.has(name))
       throw new OperatingError('UNAVAILABLE', `SETPOINT_QUEUES has no queue for ${name} yet`)
-    const url = own ?? urls.get('system')
-    if (url === undefined) throw new TypeError(`SETPOINT_QUEUES has neither ${name} nor system`)
-    return url
+    const all = own ?? urls.get('system')
+    if (all === undefined) throw new TypeError(`SETPOINT_QUEUES has neither ${name} nor system`)
+    return all
   }
 
   function open(name: string): WorkQueue {
-    const queue = createSqsWorkQueue({ client, queueUrl: urlOf(name), loop: name, clock, random })
+    const all = urlsOf(name).map((queueUrl) => createSqsWorkQueue({ client, queueUrl, loop: name, clock, random }))
+    const [first] = all
+    const queue = all.length > 1 || first === undefined ? spreadQueue(all, (keys) => findHomes(name, keys)) : first
     queues.set(name, queue)
     return queue
   }
 
-  /**
-   * One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a
-   * queue.
-   */
-  function depthAt(url: string): Promise<number> {
-    const asked = asking.get(url) ?? queueDepth(client, url).finally(() => asking.delete(url))
-    asking.set(url, asked)
-    return asked
+  async function findHomes(name: string, keys: readonly ObjectKey[]): Promise<readonly number[]> {
+    const plan = await plans.findPlan(name)
+    return keys.map((key) => findHome(plan, key, clock.nowMs()))
   }
 
   return {
     queueOf: ({ name }) => queues.get(name) ?? open(name),
-    depthOf: async ({ name }) => depthAt(urlOf(name)),
-    capacityOf: ({ name }) => {
-      const queue = urlOf(name)
-      const isOwn = queue !== urls.get('system')
-      return { queue, concurrency: (isOwn ? atOnce.get(name) : undefined) ?? shared }
+
+    depthOf: async ({ name }) => {
+      const depths = await Promise.all(urlsOf(name).map(askDepth))
+      return depths.reduce((sum, depth) => sum + depth, 0)
     },
+
+    capacityOf: ({ name }) => {
+      const [queue = ''] = urlsOf(name)
+      const isOwn = queue !== urls.get('system')?.[0]
+      return { queue, concurrency: (isOwn ? users.get(name)?.concurrency : undefined) ?? shared }
+    },
+
+    receiveFrom: async ({ name }, arn, key) => {
+      const all = urlsOf(name)
+      if (all.length === 1) return { arrival: { kind: 'run' }, queue: 0 }
+      const queue = all.findIndex((url) => nameIn(url, '/') === nameIn(arn, ':'))
+      const longestRunMs = (users.get(name)?.timeoutMs ?? 0) + overheadMs
+      const facts = { plan: await plans.findPlan(name), queue, longestRunMs, nowMs: clock.nowMs() }
+      return { arrival: receiveArrival(key, facts), queue }
+    },
+
+    advanceQueues: () => plans.advance(queuesUsedOf(environment)),
+  }
+}
+
+/** The name of a queue is the last part of its URL and of its ARN. */
+function nameIn(text: string, separator: string): string {
+  return text.slice(text.lastIndexOf(separator) + 1)
+}
+
+/**
+ * One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a
+ * queue.
+ */
+function oncePerUrl(ask: (url: string) => Promise<number>): (url: string) => Promise<number> {
+  const asking = new Map<string, Promise<number>>()
+  return (url) => {
+    const asked = asking.get(url) ?? ask(url).finally(() => asking.delete(url))
+    asking.set(url, asked)
+    return asked
   }
 }

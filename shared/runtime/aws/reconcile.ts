@@ -13,6 +13,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Delivery } from '../../ports/work-queue.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import type { QueueServices } from './services.ts'
+import { createArrivals, type TakeArrival, type Taken } from './arrivals.ts'
 import { createBatchQueue } from '../../engine/loops/batch-queue.ts'
 import { lazy } from './lazy.ts'
 
@@ -38,21 +39,32 @@ const overrunMs = 1_000
 export function createReconcile(
   options: FunctionOptions,
 ): (event: SQSEvent, timeMs: number) => Promise<SQSBatchResponse> {
-  const batch = lazy(() =>
-    createReconcileBatch({ ...openEngineServices(options), retire: () => retireProcess(options) }),
-  )
+  const open = lazy(() => {
+    const services = { ...openEngineServices(options), retire: () => retireProcess(options) }
+    return { batch: createReconcileBatch(services), take: createArrivals(services) }
+  })
   return async ({ Records }, timeMs) => {
-    const read = Records.map((record) => ({ record, said: readMessage(record, options.seeing.logger) }))
-    for (const { said } of read) if (said !== undefined) observeWait(said, options)
+    const { batch, take } = open()
+    const all = await Promise.all(
+      Records.map(async (record) => ({ record, taken: await takeRecord(record, take, options) })),
+    )
     const kept = new Set(
-      await batch()(
-        read.flatMap(({ said }) => said ?? []),
+      await batch(
+        all.flatMap(({ taken }) => (typeof taken === 'object' ? taken : [])),
         timeMs,
       ),
     )
-    const logNotHeld = read.filter(({ said }) => said === undefined || kept.has(said.delivery))
-    return { batchItemFailures: logNotHeld.map(({ record }) => ({ itemIdentifier: record.messageId })) }
+    const left = all.filter(({ taken }) => taken === 'keep' || (taken !== 'drop' && kept.has(taken.delivery)))
+    return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
   }
+}
+
+/** What is not readable is kept: it goes the way of those that are given up. */
+async function takeRecord(record: SQSRecord, take: TakeArrival, options: FunctionOptions): Promise<Taken> {
+  const said = readMessage(record, options.seeing.logger)
+  if (said === undefined) return 'keep'
+  observeWait(said, options)
+  return take(said, record.eventSourceARN)
 }
 
 /** Nobody writes the numbers down behind the end of the process. */

@@ -44,6 +44,8 @@ export interface TickOptions extends QueueServices {
   /** About how many messages wait in a loop's queue. */
   readonly depthOf: (loop: { readonly name: string }) => Promise<number>
   readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
+  /** Has the queues used that there are now. */
+  readonly advanceQueues?: () => Promise<void>
 }
 
 /** The function behind the schedule. */
@@ -95,6 +97,7 @@ class Ticker {
 
   async run(): Promise<void> {
     const refused = await this.#install()
+    await this.#options.advanceQueues?.()
     const nowMs = this.#options.clock.nowMs()
     const text = await this.#saved.load()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.

@@ -1,14 +1,21 @@
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { OperatingError } from '../../../../shared/model/errors.ts'
+import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
+import { createArrivals } from '../../../../shared/runtime/aws/arrivals.ts'
 import { lambdaBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { openAwsQueues, type AwsQueues } from '../../../../shared/runtime/aws/queues.ts'
 import { bytesOf, testCredentials, type Transport } from '../../../support/dynalite.ts'
+import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
 import { expectCode } from '../../../support/expect-code.ts'
 
 /** Whose wake-ups go into the queue of the system. */
 const controllers = [
-  { name: 'shelf', concurrency: 3 },
-  { name: 'lamp', concurrency: 4 },
+  { name: 'shelf', concurrency: 3, timeoutMs: 60_000 },
+  { name: 'lamp', concurrency: 4, timeoutMs: 60_000 },
 ]
+
+/** Nothing is noted of queues. */
+const noCheckpoint = () => ({ load: async () => undefined, save: async () => {} })
 
 let asked: string[]
 beforeEach(() => void (asked = []))
@@ -33,7 +40,7 @@ function open(...names: readonly string[]): AwsQueues {
   const urls = names.map((name) => [name, `https://sqs.us-east-1.amazonaws.com/1/${name}.fifo`])
   const environment = { SETPOINT_QUEUES: JSON.stringify(Object.fromEntries(urls)) }
   const client = { region: 'us-east-1', credentials: testCredentials, requestHandler: sqs as never }
-  return openAwsQueues({ ...lambdaBoundary, environment, sqs: client }, controllers)
+  return openAwsQueues({ ...lambdaBoundary, environment, sqs: client }, controllers, noCheckpoint)
 }
 
 const engines = ['namespace-lifecycle', 'garbage-collector', 'event-expiry', 'shelf-fan-out', 'lamp-fan-out']
@@ -76,11 +83,96 @@ it.each([
 ])('$name runs $concurrency objects of its queue at once', ({ name, queue, concurrency }) => {
   const urls = { shelf: 'https://sqs/1/shelf.fifo', lamp: '', system: 'https://sqs/1/system.fifo' }
   const environment = { SETPOINT_QUEUES: JSON.stringify(urls), SETPOINT_SHARED_CONCURRENCY: '40' }
-  const { capacityOf } = openAwsQueues({ ...lambdaBoundary, environment }, controllers)
+  const { capacityOf } = openAwsQueues({ ...lambdaBoundary, environment }, controllers, noCheckpoint)
   expect(capacityOf({ name })).toEqual({ queue: `https://sqs/1/${queue}.fifo`, concurrency })
 })
 
 it.each(['0', 'ten', '1.5', ''])('a concurrency of "%s" is refused', (text) => {
   const environment = { SETPOINT_QUEUES: '{"system":"https://sqs/1/system.fifo"}', SETPOINT_SHARED_CONCURRENCY: text }
-  expect(() => openAwsQueues({ ...lambdaBoundary, environment }, controllers)).toThrow('SETPOINT_SHARED_CONCURRENCY')
+  expect(() => openAwsQueues({ ...lambdaBoundary, environment }, controllers, noCheckpoint)).toThrow(
+    'SETPOINT_SHARED_CONCURRENCY',
+  )
 })
+
+describe('a controller with several queues', () => {
+  const urls = { shelf: [0, 1, 2, 3].map((i) => `https://sqs/1/shelf${i}.fifo`), system: 'https://sqs/1/system.fifo' }
+  const key = (i: number) => ({ group: 'example.com', kind: 'Shelf', namespace: 'default', name: `s${i}` })
+  const wakeUps = Array.from({ length: 40 }, (_, i) => {
+    const ofChange = { origin: 'change', lane: 'urgent', reason: 'changed' } as const
+    return { ...ofChange, key: key(i), dedupId: `d${i}` }
+  })
+  let noted: string | undefined
+  let clock: VirtualClock
+
+  beforeEach(() => {
+    noted = undefined
+    clock = createVirtualClock()
+  })
+
+  function openFour(used = 4): AwsQueues {
+    const environment = { SETPOINT_QUEUES: JSON.stringify(urls), SETPOINT_QUEUES_USED: JSON.stringify({ shelf: used }) }
+    const client = { region: 'us-east-1', credentials: testCredentials, requestHandler: sqs as never }
+    const checkpoint = () => ({ load: async () => noted, save: async (text: string) => void (noted = text) })
+    return openAwsQueues({ ...lambdaBoundary, environment, clock, sqs: client }, controllers, checkpoint)
+  }
+  const queuesOf = async (): Promise<readonly string[]> => {
+    asked = []
+    await openFour().queueOf({ name: 'shelf' }).send(wakeUps)
+    return [...new Set(asked)].sort()
+  }
+
+  it('uses the first one until the others are noted, and all of them a quarter of an hour after', async () => {
+    expect(await queuesOf()).toEqual(['shelf0.fifo'])
+    await openFour().advanceQueues()
+    await clock.advance(14 * 60_000)
+    expect(await queuesOf()).toEqual(['shelf0.fifo'])
+    await clock.advance(60_000)
+    expect(await queuesOf()).toEqual([0, 1, 2, 3].map((i) => `shelf${i}.fifo`))
+    await clock.advance(16 * 60_000)
+    await openFour(1).advanceQueues()
+    await clock.advance(15 * 60_000)
+    expect(await queuesOf()).toEqual(['shelf0.fifo'])
+  })
+
+  it('is as long as all of them are together', async () => {
+    expect(await openFour().depthOf({ name: 'shelf' })).toBe(28)
+  })
+
+  it('takes a message by the queue that it came out of, ends its hold there, and sends on what is elsewhere', async () => {
+    await openFour().advanceQueues()
+    await clock.advance(60 * 60_000)
+    const queues = openFour()
+    const take = createArrivals({ ...queues, logger: silent })
+    const taken = await Promise.all(
+      wakeUps.map((wakeUp) =>
+        take({ loop: 'shelf', delivery: { wakeUp, handle: 'handle', receiveCount: 1 } }, 'arn:aws:sqs:r:1:shelf2.fifo'),
+      ),
+    )
+    const own = taken.filter((one) => typeof one === 'object')
+    expect(own.length).toBeGreaterThan(0)
+    expect(taken.filter((one) => one === 'drop').length).toBe(wakeUps.length - own.length)
+    expect(new Set(asked)).toEqual(new Set([0, 1, 3].map((i) => `shelf${i}.fifo`)))
+    asked = []
+    await queues.queueOf({ name: 'shelf' }).hold(
+      own.map(({ delivery }) => delivery),
+      1_000,
+    )
+    await queues.queueOf({ name: 'shelf' }).wake(own[0]?.delivery.handle ?? '')
+    expect(new Set(asked)).toEqual(new Set(['shelf2.fifo']))
+  })
+
+  it('keeps a message whose queue cannot be known for now', async () => {
+    const checkpoint = () => ({
+      load: () => Promise.reject(new OperatingError('UNAVAILABLE', 'away')),
+      save: async () => {},
+    })
+    const environment = { SETPOINT_QUEUES: JSON.stringify(urls) }
+    const queues = openAwsQueues({ ...lambdaBoundary, environment }, controllers, checkpoint)
+    const [wakeUp] = wakeUps
+    const delivery = { wakeUp: wakeUp as WakeUp, handle: 'handle', receiveCount: 1 }
+    const take = createArrivals({ ...queues, logger: silent })
+    expect(await take({ loop: 'shelf', delivery }, 'arn:aws:sqs:r:1:shelf2.fifo')).toBe('keep')
+  })
+})
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => silent }

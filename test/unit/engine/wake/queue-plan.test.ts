@@ -1,0 +1,160 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  findHome,
+  oneQueue,
+  planQueues,
+  planStaleMs,
+  receiveArrival,
+  type QueuePlan,
+} from '../../../../shared/engine/wake/queue-plan.ts'
+import type { ObjectKey } from '../../../../shared/model/object-key.ts'
+import { share } from '../../../support/strength.ts'
+
+const minuteMs = 60_000
+const keyOf = (i: number): ObjectKey => ({ group: 'example.com', kind: 'Widget', namespace: 'default', name: `w${i}` })
+const keys = Array.from({ length: 8_000 }, (_, i) => keyOf(i))
+const later = 60 * minuteMs
+
+describe('the queue of a key', () => {
+  it.each([2, 3, 4, 8, 16])('is one of %i, each for as many keys as any other', (count) => {
+    const plan = planQueues(oneQueue, count, later)
+    const homes = Map.groupBy(keys, (key) => findHome(plan, key, 2 * later))
+    expect([...homes.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i))
+    for (const some of homes.values())
+      expect(Math.abs(some.length * count - keys.length)).toBeLessThan(0.15 * keys.length)
+  })
+
+  it('is another one only for those that go to a new queue', () => {
+    const [two, three] = [2, 3].map((count) => planQueues(oneQueue, count, later))
+    const moved = keys.filter((key) => findHome(two ?? [], key, 2 * later) !== findHome(three ?? [], key, 2 * later))
+    expect(moved.length / keys.length).toBeCloseTo(1 / 3, 1)
+    expect(new Set(moved.map((key) => findHome(three ?? [], key, 2 * later)))).toEqual(new Set([2]))
+  })
+
+  it('changes a quarter of an hour after that is noted, and not again before another one', () => {
+    const plan = planQueues(oneQueue, 4, later)
+    expect(plan).toEqual([
+      [1, 0],
+      [4, later + 15 * minuteMs],
+    ])
+    expect(planQueues(plan, 8, later + 29 * minuteMs)).toBe(plan)
+    expect(planQueues(plan, 8, later + 31 * minuteMs)).toEqual([plan[1], [8, later + 46 * minuteMs]])
+    expect(planQueues(plan, 4, later + 31 * minuteMs)).toBe(plan)
+  })
+})
+
+describe('a message', () => {
+  const plan: QueuePlan = [
+    [1, 0],
+    [4, later],
+  ]
+  const moved = keys.find((key) => findHome(plan, key, later) === 3) as ObjectKey
+  const stayed = keys.find((key) => findHome(plan, key, later) === 0) as ObjectKey
+  const longestRunMs = 75_000
+
+  it.each([
+    ['of a queue that is not used yet is sent to where its key is now', moved, 3, later - 1, { kind: 'forward' }],
+    ['of the old queue runs before the change', moved, 0, later - 1, { kind: 'run' }],
+    ['of the old queue is sent on after it', moved, 0, later, { kind: 'forward' }],
+    ['of the new queue waits until what began before is over', moved, 3, later + 5_000, { kind: 'hold', ms: 80_000 }],
+    ['of the new queue runs then', moved, 3, later + 85_000, { kind: 'run' }],
+    ['of a key that stays is not held', stayed, 0, later, { kind: 'run' }],
+    ['of a queue that nobody knows any more is sent on', stayed, -1, later, { kind: 'forward' }],
+  ] as const)('%s', (_, key, queue, nowMs, arrival) => {
+    expect(receiveArrival(key, { plan, queue, longestRunMs, nowMs })).toEqual(arrival)
+  })
+})
+
+/** A world of queues, senders and receivers with clocks of their own and plans of the last minute. */
+it('a key has one holder and loses no wake-up, however often the number of its queues changes', () => {
+  const longestRunMs = 75_000
+  const scene = fc.record({
+    changes: fc.array(fc.record({ minute: fc.nat(180), count: fc.integer({ min: 1, max: 8 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    // Most of them about when a change begins, which is when it matters.
+    sends: fc.array(
+      fc.record({
+        change: fc.nat(3),
+        offsetMs: fc.oneof(fc.integer({ min: -100_000, max: 100_000 }), fc.nat(3 * later)),
+        key: fc.nat(3),
+        skewMs: fc.constantFrom(-4_000, 0, 4_000),
+        staleMs: fc.nat(planStaleMs),
+      }),
+      { maxLength: 30 },
+    ),
+    runs: fc.infiniteStream(
+      fc.record({
+        ms: fc.oneof(fc.constant(longestRunMs), fc.nat(longestRunMs)),
+        skewMs: fc.constantFrom(-4_000, 0, 4_000),
+        staleMs: fc.nat(planStaleMs),
+        lateMs: fc.nat(5_000),
+      }),
+    ),
+  })
+  fc.assert(
+    fc.property(scene, ({ changes: drawn, sends: near, runs }) => {
+      const changes = drawn.map(({ minute, count }) => ({ atMs: minute * minuteMs, count }))
+      const plans = notedPlans(changes)
+      const sends = near.map(({ change, offsetMs, ...send }) => {
+        const [, beginMs] = plans[change % Math.max(1, plans.length)]?.plan.at(-1) ?? [1, 0]
+        return { ...send, atMs: Math.max(0, beginMs + offsetMs) }
+      })
+      const planAt = (atMs: number): QueuePlan => plans.findLast(({ fromMs }) => fromMs <= atMs)?.plan ?? oneQueue
+      const waiting: { atMs: number; sentMs: number; queue: number; key: number }[] = sends.map((send) => ({
+        ...send,
+        sentMs: send.atMs,
+        queue: findHome(planAt(send.atMs - send.staleMs), keyOf(send.key), send.atMs + send.skewMs),
+      }))
+      const ran: { key: number; fromMs: number; toMs: number }[] = []
+      /** By queue and key: SQS gives a group to one receiver at a time. */
+      const busy = new Map<string, number>()
+      for (let steps = 0; waiting.length > 0; steps++) {
+        expect(steps).toBeLessThan(2_000)
+        waiting.sort((a, b) => b.atMs - a.atMs)
+        const message = waiting.pop()
+        const run = runs.next().value
+        if (message === undefined) break
+        const group = `${message.queue} ${message.key}`
+        const nowMs = Math.max(message.atMs, busy.get(group) ?? 0)
+        if (nowMs > message.atMs) {
+          waiting.push({ ...message, atMs: nowMs })
+          continue
+        }
+        const key = keyOf(message.key)
+        const facts = {
+          plan: planAt(nowMs - run.staleMs),
+          queue: message.queue,
+          longestRunMs,
+          nowMs: nowMs + run.skewMs,
+        }
+        const arrival = receiveArrival(key, facts)
+        if (arrival.kind === 'hold') waiting.push({ ...message, atMs: nowMs + arrival.ms })
+        else if (arrival.kind === 'forward')
+          waiting.push({ ...message, atMs: nowMs + run.lateMs, queue: findHome(facts.plan, key, facts.nowMs) })
+        else {
+          ran.push({ key: message.key, fromMs: nowMs, toMs: nowMs + run.ms })
+          busy.set(group, nowMs + run.ms)
+        }
+      }
+      for (const { key, fromMs, toMs } of ran)
+        expect(ran.filter((other) => other.key === key && other.fromMs > fromMs && other.fromMs < toMs)).toEqual([])
+      for (const { key, atMs } of sends) expect(ran.some((run) => run.key === key && run.fromMs >= atMs)).toBe(true)
+    }),
+    { numRuns: share(20_000) },
+  )
+})
+
+/** What the tick notes, minute by minute, when these numbers of queues are deployed. */
+function notedPlans(changes: readonly { readonly atMs: number; readonly count: number }[]) {
+  const plans: { readonly fromMs: number; readonly plan: QueuePlan }[] = []
+  const sorted = changes.toSorted((a, b) => a.atMs - b.atMs)
+  for (let fromMs = 0; fromMs < 6 * later; fromMs += minuteMs) {
+    const plan = plans.at(-1)?.plan ?? oneQueue
+    const next = planQueues(plan, sorted.findLast(({ atMs }) => atMs <= fromMs)?.count ?? 1, fromMs)
+    if (next !== plan) plans.push({ fromMs, plan: next })
+  }
+  return plans
+}
