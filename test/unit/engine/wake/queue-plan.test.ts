@@ -61,7 +61,7 @@ describe('a message', () => {
     ['of the new queue runs then', moved, 3, later + 85_000, { kind: 'run' }],
     ['of a key that stays is not held', stayed, 0, later, { kind: 'run' }],
     ['of a queue that nobody knows any more is sent on', stayed, -1, later, { kind: 'forward' }],
-  ] as const)('%s', (_, key, queue, nowMs, arrival) => {
+  ] as const)('%s', (...[, key, queue, nowMs, arrival]) => {
     expect(receiveArrival(key, { plan, queue, longestRunMs, nowMs })).toEqual(arrival)
   })
 })

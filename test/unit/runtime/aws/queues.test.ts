@@ -15,7 +15,7 @@ const controllers = [
 ]
 
 /** Nothing is noted of queues. */
-const noCheckpoint = () => ({ load: async () => undefined, save: async () => {} })
+const noCheckpoint = () => ({ load: async () => '{}', save: async () => {} })
 
 let asked: string[]
 beforeEach(() => void (asked = []))
