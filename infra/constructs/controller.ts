@@ -25,8 +25,9 @@ export interface ControllerProps {
    */
   readonly environment?: Readonly<Record<string, string>>
   /**
-   * Only with `isolated`: over how many queues its objects are spread, by their names, from 1 to 16. More than one where
-   * the quota of a FIFO queue in your Region ends: see docs/aws.md. Each costs as much as the first for being asked.
+   * Only with `isolated`: over how many queues its objects are spread, by their names, from 1 to 16. More than one
+   * where the quota of a FIFO queue in your Region ends: see docs/aws.md. Each costs as much as the first for being
+   * asked.
    * @default 1
    */
   readonly queues?: number

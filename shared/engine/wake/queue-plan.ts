@@ -30,7 +30,7 @@ export function planQueues(plan: QueuePlan, count: number, nowMs: number): Queue
 }
 
 /** The queue of a key. With one more queue, only keys that go there change theirs. */
-export function findHome(plan: QueuePlan, key: ObjectKey, nowMs: number): number {
+export function findQueue(plan: QueuePlan, key: ObjectKey, nowMs: number): number {
   return homeAmong(stepAt(plan, nowMs)[0], key)
 }
 

@@ -1,6 +1,6 @@
 import { createSqsClient, queueDepth } from '../../adapters/aws/sqs/sqs-depth.ts'
 import { createSqsWorkQueue } from '../../adapters/aws/sqs/sqs-work-queue.ts'
-import { findHome, receiveArrival, type Arrival } from '../../engine/wake/queue-plan.ts'
+import { findQueue, receiveArrival, type Arrival } from '../../engine/wake/queue-plan.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
@@ -78,14 +78,14 @@ export function openAwsQueues(
   function open(name: string): WorkQueue {
     const all = urlsOf(name).map((queueUrl) => createSqsWorkQueue({ client, queueUrl, loop: name, clock, random }))
     const [first] = all
-    const queue = all.length > 1 || first === undefined ? spreadQueue(all, (keys) => findHomes(name, keys)) : first
+    const queue = all.length > 1 || first === undefined ? spreadQueue(all, (keys) => findQueues(name, keys)) : first
     queues.set(name, queue)
     return queue
   }
 
-  async function findHomes(name: string, keys: readonly ObjectKey[]): Promise<readonly number[]> {
+  async function findQueues(name: string, keys: readonly ObjectKey[]): Promise<readonly number[]> {
     const plan = await plans.findPlan(name)
-    return keys.map((key) => findHome(plan, key, clock.nowMs()))
+    return keys.map((key) => findQueue(plan, key, clock.nowMs()))
   }
 
   return {

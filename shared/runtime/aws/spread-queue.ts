@@ -7,7 +7,7 @@ import type { Delivery, WakeUp, WorkQueue } from '../../ports/work-queue.ts'
  */
 export function spreadQueue(
   queues: readonly WorkQueue[],
-  findHomes: (keys: readonly ObjectKey[]) => Promise<readonly number[]>,
+  findQueues: (keys: readonly ObjectKey[]) => Promise<readonly number[]>,
 ): WorkQueue {
   const at = (queue: number): WorkQueue => queues[queue % queues.length] as WorkQueue
 
@@ -28,7 +28,7 @@ export function spreadQueue(
 
   return {
     send: async (wakeUps: readonly WakeUp[]) => {
-      const homes = await findHomes(wakeUps.map(({ key }) => key))
+      const homes = await findQueues(wakeUps.map(({ key }) => key))
       const byQueue = [...Map.groupBy(wakeUps.keys(), (i) => homes[i] ?? 0)]
       await Promise.all(byQueue.map(([home, some]) => at(home).send(some.map((i) => wakeUps[i] as WakeUp))))
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  findHome,
+  findQueue,
   oneQueue,
   planQueues,
   planStaleMs,
@@ -19,7 +19,7 @@ const later = 60 * minuteMs
 describe('the queue of a key', () => {
   it.each([2, 3, 4, 8, 16])('is one of %i, each for as many keys as any other', (count) => {
     const plan = planQueues(oneQueue, count, later)
-    const homes = Map.groupBy(keys, (key) => findHome(plan, key, 2 * later))
+    const homes = Map.groupBy(keys, (key) => findQueue(plan, key, 2 * later))
     expect([...homes.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i))
     for (const some of homes.values())
       expect(Math.abs(some.length * count - keys.length)).toBeLessThan(0.15 * keys.length)
@@ -27,9 +27,9 @@ describe('the queue of a key', () => {
 
   it('is another one only for those that go to a new queue', () => {
     const [two, three] = [2, 3].map((count) => planQueues(oneQueue, count, later))
-    const moved = keys.filter((key) => findHome(two ?? [], key, 2 * later) !== findHome(three ?? [], key, 2 * later))
+    const moved = keys.filter((key) => findQueue(two ?? [], key, 2 * later) !== findQueue(three ?? [], key, 2 * later))
     expect(moved.length / keys.length).toBeCloseTo(1 / 3, 1)
-    expect(new Set(moved.map((key) => findHome(three ?? [], key, 2 * later)))).toEqual(new Set([2]))
+    expect(new Set(moved.map((key) => findQueue(three ?? [], key, 2 * later)))).toEqual(new Set([2]))
   })
 
   it('changes a quarter of an hour after that is noted, and not again before another one', () => {
@@ -49,8 +49,8 @@ describe('a message', () => {
     [1, 0],
     [4, later],
   ]
-  const moved = keys.find((key) => findHome(plan, key, later) === 3) as ObjectKey
-  const stayed = keys.find((key) => findHome(plan, key, later) === 0) as ObjectKey
+  const moved = keys.find((key) => findQueue(plan, key, later) === 3) as ObjectKey
+  const stayed = keys.find((key) => findQueue(plan, key, later) === 0) as ObjectKey
   const longestRunMs = 75_000
 
   it.each([
@@ -106,7 +106,7 @@ it('a key has one holder and loses no wake-up, however often the number of its q
       const waiting: { atMs: number; sentMs: number; queue: number; key: number }[] = sends.map((send) => ({
         ...send,
         sentMs: send.atMs,
-        queue: findHome(planAt(send.atMs - send.staleMs), keyOf(send.key), send.atMs + send.skewMs),
+        queue: findQueue(planAt(send.atMs - send.staleMs), keyOf(send.key), send.atMs + send.skewMs),
       }))
       const ran: { key: number; fromMs: number; toMs: number }[] = []
       /** By queue and key: SQS gives a group to one receiver at a time. */
@@ -133,7 +133,7 @@ it('a key has one holder and loses no wake-up, however often the number of its q
         const arrival = receiveArrival(key, facts)
         if (arrival.kind === 'hold') waiting.push({ ...message, atMs: nowMs + arrival.ms })
         else if (arrival.kind === 'forward')
-          waiting.push({ ...message, atMs: nowMs + run.lateMs, queue: findHome(facts.plan, key, facts.nowMs) })
+          waiting.push({ ...message, atMs: nowMs + run.lateMs, queue: findQueue(facts.plan, key, facts.nowMs) })
         else {
           ran.push({ key: message.key, fromMs: nowMs, toMs: nowMs + run.ms })
           busy.set(group, nowMs + run.ms)
