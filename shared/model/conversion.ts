@@ -21,4 +21,21 @@ export interface Conversion {
   convert(object: ApiObject, version: string): ApiObject
   /** Why it cannot be converted; undefined if it can. */
   findFault(object: ApiObject, version: string): string | undefined
+  /**
+   * Of a conversion that asks somebody else: has these objects converted, so that `convert` knows of them. Throws
+   * CONVERSION_FAILED, as `convert` does from then on. Without that `convert` throws UnpreparedError.
+   */
+  prepare?(objects: readonly ApiObject[], version: string): Promise<void>
+}
+
+/** Somebody else has to be asked about an object first. */
+export class UnpreparedError extends Error {
+  readonly object: ApiObject
+  readonly version: string
+
+  constructor(object: ApiObject, version: string) {
+    super(`an object has not been converted to ${version}`)
+    this.object = object
+    this.version = version
+  }
 }

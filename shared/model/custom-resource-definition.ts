@@ -3,7 +3,7 @@ import type { ObjectMeta, ApiObject } from './object.ts'
 import type { StructuralSchema } from './schema/structural-schema.ts'
 import type { PrinterColumn, ScalePaths } from './served-kind.ts'
 
-/** The kind that defines kinds: apiextensions.k8s.io/v1, without conversion by webhook. */
+/** The kind that defines kinds: apiextensions.k8s.io/v1. */
 export interface CustomResourceDefinition {
   readonly apiVersion: string
   readonly kind: string
@@ -12,14 +12,23 @@ export interface CustomResourceDefinition {
   readonly status?: CustomResourceDefinitionStatus
 }
 
-/** One kind in one group, in one or several versions that differ in their schemas only. */
+/** One kind in one group, in one or several versions. */
 export interface CustomResourceDefinitionSpec {
   readonly group: string
   readonly scope: 'Namespaced' | 'Cluster'
   readonly names: CustomResourceDefinitionNames
   readonly versions: readonly CustomResourceDefinitionVersion[]
-  readonly conversion?: { readonly strategy: 'None'; readonly webhook?: object }
+  readonly conversion?: CustomResourceConversion
   readonly preserveUnknownFields?: boolean
+}
+
+/** How objects go from one version to another. None: they differ in their schemas only. */
+export interface CustomResourceConversion {
+  readonly strategy: 'None' | 'Webhook'
+  readonly webhook?: {
+    readonly clientConfig?: { readonly url?: string; readonly caBundle?: string; readonly service?: object }
+    readonly conversionReviewVersions?: readonly string[]
+  }
 }
 
 /** What a kind is called: in objects, in paths and on the command line. */

@@ -7,13 +7,13 @@ import type { ApiObject } from '../model/object.ts'
 import type { CompiledBase } from '../model/policy/compile-policy.ts'
 import { findConcern } from '../model/policy/mutate.ts'
 import type { WebhookSpec } from '../model/policy/webhook.ts'
+import { authoritiesOf } from '../model/webhook-client.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { admissionRequestOf, matchedOf } from './policy-request.ts'
 import type { Reviewed } from './policy-review.ts'
 import { deniedByWebhook, failedWebhook, forbiddenFor } from './refusals.ts'
-import { authoritiesOf } from './webhook-kinds.ts'
 
 /** A webhook of a configuration. */
 export interface StoredWebhook {

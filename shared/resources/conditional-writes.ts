@@ -9,6 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
+import { awaitConversions } from './await-conversion.ts'
 import { asServed } from './as-served.ts'
 import { isOutdated } from './converted-reads.ts'
 import { admitByHooks, admitDeletion, concernsHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
@@ -103,10 +104,9 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
 
   const change: ConditionalWrites['change'] = (kind, at, plan) =>
     attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
-      const seen = kind.conversion === undefined ? found : asServed(kind, found)
-      const object = withDefaults(kind, seen.object)
-      const before = object === found.object ? found : { ...found, object }
-      return commit({ kind, found, before }, plan.next(before), plan, options)
+      if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, options)
+      const live = seeLive(kind, found)
+      return commit(live, plan.next(live.before), plan, options)
     })
 
   const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user }) =>
@@ -115,7 +115,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       if (policies !== undefined && user !== undefined && !isDeleting(before.object)) {
-        const old = asServed(kind, before).object
+        const { object: old } = await awaitConversions(kind, () => asServed(kind, before))
         const asked = { kind, operation: 'DELETE', old, subresource: '', user, dryRun } as const
         await policies.mutate(asked)
         await policies.review(asked)
@@ -130,6 +130,24 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     })
 
   return { find, insert, change, erase }
+}
+
+function seeLive(kind: ServedKind, found: StoredObject): LiveOf {
+  const seen = kind.conversion === undefined ? found : asServed(kind, found)
+  const object = withDefaults(kind, seen.object)
+  return { kind, found, before: object === found.object ? found : { ...found, object } }
+}
+
+/** The same where somebody else is asked to convert the object. */
+async function changeByCalls(
+  kind: ServedKind,
+  found: StoredObject,
+  plan: ChangePlan,
+  options: ConditionalWritesOptions,
+): Promise<Written> {
+  const live = await awaitConversions(kind, () => seeLive(kind, found))
+  const planned = await awaitConversions(kind, () => plan.next(live.before))
+  return commit(live, planned, plan, options)
 }
 
 /** Writes what was planned for an object, if anything changes. */
@@ -149,10 +167,11 @@ async function commit(
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
-  const admitted =
-    hooks !== undefined && concernsHooks(before.object, planned.object)
-      ? await admitHooked({ ...kind, hooks }, live, planned, { around, how: plan, clock: options.clock })
-      : admit(live, planned, around)
+  const isHooked = hooks !== undefined && concernsHooks(before.object, planned.object)
+  const made = isHooked
+    ? admitHooked({ ...kind, hooks }, live, planned, { around, how: plan, clock: options.clock })
+    : awaitConversions(kind, () => admit(live, planned, around))
+  const admitted = made instanceof Promise ? await made : made
   if (admitted.touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: admitted.warnings }
   plan.permit?.(admitted.seen.object, admitted.seen.old)
   const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, dryRun })

@@ -8,6 +8,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
 import { admitBody, checkType, refuse } from './admission.ts'
+import { awaitConversions, convertIfPossible } from './await-conversion.ts'
 import { asServed, servedIfConvertible } from './as-served.ts'
 import {
   createConditionalWrites,
@@ -67,7 +68,10 @@ export function createResources({ store, clock, random, quotas, policies }: Reso
   }
 
   return withTwins({
-    get: async (kind, at) => asServed(kind, await writes.find(kind, at)),
+    get: async (kind, at) => {
+      const stored = await writes.find(kind, at)
+      return awaitConversions(kind, () => asServed(kind, stored))
+    },
 
     list: (kind, asked = {}) => listObjects(store, kind, asked),
 
@@ -165,7 +169,9 @@ async function stateToCreate(
   how.permit?.(state.object)
   const review = reviewCreation(seenIn, state.object, { ...how, policies })
   const reviewed = review === undefined ? [] : await review
-  return { state: { ...state, object: toStoredVersion(seenIn, state.object) }, warnings: [...warnings, ...reviewed] }
+  const converted = awaitConversions(seenIn, () => toStoredVersion(seenIn, state.object))
+  const inStore = converted instanceof Promise ? await converted : converted
+  return { state: { ...state, object: inStore }, warnings: [...warnings, ...reviewed] }
 }
 
 interface FirstState {
@@ -333,7 +339,16 @@ async function requireNamespace(
   if (isDeleting(stored.object)) throw terminatingRefusal(kind, created, name)
 }
 
-function showInVersion<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {
+/** What cannot be shown there is shown as it is stored: it is written by now. */
+function showInVersion<Result extends { readonly stored: StoredObject }>(
+  kind: ServedKind,
+  result: Result,
+): Result | Promise<Result> {
+  if (kind.conversion?.prepare === undefined) return withServed(kind, result)
+  return convertIfPossible(kind, [result.stored]).then(() => withServed(kind, result))
+}
+
+function withServed<Result extends { readonly stored: StoredObject }>(kind: ServedKind, result: Result): Result {
   const { stored } = result
   return { ...result, stored: servedIfConvertible(kind, stored) ?? stored }
 }

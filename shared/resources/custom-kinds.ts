@@ -3,13 +3,17 @@ import { deprecationOf } from '../model/crd/deprecation.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { KindFunctions } from './converted-reads.ts'
+import { conversionByWebhook, type ConversionSources } from './webhook-conversion.ts'
 import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
 
 /**
  * The kinds a CustomResourceDefinition makes served: one per served version, the stored one first. None until it is
  * established: somebody else may have its names, and the objects that go by them.
  */
-export function servedKindsOf(definition: CustomResourceDefinition, functions?: KindFunctions): readonly ServedKind[] {
+export function servedKindsOf(
+  definition: CustomResourceDefinition,
+  functions?: Pick<KindFunctions, 'of' | 'hooksOf'>,
+): readonly ServedKind[] {
   if (!isEstablished(definition)) return []
   const served = definition.spec.versions.filter((version) => version.served)
   return served
@@ -18,7 +22,10 @@ export function servedKindsOf(definition: CustomResourceDefinition, functions?: 
 }
 
 /** The kind that its objects are stored as, served or not; undefined until it is established. */
-export function storedKindOf(definition: CustomResourceDefinition, functions?: KindFunctions): ServedKind | undefined {
+export function storedKindOf(
+  definition: CustomResourceDefinition,
+  functions?: Pick<KindFunctions, 'of' | 'hooksOf'>,
+): ServedKind | undefined {
   const { group, names, versions } = definition.spec
   const conversion = functions?.of(group, names.kind)
   const marked = versions.find(({ storage }) => storage)
@@ -33,6 +40,26 @@ export function storedKindOf(definition: CustomResourceDefinition, functions?: K
   return version !== undefined && isEstablished(definition) ? kindOf(definition, version, functions) : undefined
 }
 
+/** The functions of the program, and for kinds without any the webhooks that definitions name. */
+export function withWebhooks(
+  functions: KindFunctions | undefined,
+  definitions: readonly CustomResourceDefinition[],
+  sources: ConversionSources,
+): Pick<KindFunctions, 'of' | 'hooksOf'> {
+  const conversions = new Map(
+    definitions.map((definition) => {
+      const { group, names } = definition.spec
+      const isOwn = functions?.hooksOf(group, names.kind) !== undefined
+      const own = functions?.of(group, names.kind)
+      return [`${group}/${names.kind}`, own ?? (isOwn ? undefined : conversionByWebhook(definition, sources))]
+    }),
+  )
+  return {
+    of: (group, kind) => conversions.get(`${group}/${kind}`),
+    hooksOf: (group, kind) => functions?.hooksOf(group, kind),
+  }
+}
+
 function isEstablished(definition: CustomResourceDefinition): boolean {
   return isCondition(definition as unknown as ApiObject, 'Established')
 }
@@ -42,7 +69,7 @@ type Version = CustomResourceDefinition['spec']['versions'][number]
 function kindOf(
   { metadata, spec, status }: CustomResourceDefinition,
   version: Version,
-  functions?: KindFunctions,
+  functions?: Pick<KindFunctions, 'of' | 'hooksOf'>,
 ): ServedKind {
   const names = status?.acceptedNames ?? spec.names
   const conversion = functions?.of(spec.group, names.kind)

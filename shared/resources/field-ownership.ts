@@ -109,12 +109,12 @@ function viewsOf({ version: current }: ServedKind, conversion: Conversion): Owne
   return (apiVersion) => {
     const { version } = parseApiVersion(apiVersion)
     const schema = version === current ? undefined : conversion.schemaOf(version)
-    return schema && { type: mergeTypeOf(schema), convert: (object) => convertIfPossible(conversion, object, version) }
+    return schema && { type: mergeTypeOf(schema), convert: (object) => convertOrLeave(conversion, object, version) }
   }
 }
 
 /** What is on its way to be refused need not be convertible. */
-function convertIfPossible(conversion: Conversion, object: JsonObject, version: string): JsonObject | undefined {
+function convertOrLeave(conversion: Conversion, object: JsonObject, version: string): JsonObject | undefined {
   try {
     return conversion.convert(object as ApiObject, version)
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { ListPage, ListQuery, ObjectStore } from '../ports/object-store.ts'
+import { convertAhead } from './await-conversion.ts'
 import { servedIfConvertible } from './as-served.ts'
 import type { ListOptions, ObjectList } from './resources.ts'
 
@@ -31,6 +32,7 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
   const version = token?.version ?? page.resourceVersion
   for (;;) {
     damaged.push(...(page.damaged ?? []))
+    if (kind.conversion?.prepare !== undefined) await convertAhead(kind, page.items)
     const end = take({ found, damaged }, page, { ...options, kind })
     if (end !== undefined) return resultOf({ continue: encode({ ...end, version }) })
     const last = page.items.at(-1)

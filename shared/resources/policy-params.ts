@@ -3,6 +3,7 @@ import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ParamRef, PolicySpec } from '../model/policy/policy.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import { awaitConversions, convertAhead } from './await-conversion.ts'
 import { asServed } from './as-served.ts'
 import { keyIn } from './conditional-writes.ts'
 import type { KindCatalog } from './kind-catalog.ts'
@@ -63,11 +64,12 @@ async function findParams(
 ): Promise<readonly ApiObject[] | undefined> {
   if (name !== undefined) {
     const stored = await store.get(keyIn(kind, { namespace, name }))
-    return stored === undefined ? [] : [asServed(kind, stored).object]
+    return stored === undefined ? [] : [(await awaitConversions(kind, () => asServed(kind, stored))).object]
   }
   const within = kind.namespaced ? { namespace } : {}
   const all: ApiObject[] = []
   for await (const { items } of listPages(store, { group: kind.group, kind: kind.kind, ...within })) {
+    await convertAhead(kind, items)
     all.push(...items.map((stored) => asServed(kind, stored).object))
     if (all.length > paramsMax) return undefined
   }

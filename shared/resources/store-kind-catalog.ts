@@ -3,10 +3,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { builtInKinds, twinKinds } from './built-in-kinds.ts'
 import type { KindFunctions } from './converted-reads.ts'
-import { servedKindsOf, storedKindOf } from './custom-kinds.ts'
+import { servedKindsOf, storedKindOf, withWebhooks } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { keepReading } from './keep-reading.ts'
 import { definitionsIn } from './stored-definitions.ts'
+import type { ConversionSources } from './webhook-conversion.ts'
 
 export interface StoreKindCatalog extends KindCatalog {
   /** A CustomResourceDefinition changed: the next look reads them again. */
@@ -20,13 +21,15 @@ export interface CatalogOptions {
   readonly maxAgeMs: number
   /** Default: none. */
   readonly functions?: KindFunctions
+  /** Who converts objects for definitions that name a webhook. Left out, they are served as without. */
+  readonly conversions?: ConversionSources
 }
 
 /**
  * The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second.
  */
-export function createKindCatalog({ store, clock, maxAgeMs, functions }: CatalogOptions): StoreKindCatalog {
-  const kept = keepReading({ read: () => readIndex(store, functions), clock, maxAgeMs })
+export function createKindCatalog({ store, clock, maxAgeMs, ...sources }: CatalogOptions): StoreKindCatalog {
+  const kept = keepReading({ read: () => readIndex(store, sources), clock, maxAgeMs })
 
   const look = async (name: string): Promise<ServedKind | undefined> =>
     (await kept.get()).byName.get(name) ?? (await kept.get(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
@@ -55,8 +58,12 @@ interface Index {
   readonly byName: ReadonlyMap<string, ServedKind>
 }
 
-async function readIndex(store: ObjectStore, functions?: KindFunctions): Promise<Index> {
+async function readIndex(
+  store: ObjectStore,
+  { functions: own, conversions }: Pick<CatalogOptions, 'functions' | 'conversions'>,
+): Promise<Index> {
   const definitions = await definitionsIn(store)
+  const functions = conversions === undefined ? own : withWebhooks(own, definitions, conversions)
   const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap((one) => servedKindsOf(one, functions))]
   const stored = [...builtInKinds, ...definitions.flatMap((one) => storedKindOf(one, functions) ?? [])]
   const byName = new Map([

@@ -2,6 +2,7 @@ import { objectText } from '../../model/object-text.ts'
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { convertIfPossible } from '../../resources/await-conversion.ts'
 import { servedIfConvertible } from '../../resources/as-served.ts'
 
 /**
@@ -140,9 +141,14 @@ async function followFeed(run: Run, { feed, clock }: Services): Promise<void> {
   const { kind, over } = run
   const of = storedAs(kind)
   for await (const batch of feed.follow({ after: run.tail.resourceVersion, of, signal: over.signal })) {
+    if (kind.conversion?.prepare !== undefined) await convertIfPossible(kind, storedIn(batch.changes))
     append(run, batch)
     if (batch.changes.length > 0) await wakeAll(run, clock)
   }
+}
+
+function storedIn(changes: readonly Change[]): readonly Change['stored'][] {
+  return changes.map(({ stored }) => stored)
 }
 
 async function wakeAll({ watchers, over }: Run, clock: Clock): Promise<void> {

@@ -1,3 +1,4 @@
+import { convertIfPossible } from '../../resources/await-conversion.ts'
 import { keyOf, keyText } from '../../model/object-key.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -36,6 +37,11 @@ export async function readPast(stream: Stream, past: Past): Promise<string | und
     stream.isCut = true
     return undefined
   }
+  if (stream.kind.conversion?.prepare !== undefined)
+    await convertIfPossible(
+      stream.kind,
+      value.changes.map(({ stored }: Change) => stored),
+    )
   const changes = value.changes.flatMap((change: Change) => inVersion(stream.kind, change) ?? [])
   noteOverlap(stream, changes, BigInt(liveAt))
   stream.position = value.resourceVersion

@@ -9,7 +9,8 @@ import type {
   SentDefinition,
 } from '../custom-resource-definition.ts'
 import type { Json } from '../json.ts'
-import { entry, type FieldError, forbidden, invalid } from '../schema/field-error.ts'
+import { child, entry, fieldRequired, type FieldError, forbidden, invalid } from '../schema/field-error.ts'
+import { checkWebhookClient } from '../webhook-client.ts'
 import { validate } from '../schema/validate.ts'
 
 /**
@@ -63,8 +64,20 @@ function checkStoredVersions({ spec, status }: CustomResourceDefinition): readon
 }
 
 function checkConversion({ conversion }: CustomResourceDefinitionSpec): readonly FieldError[] {
-  if (conversion?.webhook === undefined) return []
-  return [forbidden('spec.conversion.webhook', 'should not be set when strategy is not set to Webhook')]
+  const field = 'spec.conversion.webhook'
+  const { strategy, webhook } = conversion ?? { strategy: 'None' }
+  if (strategy === 'None')
+    return webhook === undefined ? [] : [forbidden(field, 'should not be set when strategy is not set to Webhook')]
+  if (webhook === undefined) return [fieldRequired(field, 'required when strategy is set to Webhook')]
+  const { clientConfig, conversionReviewVersions: versions = [] } = webhook
+  return [
+    ...(clientConfig === undefined
+      ? [fieldRequired(child(field, 'clientConfig'), 'required when strategy is set to Webhook')]
+      : checkWebhookClient(clientConfig as Json, child(field, 'clientConfig'))),
+    ...(versions.includes('v1')
+      ? []
+      : [invalid(child(field, 'conversionReviewVersions'), versions, 'must include at least one of v1')]),
+  ]
 }
 
 function checkPreserveUnknownFields({ preserveUnknownFields }: CustomResourceDefinitionSpec): readonly FieldError[] {

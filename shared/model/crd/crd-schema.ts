@@ -1,3 +1,4 @@
+import { webhookClient } from '../webhook-client.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 
 const text: StructuralSchema = { type: 'string' }
@@ -69,8 +70,14 @@ const conversion: StructuralSchema = {
   type: 'object',
   required: ['strategy'],
   properties: {
-    strategy: { type: 'string', enum: ['None'] },
-    webhook: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    strategy: { type: 'string', enum: ['None', 'Webhook'] },
+    webhook: {
+      type: 'object',
+      properties: {
+        clientConfig: webhookClient,
+        conversionReviewVersions: { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' },
+      },
+    },
   },
 }
 

@@ -84,7 +84,13 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
   const { clock, random, retire } = boundary
   const functions = collectKindFunctions(kindsNamedBy(controllers))
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: kindsMaxAgeMs, functions })
+  const catalog = createKindCatalog({
+    store: ports.store,
+    clock,
+    maxAgeMs: kindsMaxAgeMs,
+    functions,
+    conversions: { random, webhooks: boundary.webhooks },
+  })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: accessMaxAgeMs })
   const quotas = createStoredQuotas({
     store: ports.store,

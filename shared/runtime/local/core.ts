@@ -173,7 +173,13 @@ function refusalNote(
 function openStored({ clock, random, logger, controllers, ports, tracing, webhooks }: LocalCoreOptions) {
   const functions = collectKindFunctions(kindsNamedBy(controllers))
   const feed = convertFeed(ports.feed, functions)
-  const catalog = createKindCatalog({ store: ports.store, clock, maxAgeMs: Infinity, functions })
+  const catalog = createKindCatalog({
+    store: ports.store,
+    clock,
+    maxAgeMs: Infinity,
+    functions,
+    conversions: { random, webhooks },
+  })
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
   const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))

@@ -135,7 +135,7 @@ describe('as Kubernetes has it', () => {
   it.each([
     [
       { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } },
-      'spec.conversion.strategy: Unsupported value',
+      'spec.conversion.webhook.clientConfig: Required value',
     ],
     [{ strategy: 'None', webhook: { conversionReviewVersions: ['v1'] } }, 'spec.conversion.webhook: Forbidden'],
   ])('a definition with conversion %j says what is wrong', async (conversion, says) => {

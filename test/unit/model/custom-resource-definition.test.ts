@@ -315,9 +315,9 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    because: 'nothing converts by webhook here',
-    crd: withSpec({ conversion: { strategy: 'Webhook' as 'None' } }),
-    errors: ['spec.conversion.strategy: Unsupported value: "Webhook": supported values: "None"'],
+    because: 'a conversion by webhook names the webhook',
+    crd: withSpec({ conversion: { strategy: 'Webhook' } }),
+    errors: ['spec.conversion.webhook: Required value: required when strategy is set to Webhook'],
   },
   {
     because: 'preserving is a matter of the schema',
