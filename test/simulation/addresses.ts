@@ -37,7 +37,7 @@ export function contentOf({ kind, value, mood, to, size, version }: Step): JsonO
     case 'Binding':
       return { spec: { policyName: to, validationActions: [size === 0 ? 'Warn' : 'Deny'] } }
     case 'Quota':
-      return { spec: { hard: { configmaps: String(value) } } }
+      return { spec: { hard: { configmaps: String(value), secrets: String(size) } } }
     case 'ConfigMap':
       return { data: { value: String(value) } }
     case 'Gadget':

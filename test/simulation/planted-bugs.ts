@@ -351,7 +351,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'const together = gather((count) => reserve(name, count, limit))',
     replace: `let endMs = 0
   const spacingMs = 1_000 / limit.perSecond
-  const together = gathered(async (count) => {
+  const together = gather(async (count) => {
     endMs = Math.max(endMs, clock.nowMs()) + count * spacingMs
     return Array.from({ length: count }, (_, i) => Math.max(clock.nowMs(), endMs - (count - i + limit.burst - 1) * spacingMs))
   })`,

@@ -90,10 +90,28 @@ export const plantedInRules: readonly PlantedBug[] = [
     replace: "if (id === undefined) return { do: 'release' }",
   },
   {
-    bug: 'a change of what is declared is not sent outside',
+    bug: 'what differs outside is left so',
     file: `${external}/decide.ts`,
-    find: 'const isAsserted = id !== undefined && memory.digest === digest && refusal === undefined',
-    replace: 'const isAsserted = id !== undefined && refusal === undefined',
+    find: 'if (isChanged || isRequested || abilities.assertsAlways || differs.length > 0)',
+    replace: 'if (isRequested)',
+  },
+  {
+    bug: 'the end of a clean-up lets go for everybody',
+    file: 'shared/engine/state/begun-state.ts',
+    find: 'const left = finalizers.filter((name) => name !== finalizer)',
+    replace: "const left = finalizers.filter((name) => name === '')",
+  },
+  {
+    bug: 'what was to stay outside is taken away',
+    file: 'shared/reconciler/deletion-policy.ts',
+    find: "if (deletionPolicyOf(object, policy) === 'Delete') return",
+    replace: 'if (deletionPolicyOf(object, policy) !== undefined) return',
+  },
+  {
+    bug: 'an object has no resync period of its own',
+    file: 'shared/engine/state/next-wait.ts',
+    find: 'const periodMs = ownResyncMs(object) ?? 0',
+    replace: 'const periodMs = (ownResyncMs(object) ?? 0) * 0',
   },
   {
     bug: 'a part of a workflow stays when it is not wanted any more',

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/index.ts'
+import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import { Relic } from './kinds/relic.ts'
 import type { Plane } from './plane.ts'
@@ -12,17 +12,51 @@ export interface RuleActsOptions {
   readonly world: World
   readonly plane: Plane
   readonly report: (violation: string) => void
+  /** Told of whom somebody is about to let go. */
+  readonly freed: Set<string>
 }
 
+export const foreignFinalizer = 'example.com/hold'
+
+type RuleAct = 'enact' | 'repeal' | 'compare' | 'migrate' | 'hold' | 'free' | 'retain' | 'pace'
+
 /** What those do who rule what others may write, and who look after its versions. */
-export function createRuleActs({
-  world,
-  plane,
-  report,
-}: RuleActsOptions): Readonly<Record<'enact' | 'repeal' | 'compare' | 'migrate', Act>> {
+export function createRuleActs({ world, plane, report, freed }: RuleActsOptions): Readonly<Record<RuleAct, Act>> {
   const apply: Act = (step) => plane.request(`PATCH ${pathOf(step)}?fieldManager=ruler&force=true`, manifestOf(step))
 
+  const annotate = (step: Step, name: string, value: string | null): ReturnType<Act> =>
+    plane.request(`PATCH ${pathOf(step)}`, { metadata: { annotations: { [`setpoint.dev/${name}`]: value } } })
+
+  /** On condition that nobody else wrote meanwhile. */
+  const changeHolders: (
+    step: Step,
+    change: (finalizers: readonly string[]) => readonly string[],
+  ) => ReturnType<Act> = async (step, change) => {
+    const found = await plane.request(`GET ${pathOf(step)}`)
+    if (found?.status !== 200) return found
+    const { metadata } = JSON.parse(String(found.body)) as ApiObject
+    const { uid, resourceVersion, finalizers = [] } = metadata
+    const next = change(finalizers)
+    if (next.length === finalizers.length) return found
+    if (next.length < finalizers.length) freed.add(uid)
+    return plane.request(`PATCH ${pathOf(step)}`, { metadata: { resourceVersion, finalizers: next } })
+  }
+
+  const untilTaken = async (request: () => ReturnType<Act>): ReturnType<Act> => {
+    for (;;) {
+      const reply = await request()
+      if (reply !== undefined && [200, 404].includes(reply.status)) return reply
+      await world.sleep(1_000)
+    }
+  }
+
   return {
+    hold: (step) => changeHolders(step, (finalizers) => [...finalizers, foreignFinalizer]),
+    free: (step) =>
+      untilTaken(() => changeHolders(step, (finalizers) => finalizers.filter((one) => one !== foreignFinalizer))),
+    retain: (step) => annotate(step, 'deletion-policy', step.value === 1 ? 'Retain' : 'Delete'),
+    pace: (step) =>
+      step.value === 0 ? untilTaken(() => annotate(step, 'resync', null)) : annotate(step, 'resync', `${step.value}m`),
     enact: async (step) => {
       const reply = await apply(step)
       if (step.kind !== 'Policy' || reply === undefined || reply.status >= 300) return reply

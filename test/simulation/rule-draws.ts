@@ -92,7 +92,12 @@ export function rationsOf(random: SeededRandom): readonly Step[] {
     }
   }
   const repeal: Step = { ...enact(), act: 'repeal', afterMs: 100_000 + below(random, 200_000) }
-  const rules = random.next() < 1 / 3 ? [enact(), repeal, { ...enact(), afterMs: 5_000 }] : [enact()]
+  const first = enact()
+  // With each change of another limit all is counted anew, while others make more.
+  const counts = Array.from({ length: below(random, 8) }, (_, i): Step => {
+    return { ...first, afterMs: below(random, 20_000), size: i + 1 }
+  })
+  const rules = random.next() < 1 / 3 ? [first, repeal, { ...enact(), afterMs: 5_000 }] : [first, ...counts]
   const some = (user: number): readonly Step[] =>
     Array.from({ length: 6 + below(random, 14) }, (_, i) => {
       const act = oneOf(random, ['apply', 'apply', 'apply', 'delete'] as const)
@@ -118,6 +123,31 @@ export function relinksOf(random: SeededRandom, { herd }: Scenario): readonly St
       { ...settings, afterMs: 10_000, name: to[1], value: 1 },
       { ...link, afterMs: 10_000 + below(random, 60_000), to: to[1] },
       { ...settings, afterMs: 100 + below(random, 3_000), name: to[1], value: 2 },
+    ]
+  })
+}
+
+/**
+ * One seed in eight: somebody holds objects with a finalizer of their own, says that what was made outside is to stay,
+ * or gives an object its own resync period for some minutes.
+ */
+export function holdsOf(random: SeededRandom, { steps }: Scenario): readonly Step[] {
+  const gadgets = steps.filter(({ kind, act, mood }) => kind === 'Gadget' && act === 'apply' && mood === 'plain')
+  if (random.next() >= 1 / 8 || gadgets.length === 0) return []
+  return Array.from({ length: 2 + below(random, 5) }, (_, i) => i).flatMap((i): readonly Step[] => {
+    const step: Step = { ...oneOf(random, gadgets), user: 54 + i, afterMs: Math.floor(random.next() ** 2 * 150_000) }
+    const act = oneOf(random, ['hold', 'hold', 'retain', 'pace'] as const)
+    // A write whose answer was lost may be made some seconds later.
+    if (act === 'hold')
+      return [
+        { ...step, act },
+        { ...step, act: 'free', afterMs: 20_000 + below(random, 100_000) },
+      ]
+    if (act === 'retain') return [{ ...step, act, value: below(random, 3) === 0 ? 0 : 1 }]
+    const minutes = 1 + below(random, 2)
+    return [
+      { ...step, act, value: minutes },
+      { ...step, act, value: 0, afterMs: 420_000 + below(random, 60_000) },
     ]
   })
 }

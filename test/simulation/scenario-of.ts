@@ -3,7 +3,7 @@ import { misfitName } from './placed.ts'
 import { isFenceTried } from './checkers/checker.ts'
 import { kindsIn } from './reconcilers.ts'
 import { toolDefinition } from './kinds/tool.ts'
-import { passesOf, policiesOf, rationsOf, relicsOf, relinksOf } from './rule-draws.ts'
+import { holdsOf, passesOf, policiesOf, rationsOf, relicsOf, relinksOf } from './rule-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -42,6 +42,7 @@ export function scenarioOf(seed: number): Scenario {
       ...policiesOf(stream('policies')),
       ...rationsOf(stream('rations')),
       ...relinksOf(stream('relinks'), plain),
+      ...holdsOf(stream('holds'), plain),
     ],
   }
 }

@@ -104,6 +104,13 @@ export interface Step {
     /** Makes a rule for what others write, and takes it back. */
     | 'enact'
     | 'repeal'
+    /** Adds a finalizer that nobody else knows, and takes it away, however often that has to be said. */
+    | 'hold'
+    | 'free'
+    /** Says what becomes of what was made outside: `value` 1 is to keep it. */
+    | 'retain'
+    /** Gives an object a resync period of its own, of `value` minutes; 0: takes that back. */
+    | 'pace'
     /** Reads an object in both of its versions. */
     | 'compare'
     /** As `setpoint migrate`: has all objects of a kind stored in the present version. */

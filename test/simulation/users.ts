@@ -66,6 +66,8 @@ export interface Users {
   readonly expectations: ReadonlyMap<string, Expectation>
   /** Entities outside that somebody changed by hand. */
   readonly tampered: ReadonlySet<string>
+  /** The uids of objects of which somebody has begun to take away a finalizer. */
+  readonly freed: ReadonlySet<string>
   /** The uid of the owner that was acknowledged last, by the name of a ConfigMap; of those where that is known. */
   readonly owners: ReadonlyMap<string, string>
 }
@@ -76,6 +78,7 @@ export function createUsers(options: UsersOptions): Users {
   const expectations = new Map<string, Expectation>()
   const tampered = new Set<string>()
   const owners = new Map<string, string>()
+  const freed = new Set<string>()
   /** Whom they belong to nobody can tell any more. */
   const unsure = new Set<string>()
 
@@ -197,7 +200,7 @@ export function createUsers(options: UsersOptions): Users {
         report(`promise 11, strangers: a write without a credential was answered ${reply.status}`)
       return reply
     },
-    ...createRuleActs(options),
+    ...createRuleActs({ ...options, freed }),
   }
 
   function noteOwner({ name, to }: Step, uid: string, reply: HttpResponse | undefined): void {
@@ -251,6 +254,7 @@ export function createUsers(options: UsersOptions): Users {
     expectations,
     tampered,
     owners,
+    freed,
   }
 
   function setPaused(step: Step, paused: 'true' | null): Promise<HttpResponse | undefined> {

@@ -1,12 +1,15 @@
 import type { Run } from '../runs.ts'
 import { beginMs } from '../world.ts'
 import { textOf } from '../addresses.ts'
+import { isRetained } from './holders.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
 /** Promise 8: what was deleted goes, its entity outside and its children with it; nothing is left of anything. */
 export function createDeletion({ world, scenario, table, outside, users }: Scene): Checker {
   /** Nothing but the stream tells of these: where records are set aside, nobody may have heard. */
   const untold = new Set<string>()
+  /** What was made for these is to stay. */
+  const kept = new Set<string>()
   /** When the last one was put outside, and when the last clean-up began that said it was done. */
   const putMs = new Map<string, number>()
   const cleanedMs = new Map<string, number>()
@@ -35,12 +38,13 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
       cleanedMs.set(run.uid, Math.max(atMs, cleanedMs.get(run.uid) ?? 0))
     },
     write: ({ type, after: { object } }) => {
+      if (object.metadata.deletionTimestamp !== undefined && isRetained(object)) kept.add(object.metadata.uid)
       if ((isTrimmed || isUnheard()) && type === 'removed' && object.kind === 'Witness') untold.add(object.metadata.uid)
     },
     unmet: () => {
       const uids = new Set([...table.items.values()].map(({ object }) => object.metadata.uid))
       const leaks = [...outside.entities.keys()].filter(
-        (uid) => !uids.has(uid) && !untold.has(uid) && !isPutBehind(uid),
+        (uid) => !uids.has(uid) && !untold.has(uid) && !isPutBehind(uid) && !kept.has(uid),
       )
       const orphans = [...table.items].filter(([, { object }]) => {
         const owner = object.metadata.ownerReferences?.[0]

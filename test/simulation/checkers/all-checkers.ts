@@ -17,10 +17,12 @@ import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
 import type { Checker, Scene } from './checker.ts'
 import { createExpectations } from './expectations.ts'
+import { createHolders } from './holders.ts'
 import { createHooks } from './hooks.ts'
 import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
+import { createOwnResync } from './own-resync.ts'
 import { createPause } from './pause.ts'
 import { createPolicies } from './policies.ts'
 import { createPredicates } from './predicates.ts'
@@ -69,6 +71,8 @@ export function createCheckers(scene: Scene): Checkers {
     createHooks(scene),
     createPolicies(scene),
     createQuotas(scene),
+    createHolders(scene),
+    createOwnResync(scene),
   ]
   return {
     write: (write) => {
