@@ -57,3 +57,4 @@ function goClient({ name, version, module }: GoProgram): Client {
 export const clientGo = goClient({ name: 'client-go', version: '0.37.2', module: 'go' })
 export const controllerRuntime = goClient({ name: 'controller-runtime', version: '0.25.2', module: 'go' })
 export const flux = goClient({ name: 'flux', version: 'fluxcd/pkg/ssa 0.76.0', module: 'flux' })
+export const argo = goClient({ name: 'argo', version: 'gitops-engine of 2026-09-14', module: 'argo' })

@@ -8,7 +8,7 @@ import { optionsOf, refuse } from '../support/command-line.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Client } from './client.ts'
 import { crds } from './crds.ts'
-import { clientGo, controllerRuntime, flux } from './go.ts'
+import { argo, clientGo, controllerRuntime, flux } from './go.ts'
 import { helm } from './helm.ts'
 import { kubectl } from './kubectl.ts'
 import { clientNode, kopf, pythonKubernetes } from './scripts.ts'
@@ -22,6 +22,7 @@ const clients: readonly Client[] = [
   clientNode,
   helm,
   flux,
+  argo,
   crds,
 ]
 
