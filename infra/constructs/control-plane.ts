@@ -76,6 +76,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly relaysPerShard?: number
   /**
+   * How many functions look for due timers and resyncs at the same time, each in its part of all objects, from 1 to 8.
+   * One sends some five hundred wake-ups a second.
+   * @default 1
+   */
+  readonly ticksAtOnce?: number
+  /**
    * Who is told when something has to be looked at.
    * @default - a new topic, `alarmTopic`, to subscribe to
    */
@@ -328,8 +334,18 @@ export class ControlPlane extends Construct {
     // which would try for six hours by itself, runs none twice.
     const once = { retryAttempts: 0, maxEventAge: Duration.minutes(1) }
     this.functions.resync.configureAsyncInvoke(once)
-    const target = new targets.LambdaFunction(this.functions.resync, once)
-    new events.Rule(this, 'Tick', { schedule: events.Schedule.rate(Duration.minutes(1)), targets: [target] })
+    const { ticksAtOnce: count = 1 } = this.props
+    if (!Number.isInteger(count) || count < 1 || count > ticksMax)
+      throw new Error(`ticksAtOnce must be 1 to ${ticksMax}, not ${count}`)
+    const shares = Array.from({ length: count }, (_, index) => ({ index, of: count }))
+    const targetsOf = (some: typeof shares) =>
+      some.map((share) => {
+        const event = count === 1 ? {} : { event: events.RuleTargetInput.fromObject({ share }) }
+        return new targets.LambdaFunction(this.functions.resync, { ...once, ...event })
+      })
+    const schedule = events.Schedule.rate(Duration.minutes(1))
+    new events.Rule(this, 'Tick', { schedule, targets: targetsOf(shares.slice(0, targetsMax)) })
+    if (count > targetsMax) new events.Rule(this, 'Tick2', { schedule, targets: targetsOf(shares.slice(targetsMax)) })
   }
 
   private toShown(): ShownPlane {
@@ -379,6 +395,7 @@ export class ControlPlane extends Construct {
     const advice = quotaAdvice({
       sharedConcurrency: this.sharedConcurrency,
       relaysPerShard: this.props.relaysPerShard ?? 1,
+      ticksAtOnce: this.props.ticksAtOnce ?? 1,
       isolated: [...this.controllers.values()].flatMap((one) => (one.isIsolated ? shareConcurrency(one) : [])),
     })
     if (advice !== undefined) Annotations.of(this).addWarningV2('setpoint:quotas', advice)
@@ -404,6 +421,11 @@ export class ControlPlane extends Construct {
       : [`the variables of a function have no room for ${all.length} Controllers: let more of them share a queue`]
   }
 }
+
+/** A kind has eight partitions (shared/adapters/aws/dynamodb/dynamodb-keys.ts). */
+const ticksMax = 8
+/** Of a rule. */
+const targetsMax = 5
 
 /** How many objects run at once of each of its queues. */
 function shareConcurrency({ queues, reconciler }: AdoptedController): readonly { readonly concurrency: number }[] {

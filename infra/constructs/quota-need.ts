@@ -6,19 +6,21 @@ export interface QuotaUse {
   /** Of each Controller that has a function of its own. */
   readonly isolated: readonly { readonly concurrency: number }[]
   readonly relaysPerShard: number
+  /** Default: one. */
+  readonly ticksAtOnce?: number
 }
 
 /** Of a table on demand, as long as it is new. */
 const shards = 4
-/** One each for the API, the authorizer, the tick and dead letters. People may ask for more. */
-const others = 4
+/** One each for the API, the authorizer and dead letters. People may ask for more. */
+const others = 3
 /** Of Lambda's executions at once, in new accounts. */
 const smallestQuota = 10
 
 /** How many functions run at once when all are busy. */
-export function functionsAtOnce({ sharedConcurrency, isolated, relaysPerShard }: QuotaUse): number {
+export function functionsAtOnce({ sharedConcurrency, isolated, relaysPerShard, ticksAtOnce = 1 }: QuotaUse): number {
   const workers = [{ concurrency: sharedConcurrency }, ...isolated].map((one) => feedingOf(one).maxConcurrency)
-  return workers.reduce((sum, count) => sum + count, 0) + shards * relaysPerShard + others
+  return workers.reduce((sum, count) => sum + count, 0) + shards * relaysPerShard + ticksAtOnce + others
 }
 
 /** What is to be raised before a deployment, if anything; nobody looks into the account. */

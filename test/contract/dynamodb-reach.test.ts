@@ -3,8 +3,11 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import type { DynamodbOptions } from '../../shared/adapters/aws/dynamodb/dynamodb-requests.ts'
+import { createDynamodbNetted } from '../../shared/adapters/aws/dynamodb/dynamodb-netted.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb-store.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb/dynamodb-index.ts'
+import { netAfterMs } from '../../shared/model/engine-state.ts'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
@@ -210,6 +213,37 @@ describe('checkpoints on DynamoDB', () => {
     await checkpoint('a').save('2')
     await checkpoint('b').save('3')
     expect([await checkpoint('a').load(), await checkpoint('b').load()]).toEqual(['2', '3'])
+  })
+})
+
+describe('the shares of those who sweep', () => {
+  it.each([1, 3, 8])('one of %i has each timer, each slot and each net', async (of) => {
+    const engine = {
+      change: { verb: 'changed', atMs: clock.nowMs(), by: 'kubectl' },
+      netMs: clock.nowMs() + netAfterMs,
+    }
+    await Promise.all([
+      ...Array.from({ length: 40 }, (_, i) => store.create({ ...storedWidget(`w${i}`), engine: { wakeAtMs: 1_000 } })),
+      ...Array.from({ length: 40 }, (_, i) => store.create({ ...storedWidget(`n${i}`), engine } as StoredObject)),
+    ])
+    const each = await Promise.all(
+      Array.from({ length: of }, async (_, index) => {
+        const share = { index, of }
+        const swept = createDynamodbIndex({ ...options, share })
+        const net = await createDynamodbNetted({ ...options, share })(
+          widgetKind,
+          clock.nowMs(),
+          clock.nowMs() + 3_600_000,
+        )
+        const timers = await swept.due(widgetKind, 1_000, 100)
+        return [...timers, ...net]
+          .map(({ key }) => key.name)
+          .concat((await swept.onWheel(widgetKind, 0, 3_600)).map(({ name }) => `wheel ${name}`))
+      }),
+    )
+    const names = ['w', 'n'].flatMap((prefix) => Array.from({ length: 40 }, (_, i) => `${prefix}${i}`))
+    expect(each.flat().toSorted()).toEqual([...names, ...names.map((name) => `wheel ${name}`)].toSorted())
+    for (const some of each) expect(some.length).toBeGreaterThan(0)
   })
 })
 

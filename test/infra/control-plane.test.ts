@@ -344,6 +344,16 @@ describe('the retry budget', () => {
 })
 
 describe('the tick', () => {
+  it('can be several, each for its share of the objects', () => {
+    const rules = Object.values(resourcesOf(deployed({ ticksAtOnce: 7 }).template(), 'AWS::Events::Rule'))
+    const targets = rules.flatMap(({ Properties: { Targets } }) => Targets as readonly { readonly Input: string }[])
+    expect(rules).toHaveLength(2)
+    expect(targets.map(({ Input }) => JSON.parse(Input) as unknown)).toEqual(
+      Array.from({ length: 7 }, (_, index) => ({ share: { index, of: 7 } })),
+    )
+    expect(() => deployed({ ticksAtOnce: 9 })).toThrow('ticksAtOnce must be 1 to 8')
+  })
+
   it('comes every minute, and one that fails is not tried again', () => {
     expectProperties(synthesized, 'AWS::Events::Rule', {
       ScheduleExpression: 'rate(1 minute)',

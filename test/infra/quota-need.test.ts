@@ -10,6 +10,7 @@ describe('the functions that run at once', () => {
     ['by default', least, 10],
     ['with a Controller of its own', { ...least, isolated: [{ concurrency: 1 }] }, 12],
     ['with more objects at once', { ...least, sharedConcurrency: 1_000 }, 108],
+    ['with more ticks', { ...least, ticksAtOnce: 4 }, 13],
     ['with a busier relay', { ...least, relaysPerShard: 4 }, 22],
   ])('%s', (_, use, count) => {
     expect(functionsAtOnce(use)).toBe(count)

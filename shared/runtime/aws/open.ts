@@ -1,3 +1,4 @@
+import type { Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { parseRetryBudget } from '../retry-setting.ts'
 import type { AwsBoundary, Seeing } from './boundary.ts'
@@ -16,8 +17,11 @@ export interface FunctionOptions {
  * For the functions of the engine: the table and the queues. A definition that was changed is known to all of them
  * within five minutes.
  */
-export function openEngineServices({ boundary, seeing, controllers }: FunctionOptions): QueueServices & AwsQueues {
-  const ports = openAwsTable(boundary, patienceMs)
+export function openEngineServices(
+  { boundary, seeing, controllers }: FunctionOptions,
+  share?: Share,
+): QueueServices & AwsQueues {
+  const ports = openAwsTable(boundary, patienceMs, share)
   const retryBudget = parseRetryBudget(boundary.environment['SETPOINT_RETRY_BUDGET'])
   const services = createAwsServices({ boundary, ports, controllers, retryBudget, kindsMaxAgeMs: 300_000, ...seeing })
   return { ...services, ...openAwsQueues(boundary, controllers, ports.checkpoint) }

@@ -22,6 +22,7 @@ import {
   type AwsIntroduction,
   type Introduced,
 } from '../../engine/wake/aws-introduction.ts'
+import { wholeShare, type Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { QueueCapacity } from './queues.ts'
@@ -30,7 +31,6 @@ import type { QueueServices } from './services.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
-import { lazy } from './lazy.ts'
 
 /**
  * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. What
@@ -40,18 +40,28 @@ import { lazy } from './lazy.ts'
  */
 export type Tick = () => Promise<void>
 
+/** Where one function does not do: one of several that tick, each for its part of the partitions of every kind. */
+export type TickShare = Share
+
 export interface TickOptions extends QueueServices {
   /** About how many messages wait in a loop's queue. */
   readonly depthOf: (loop: { readonly name: string }) => Promise<number>
   readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
   /** Has the queues used that there are now. */
   readonly advanceQueues?: () => Promise<void>
+  /** Default: everything. */
+  readonly share?: Share
 }
 
-/** The function behind the schedule. */
-export function createResync(options: FunctionOptions): Tick {
-  const tick = lazy(() => createTick(openEngineServices(options)))
-  return () => tick()()
+/** The function behind the schedule, which says whose turn it is. */
+export function createResync(options: FunctionOptions): (share?: Share) => Promise<void> {
+  const ticks = new Map<string, Tick>()
+  return (share = wholeShare) => {
+    const name = JSON.stringify([share.index, share.of])
+    const tick = ticks.get(name) ?? createTick({ ...openEngineServices(options, share), share })
+    ticks.set(name, tick)
+    return tick()
+  }
 }
 
 const minuteMs = 60_000
@@ -84,33 +94,35 @@ export function createTick(options: TickOptions): Tick {
 class Ticker {
   readonly #options: TickOptions
   readonly #loops: readonly ControlLoop[]
-  readonly #saved: Checkpoint
+  readonly #share: Share
+  readonly #saved: SavedProgress
   readonly #introduction: AwsIntroduction
   #installed: Promise<void> | undefined
 
   constructor(options: TickOptions) {
     this.#options = options
     this.#loops = createControlLoops(options)
-    this.#saved = options.checkpoint('resync')
+    this.#share = options.share ?? wholeShare
+    this.#saved = saveProgress(this.#share, options.checkpoint)
     this.#introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
   }
 
   async run(): Promise<void> {
-    const refused = await this.#install()
-    await this.#options.advanceQueues?.()
+    const isFirst = this.#share.index === 0
+    const refused = isFirst ? await this.#install() : undefined
+    if (isFirst) await this.#options.advanceQueues?.()
     const nowMs = this.#options.clock.nowMs()
-    const text = await this.#saved.load()
+    const before = await this.#saved.load()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
     const first = (controller: Swept): Progress => ({
       turnedMs: nowMs,
-      ...(text === undefined ? completeIntroduction(controller) : notIntroduced),
+      ...(before === undefined ? completeIntroduction(controller) : notIntroduced),
     })
-    const before = parseProgress(text ?? '[]')
     const time: TickTime = { nowMs, paces: new Map() }
     const after = await Promise.all(
       (await this.#listSwept()).map(async (controller) => {
         const name = nameOf(controller)
-        const begun = before[name] ?? first(controller)
+        const begun = before?.[name] ?? first(controller)
         const ended = this.#sweep(controller, begun, time).catch((error: unknown) => {
           this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
           return begun
@@ -119,7 +131,7 @@ class Ticker {
       }),
     )
     // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
-    await this.#saved.save(progressText(after))
+    await this.#saved.save(after)
     if (refused !== undefined) throw refused
   }
 
@@ -138,7 +150,7 @@ class Ticker {
     const { queue, concurrency } = capacityOf(controller)
     const perSecond = runsPerSecond * concurrency
     if ((await depthOf(controller)) >= secondsBehindMax * perSecond) return begun
-    const pace = paceIn(time, queue, perSecond, this.#options.clock)
+    const pace = paceIn(time, queue, perSecond / this.#share.of, this.#options.clock)
     const turn = turnOf(begun, controller, time.nowMs)
     if (controller.everyMs > minuteMs) return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
     const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
@@ -178,6 +190,7 @@ class Ticker {
 
   async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, pace }: Paced & Begun): Promise<Progress> {
     const turnedMs = await this.#turnWheel(turn, controller, pace)
+    if (this.#share.index > 0) return { ...begun, turnedMs }
     const { turnedMs: _, ...introduced } = begun
     const room = { ...this.#at(pace, 'soon'), keysMax: pace.left, untilMs: pace.untilMs }
     return { turnedMs, ...(await this.#introduction.advance(controller, introduced, room)) }
@@ -208,7 +221,7 @@ class Ticker {
   #paceBeside({ timers, nextMs }: DuePage, { name }: SweptController, within: SendPace): SendPace | undefined {
     const limit = this.#loops.find((loop) => loop.name === name)?.controllerLimit
     if (limit === undefined) return within
-    const perSecond = nextMs === undefined ? limit.perSecond - timers.length / 60 : 0
+    const perSecond = nextMs === undefined ? limit.perSecond / this.#share.of - timers.length / 60 : 0
     if (perSecond <= 0) return undefined
     const { clock } = this.#options
     const { untilMs } = within
@@ -240,6 +253,46 @@ async function install(options: TickOptions): Promise<void> {
   await installBasics(options)
 }
 
+interface SavedProgress {
+  load(): Promise<ProgressByName | undefined>
+  save(all: readonly (readonly [name: string, progress: Progress])[]): Promise<void>
+}
+
+type ProgressByName = Readonly<Partial<Record<string, Progress>>>
+
+/**
+ * Each share has its own. One that is new, or was not there for a while, goes on about where the first one is: all of
+ * them keep about the same pace.
+ */
+function saveProgress({ index }: Share, checkpoint: (name: string) => Checkpoint): SavedProgress {
+  const first = checkpoint('resync')
+  const own = index === 0 ? first : checkpoint(`resync#${index}`)
+
+  const parse = (text: string | undefined): ProgressByName | undefined =>
+    text === undefined ? undefined : parseProgress(text)
+
+  const near = (ofFirst: Progress, ofOwn: Progress | undefined): Progress => {
+    const turnedMs = Math.max(ofOwn?.turnedMs ?? 0, ofFirst.turnedMs - shareLagMs)
+    return ofOwn === undefined ? { ...ofFirst, turnedMs } : { ...ofOwn, turnedMs }
+  }
+
+  return {
+    load: async () => {
+      if (index === 0) return parse(await first.load())
+      const [ofFirst = {}, ofOwn = {}] = (await Promise.all([first.load(), own.load()])).map(parse)
+      return mapRecord(ofFirst, (progress, name) => near(progress, ofOwn[name]))
+    },
+    save: (all) => own.save(progressText(all)),
+  }
+}
+
+function mapRecord(all: ProgressByName, map: (progress: Progress, name: string) => Progress): ProgressByName {
+  return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, one && map(one, name)]))
+}
+
+/** A share that is further behind the first one was not there. */
+const shareLagMs = 15 * minuteMs
+
 /** Most loops stand where others do: each place is said once, so that the text stays within one unit of a write. */
 function progressText(all: readonly (readonly [name: string, progress: Progress])[]): string {
   const byPlace = Map.groupBy(all, ([, progress]) => JSON.stringify(progress))
@@ -247,7 +300,7 @@ function progressText(all: readonly (readonly [name: string, progress: Progress]
 }
 
 /** Earlier versions wrote the progress of each loop by its name. */
-function parseProgress(text: string): Readonly<Partial<Record<string, Progress>>> {
+function parseProgress(text: string): ProgressByName {
   const parsed = parseJson(text) as Readonly<Record<string, Progress>> | readonly (readonly [Progress, string[]])[]
   if (!isPlaces(parsed)) return parsed
   return Object.fromEntries(parsed.flatMap(([progress, names]) => names.map((name) => [name, progress])))

@@ -1,5 +1,5 @@
 import type { DueTimer, KindName, ObjectIndex } from '../../../ports/object-index.ts'
-import { objectKeyOf, partitionsOf, type Item } from './dynamodb-keys.ts'
+import { objectKeyOf, partitionsIn, partitionsOf, wholeShare, type Item, type Share } from './dynamodb-keys.ts'
 import { createOwnerEntries } from './dynamodb-owners.ts'
 import { queryAll } from './dynamodb-query.ts'
 import { createReferenceEntries } from './dynamodb-references.ts'
@@ -8,15 +8,17 @@ import type { DynamodbOptions } from './dynamodb-requests.ts'
 /**
  * The ObjectIndex on DynamoDB. Owners and references are strong: items of the table. Timers and the wheel are secondary
  * indexes, which lag by a moment: what the sweep misses comes with its next tick. `childrenOf` may name a child whose
- * write did not come about, or that was let go or removed by somebody who died right after.
+ * write did not come about, or that was let go or removed by somebody who died right after. With a share, timers and
+ * wheel are those of its part of the partitions.
  */
-export function createDynamodbIndex(options: DynamodbOptions): ObjectIndex {
+export function createDynamodbIndex(options: DynamodbOptions & { readonly share?: Share }): ObjectIndex {
+  const { share = wholeShare } = options
   const owners = createOwnerEntries(options)
   const references = createReferenceEntries(options)
 
   /** Items of all partitions of a kind whose place in an index is between two numbers, both inclusive. */
   const between = async (kind: KindName, { index, attribute, from, to, count }: Range): Promise<readonly Item[]> => {
-    const found = partitionsOf(kind).map((pk) =>
+    const found = partitionsIn(share, partitionsOf(kind)).map((pk) =>
       queryAll(
         options,
         `read the index ${index} of ${kind.group}/${kind.kind}`,

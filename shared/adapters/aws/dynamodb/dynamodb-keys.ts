@@ -30,6 +30,18 @@ export function partitionsOf(kind: KindName): readonly string[] {
   return feedPartitionsOf(kind, bucketCount(kind))
 }
 
+/** A part of the partitions of each kind, for one of several that go through the objects side by side. */
+export interface Share {
+  readonly index: number
+  readonly of: number
+}
+
+export function partitionsIn({ index, of }: Share, partitions: readonly string[]): readonly string[] {
+  return partitions.filter((_, i) => i % of === index)
+}
+
+export const wholeShare: Share = { index: 0, of: 1 }
+
 /** The object that an item is about, or was. */
 export function objectKeyOf({ pk, sk }: Item): ObjectKey {
   const kindText = pk?.S?.slice(0, pk.S.lastIndexOf('#')) ?? ''

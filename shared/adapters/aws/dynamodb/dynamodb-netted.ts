@@ -1,7 +1,7 @@
 import { writtenBetween } from '../../../model/engine-state.ts'
 import type { ListNetted } from '../../../ports/netted.ts'
 import { versionAt } from './dynamodb-items.ts'
-import { objectKeyOf } from './dynamodb-keys.ts'
+import { objectKeyOf, partitionsIn, wholeShare, type Share } from './dynamodb-keys.ts'
 import { queryAll } from './dynamodb-query.ts'
 import { createRecordings } from './dynamodb-recordings.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
@@ -11,7 +11,8 @@ import type { DynamodbOptions } from './dynamodb-requests.ts'
  * the time along for nothing. Elsewhere an entry is there for the time only; in buckets that grow, as the index of
  * timers has none.
  */
-export function createDynamodbNetted(options: DynamodbOptions): ListNetted {
+export function createDynamodbNetted(options: DynamodbOptions & { readonly share?: Share }): ListNetted {
+  const { share = wholeShare } = options
   const recordings = createRecordings(options)
   return async ({ group, kind }, fromMs, toMs) => {
     const written = writtenBetween(fromMs, toMs)
@@ -21,7 +22,7 @@ export function createDynamodbNetted(options: DynamodbOptions): ListNetted {
       ':from': { N: String(fromMs) },
       ':to': { N: String(toMs) },
     }
-    const partitions = await recordings.listPartitions({ group, kind })
+    const partitions = partitionsIn(share, await recordings.listPartitions({ group, kind }))
     const found = partitions.map((partition) =>
       queryAll(options, `read the safety net of ${group}/${kind}`, {
         IndexName: 'feed',

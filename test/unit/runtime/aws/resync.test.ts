@@ -6,7 +6,7 @@ import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Checkpoint } from '../../../../shared/ports/checkpoint.ts'
 import type { DueTimer, ObjectIndex } from '../../../../shared/ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../../../../shared/ports/work-queue.ts'
-import { createTick, type Tick } from '../../../../shared/runtime/aws/resync.ts'
+import { createTick, type Tick, type TickShare } from '../../../../shared/runtime/aws/resync.ts'
 import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
@@ -24,6 +24,7 @@ let sent: { readonly loop: string; readonly wakeUp: WakeUp; readonly atMs: numbe
 let looks: { readonly kind: string; readonly from: number; readonly to: number }[]
 let depths: Record<string, number>
 let saved: string | undefined
+let savedByShare: Map<string, string>
 let failing: string | undefined
 /** How many of the objects of a queue run at once. */
 let concurrency: number
@@ -37,6 +38,7 @@ beforeEach(() => {
   looks = []
   depths = {}
   saved = undefined
+  savedByShare = new Map()
   failing = undefined
   concurrency = 1_000
   netted = []
@@ -44,17 +46,24 @@ beforeEach(() => {
 afterEach(() => opened.close())
 
 /** A process that has not ticked yet. */
-function process(controllers: readonly Controller[] = [widgets([], () => done(), { resync: '10h' })]): Tick {
-  const checkpoint: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
+function process(
+  controllers: readonly Controller[] = [widgets([], () => done(), { resync: '10h' })],
+  share?: TickShare,
+): Tick {
+  const first: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
+  const checkpoint = (name: string): Checkpoint =>
+    name === 'resync'
+      ? first
+      : { load: async () => savedByShare.get(name), save: async (value) => void savedByShare.set(name, value) }
   const services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => {} },
     ports: {
       ...opened,
-      index: watched(opened.index),
+      index: watched(share === undefined ? opened.index : shareOf(opened.index, share)),
       reserve: async () => [],
       listNetted: async (kind, fromMs, toMs) =>
         kind.kind === 'Widget' ? netted.filter(({ dueAtMs }) => dueAtMs >= fromMs && dueAtMs < toMs) : [],
-      checkpoint: () => checkpoint,
+      checkpoint,
     },
     controllers,
     kindsMaxAgeMs: 0,
@@ -66,6 +75,7 @@ function process(controllers: readonly Controller[] = [widgets([], () => done(),
     queueOf: ({ name }) => queueOf(name),
     depthOf: async ({ name }) => depths[name] ?? 0,
     capacityOf: () => ({ queue: 'system', concurrency }),
+    ...(share && { share }),
   })
   return () => whileTimePasses(tick())
 }
@@ -94,6 +104,16 @@ function watched(index: ObjectIndex): ObjectIndex {
       if (kind.kind === failing) throw new OperatingError('THROTTLED', 'too many looks')
       return index.due(kind, ...span)
     },
+  }
+}
+
+/** As the index of DynamoDB is for one of several ticks: a part of the keys. */
+function shareOf(index: ObjectIndex, { index: own, of }: TickShare): ObjectIndex {
+  const isOwn = ({ name }: { readonly name: string }): boolean => Number(/\d+$/.exec(name)?.[0]) % of === own
+  return {
+    ...index,
+    due: async (...args) => (await index.due(...args)).filter(({ key }) => isOwn(key)),
+    onWheel: async (...args) => (await index.onWheel(...args)).filter(isOwn),
   }
 }
 
@@ -219,6 +239,43 @@ describe('many', () => {
     expect(toWidgets().length).toBeGreaterThanOrEqual(1_667)
     expect(longestWaitMs(100)).toBeLessThan(1_000)
     expect(clock.nowMs() - beganMs).toBeLessThan(50_000)
+  })
+
+  it('the ticks of several shares together send as one does, and leave nothing out', async () => {
+    const shares = Array.from({ length: 4 }, (_, index) => ({ index, of: 4 }))
+    const controllers = [widgets([], () => done(), { resync: '60s' })]
+    const ticks = shares.map((share) => process(controllers, share))
+    for (const tick of ticks) await tick()
+    await createWidgets(1_000)
+    await clock.advance(minuteMs)
+    sent = []
+    const beganMs = clock.nowMs()
+    await Promise.all(ticks.map((tick) => tick()))
+    expect(
+      new Set(
+        toWidgets()
+          .filter(({ origin }) => origin === 'resync')
+          .map(({ key }) => key.name),
+      ).size,
+    ).toBe(1_000)
+    expect(longestWaitMs(100)).toBeLessThan(1_000)
+    expect(clock.nowMs() - beganMs).toBeLessThan(50_000)
+  })
+
+  it('a share that is new goes on about where the first one is, and one that lags behind it goes on from its place', async () => {
+    const resync = [widgets([], () => done(), { resync: '10h' })]
+    await process(resync)()
+    await clock.advance(10 * 60 * minuteMs)
+    await process(resync)()
+    slots()
+    await clock.advance(minuteMs)
+    await process(resync, { index: 1, of: 2 })()
+    // Fifteen minutes back, caught up with five at a time.
+    expect(slots()).toBeGreaterThanOrEqual(5 * 6)
+    await clock.advance(minuteMs)
+    await process(resync, { index: 1, of: 2 })()
+    expect(slots()).toBeGreaterThanOrEqual(5 * 6)
+    expect([...savedByShare.keys()]).toEqual(['resync#1'])
   })
 
   it('timers of a minute are all swept, each when it is due', async () => {
