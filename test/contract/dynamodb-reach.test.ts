@@ -7,7 +7,6 @@ import { createDynamodbNetted } from '../../shared/adapters/aws/dynamodb/dynamod
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb-store.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb/dynamodb-index.ts'
 import { netAfterMs } from '../../shared/model/engine-state.ts'
-import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { ChangeBatch, ChangeFeed } from '../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
@@ -218,13 +217,11 @@ describe('checkpoints on DynamoDB', () => {
 
 describe('the shares of those who sweep', () => {
   it.each([1, 3, 8])('one of %i has each timer, each slot and each net', async (of) => {
-    const engine = {
-      change: { verb: 'changed', atMs: clock.nowMs(), by: 'kubectl' },
-      netMs: clock.nowMs() + netAfterMs,
-    }
+    const netMs = clock.nowMs() + netAfterMs
+    const engine = { wakeAtMs: netMs, netMs }
     await Promise.all([
       ...Array.from({ length: 40 }, (_, i) => store.create({ ...storedWidget(`w${i}`), engine: { wakeAtMs: 1_000 } })),
-      ...Array.from({ length: 40 }, (_, i) => store.create({ ...storedWidget(`n${i}`), engine } as StoredObject)),
+      ...Array.from({ length: 40 }, (_, i) => store.create({ ...storedWidget(`n${i}`), engine })),
     ])
     const each = await Promise.all(
       Array.from({ length: of }, async (_, index) => {
