@@ -12,7 +12,7 @@ export interface KeptReading<Value> {
 
 export interface KeepOptions<Value> {
   readonly read: () => Promise<Value>
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
   /** Infinity where every change calls `forget`. */
   readonly maxAgeMs: number
 }
@@ -23,7 +23,8 @@ export function keepReading<Value>({ read, clock, maxAgeMs }: KeepOptions<Value>
   let known: Value | undefined
   let readAtMs = 0
 
-  const isOld = (oldestMs: number): boolean => clock.nowMs() - readAtMs > oldestMs
+  // A clock that was put back says nothing of the age.
+  const isOld = (oldestMs: number): boolean => Math.abs(clock.nowMs() - readAtMs) > oldestMs
 
   const forget = (): void => {
     reading = undefined

@@ -2,6 +2,7 @@ import { oneQueue, planQueues, planStaleMs, type QueuePlan } from '../../engine/
 import { parseJson } from '../../model/parse-json.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { keepReading } from '../../resources/keep-reading.ts'
 
 /** How many queues the controllers have that have several: noted by the tick, and known to all within a minute. */
 export interface QueuePlans {
@@ -11,30 +12,20 @@ export interface QueuePlans {
 }
 
 export function createQueuePlans({ load, save }: Checkpoint, clock: Clock): QueuePlans {
-  let known: { readonly readMs: number; readonly plans: Promise<Plans> } | undefined
-
-  function current(): Promise<Plans> {
-    if (known === undefined || Math.abs(clock.nowMs() - known.readMs) >= planStaleMs) {
-      const reading = { readMs: clock.nowMs(), plans: load().then((text = '{}') => parseJson(text) as Plans) }
-      known = reading
-      reading.plans.catch(() => {
-        if (known === reading) known = undefined
-      })
-    }
-    return known.plans
-  }
+  const read = async (): Promise<Plans> => parseJson((await load()) ?? '{}') as Plans
+  const kept = keepReading({ read, clock, maxAgeMs: planStaleMs })
 
   return {
-    findPlan: async (controller) => (await current())[controller] ?? oneQueue,
+    findPlan: async (controller) => (await kept.get())[controller] ?? oneQueue,
 
     advance: async (counts) => {
       if (counts.size === 0) return
-      const plans = await current()
+      const plans = await kept.get()
       const next = { ...plans }
       for (const [name, count] of counts) next[name] = planQueues(plans[name] ?? oneQueue, count, clock.nowMs())
       if (JSON.stringify(next) === JSON.stringify(plans)) return
       await save(JSON.stringify(next))
-      known = undefined
+      kept.forget()
     },
   }
 }

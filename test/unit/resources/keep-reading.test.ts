@@ -43,6 +43,14 @@ describe('what is read once and kept', () => {
     expect(begun).toHaveLength(3)
   })
 
+  it('is read again when the clock was put back', async () => {
+    let nowMs = 3_600_000
+    const kept = keepReading({ read: () => Promise.resolve(nowMs), clock: { nowMs: () => nowMs }, maxAgeMs: 10_000 })
+    expect(await kept.get()).toBe(3_600_000)
+    nowMs = 0
+    expect([kept.peek(), await kept.get(), kept.peek()]).toEqual([undefined, 0, 0])
+  })
+
   it('does not count once it has changed, even if it was being read', async () => {
     const { kept, begun, end } = createReading(Infinity)
     const before = kept.get()
