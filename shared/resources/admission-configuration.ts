@@ -31,6 +31,8 @@ export interface Bound<Spec, Compiled, Binding> {
   readonly spec: Spec
   readonly compiled: Compiled
   readonly bindings: readonly { readonly name: string; readonly spec: Binding }[]
+  /** It asks who may do what. */
+  readonly asksRights: boolean
 }
 
 export interface ConfigurationReader {
@@ -91,8 +93,14 @@ function webhooksOf({ object }: StoredObject): readonly StoredWebhook[] {
   return webhooks.map((spec) => ({
     configuration: object.metadata.name,
     spec,
+    asksRights: asksRights(spec.matchConditions),
     compiled: compileConditions(spec.matchConditions ?? [], '').conditions,
   }))
+}
+
+/** Whether an expression may name `authorizer`. */
+function asksRights(spec: unknown): boolean {
+  return /\bauthorizer\b/.test(JSON.stringify(spec) ?? '')
 }
 
 function bind<Spec, Compiled, Binding extends BindingBase>(
@@ -109,6 +117,6 @@ function bind<Spec, Compiled, Binding extends BindingBase>(
     const own = bound.filter(({ spec }) => spec.policyName === name)
     if (own.length === 0) return []
     const spec = object.spec as unknown as Spec
-    return [{ name, spec, compiled: compile(spec).policy, bindings: own }]
+    return [{ name, spec, compiled: compile(spec).policy, bindings: own, asksRights: asksRights(spec) }]
   })
 }

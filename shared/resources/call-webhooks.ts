@@ -6,6 +6,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { CompiledBase } from '../model/policy/compile-policy.ts'
 import { findConcern } from '../model/policy/mutate.ts'
+import type { PolicySubject } from '../model/policy/subject.ts'
 import type { WebhookSpec } from '../model/policy/webhook.ts'
 import { authoritiesOf } from '../model/webhook-client.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,6 +21,8 @@ export interface StoredWebhook {
   readonly configuration: string
   readonly spec: WebhookSpec
   readonly compiled: CompiledBase
+  /** Its conditions ask who may do what. */
+  readonly asksRights: boolean
 }
 
 export interface CallOptions {
@@ -27,6 +30,7 @@ export interface CallOptions {
   readonly random: Random
   readonly clock: Clock
   readonly meter: Meter
+  readonly decide?: PolicySubject['decide']
   /** When all webhooks of the request have to be done. */
   readonly endMs: number
 }
@@ -37,11 +41,19 @@ const answerBytesMax = 1_500_000
 /** All webhooks of a request, one after the other or together. */
 export const webhooksMsMax = 30_000
 
+/** What else of a request conditions see. */
+export interface Surrounding {
+  readonly namespaceObject: ApiObject | undefined
+  readonly meter: Meter
+  /** Who may do what. Left out, no expression asks. */
+  readonly decide?: PolicySubject['decide']
+}
+
 /** Whether selectors and conditions let a request through to a webhook, whose rules do. Throws FORBIDDEN, CostError. */
 export function concernsWebhook(
   { spec, compiled }: StoredWebhook,
   asked: Reviewed,
-  { namespaceObject, meter }: { readonly namespaceObject: ApiObject | undefined; readonly meter: Meter },
+  { namespaceObject, meter, decide }: Surrounding,
 ): boolean {
   const { namespaceSelector = {}, objectSelector = {} } = spec
   const { objects, namespaceLabels } = matchedOf(asked, namespaceObject)
@@ -53,6 +65,7 @@ export function concernsWebhook(
     request: admissionRequestOf(asked),
     params: undefined,
     namespaceObject,
+    decide,
   }
   const concern = tryConcern(() => findConcern(compiled, subject, meter))
   if (typeof concern === 'boolean') return concern

@@ -1,4 +1,4 @@
-import { CostError, type Meter } from '../model/cel/meter.ts'
+import { CostError } from '../model/cel/meter.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -7,6 +7,7 @@ import { matchesResources } from '../model/policy/matches.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { AdmissionConfiguration } from './admission-configuration.ts'
+import type { Surrounding } from './call-webhooks.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { withPolicyPatch } from './policy-patch.ts'
 import { collectParams } from './policy-params.ts'
@@ -36,10 +37,7 @@ interface Pass {
   readonly again: ReadonlySet<string>
 }
 
-interface Around extends MutationSources {
-  readonly namespaceObject: ApiObject | undefined
-  readonly meter: Meter
-}
+interface Around extends MutationSources, Surrounding {}
 
 /**
  * What policies make of an object, one after the other by their names: all, or those that were asked before. Throws
@@ -97,7 +95,7 @@ function note(
   failures.push({ policy: policy.name, binding: binding.name, why })
 }
 
-type Invoking = Pick<Finding, 'namespaceObject' | 'failures' | 'meter'>
+type Invoking = Surrounding & Pick<Finding, 'failures'>
 
 function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Pass {
   const again = new Set<string>()
@@ -121,10 +119,10 @@ function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: I
 function invoke(
   invocation: Invocation,
   asked: Mutable,
-  { namespaceObject, failures, meter }: Invoking,
+  { namespaceObject, failures, meter, decide }: Invoking,
 ): ApiObject | undefined {
   const { policy, params } = invocation
-  const fixed = { oldObject: asked.old, request: admissionRequestOf(asked), params, namespaceObject }
+  const fixed = { oldObject: asked.old, request: admissionRequestOf(asked), params, namespaceObject, decide }
   const concern = findConcern(policy.compiled, { ...fixed, object: asked.object }, meter)
   if (concern === false) return undefined
   if (concern !== true) {

@@ -1,5 +1,7 @@
+import { serviceAccountUser, type AccessBook } from '../model/access/access-book.ts'
+import { authorize, serviceAccountGroups } from '../model/access/authorize.ts'
+import type { Requester } from '../model/admission-hooks.ts'
 import { Meter } from '../model/cel/meter.ts'
-import type { ApiObject } from '../model/object.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
 import { matchesResources, matchesRules } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -8,11 +10,11 @@ import type { Random } from '../ports/random.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { createConfigurationReader, type AdmissionConfiguration } from './admission-configuration.ts'
 import type { KindCatalog } from './kind-catalog.ts'
-import { callTogether, concernsWebhook, webhooksMsMax, type StoredWebhook } from './call-webhooks.ts'
+import { callTogether, concernsWebhook, webhooksMsMax, type StoredWebhook, type Surrounding } from './call-webhooks.ts'
 import type { MutationSources } from './mutate-by-policies.ts'
 import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, askedOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
-import type { PolicyReview, Reviewed } from './policy-review.ts'
+import type { Mutated, PolicyReview, Reviewed } from './policy-review.ts'
 import { policyGroup } from './policy-kinds.ts'
 import { runMutations, type MutationOptions } from './run-mutations.ts'
 import { deniedByPolicy } from './refusals.ts'
@@ -32,6 +34,8 @@ export interface StoredPoliciesOptions {
   readonly random: Random
   /** Left out, this process asks none, which counts as a failure of each. */
   readonly webhooks?: Webhooks | undefined
+  /** For expressions that ask who may do what. Left out, nobody may anything. */
+  readonly readAccess?: () => Promise<AccessBook>
 }
 
 type Validating = AdmissionConfiguration['validating'][number]
@@ -60,7 +64,7 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
           const policies = concernedBy(mutating, asked)
           const webhooks = calledFor(mutatingWebhooks, asked)
           const isIdle = policies.length === 0 && webhooks.length === 0
-          return isIdle ? undefined : runMutations({ policies, webhooks }, asked, beginCalls(options))
+          return isIdle ? undefined : mutateAll({ policies, webhooks }, asked, options)
         },
         { ...(asked.object && { object: asked.object }), warnings: [] },
       ),
@@ -98,9 +102,43 @@ function calledFor(webhooks: readonly StoredWebhook[], reviewed: Reviewed): read
   })
 }
 
-function beginCalls(options: StoredPoliciesOptions): MutationOptions {
-  const { clock, webhooks } = options
-  return { ...options, webhooks, meter: new Meter(stepsMax), endMs: clock.nowMs() + webhooksMsMax }
+interface Concerned {
+  readonly policies: readonly { readonly asksRights: boolean }[]
+  readonly webhooks: readonly StoredWebhook[]
+}
+
+async function beginCalls(
+  { policies, webhooks: hooks }: Concerned,
+  { user }: Reviewed,
+  options: StoredPoliciesOptions,
+): Promise<MutationOptions> {
+  const { clock, webhooks, readAccess } = options
+  const asks = policies.some(({ asksRights }) => asksRights) || hooks.some(({ asksRights }) => asksRights)
+  const book = asks ? await readAccess?.() : undefined
+  const decide = decideFrom(book, user)
+  return { ...options, webhooks, decide, meter: new Meter(stepsMax), endMs: clock.nowMs() + webhooksMsMax }
+}
+
+/** Whether the one who asks may do something, or an account in their place. */
+function decideFrom(book: AccessBook | undefined, user: Requester): MutationOptions['decide'] {
+  return (wanted, account) => {
+    const asker =
+      account === undefined
+        ? user
+        : {
+            name: serviceAccountUser(account.namespace, account.name),
+            groups: serviceAccountGroups(account.namespace),
+          }
+    return book === undefined ? { allowed: false, reason: '' } : authorize(asker, wanted, book)
+  }
+}
+
+async function mutateAll(
+  mutators: Parameters<typeof runMutations>[0],
+  asked: Reviewed,
+  options: StoredPoliciesOptions,
+): Promise<Mutated> {
+  return runMutations(mutators, asked, await beginCalls(mutators, asked, options))
 }
 
 interface Reviewers {
@@ -115,7 +153,7 @@ async function reviewAll(
   options: StoredPoliciesOptions,
 ): Promise<readonly string[]> {
   const namespaceObject = await namespaceOf(asked, options.store)
-  const calls = beginCalls(options)
+  const calls = await beginCalls({ policies, webhooks }, asked, options)
   const warnings = await reviewBy(policies, asked, { ...calls, namespaceObject })
   const concerned = webhooks.filter((hook) => concernsWebhook(hook, asked, { ...calls, namespaceObject }))
   return [...warnings, ...(await callTogether(concerned, asked, calls))]
@@ -124,7 +162,7 @@ async function reviewAll(
 async function reviewBy(
   policies: readonly Validating[],
   asked: Reviewed,
-  { namespaceObject, meter, ...options }: MutationOptions & { readonly namespaceObject: ApiObject | undefined },
+  { namespaceObject, meter, decide, ...options }: MutationOptions & Surrounding,
 ): Promise<readonly string[]> {
   const matched = matchedOf(asked, namespaceObject)
   const warnings: string[] = []
@@ -132,7 +170,7 @@ async function reviewBy(
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
     for (const binding of policy.bindings) {
       if (!matchesResources(binding.spec.matchResources, matched)) continue
-      const subject = { asked, namespaceObject, meter }
+      const subject = { asked, namespaceObject, meter, decide }
       const { denials, isMisconfigured } = await judgeBinding({ policy, binding }, subject, options)
       const isDenied = isMisconfigured || binding.spec.validationActions.includes('Deny')
       const [first] = denials
@@ -160,7 +198,7 @@ interface Judged {
 
 async function judgeBinding(
   { policy, binding }: ReviewedBinding,
-  { asked, namespaceObject, meter }: { asked: Reviewed; namespaceObject: ApiObject | undefined; meter: Meter },
+  { asked, namespaceObject, meter, decide }: Surrounding & { readonly asked: Reviewed },
   options: MutationSources,
 ): Promise<Judged> {
   const { spec, compiled } = policy
@@ -170,7 +208,8 @@ async function judgeBinding(
     const message = `failed to configure binding: ${params.fault}`
     return { denials: spec.failurePolicy === 'Ignore' ? [] : [{ message }], isMisconfigured: true }
   }
-  const subject = { object: asked.object, oldObject: asked.old, request: admissionRequestOf(asked), namespaceObject }
+  const request = admissionRequestOf(asked)
+  const subject = { object: asked.object, oldObject: asked.old, request, namespaceObject, decide }
   const denials = params.found.flatMap((param) => judge(spec, compiled, { ...subject, params: param }, meter))
   return { denials, isMisconfigured: false }
 }

@@ -1,4 +1,4 @@
-import { constant, metered, mapResult, type Build, type Built, type Scope } from './built.ts'
+import { constant, metered, mapResult, type Build, type Built, type Scope, type Variable } from './built.ts'
 import { dottedName, ExpressionError, type Expression } from './expression.ts'
 import { optionalOf, plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
 import { CelFailure, Optional, TypeValue, Uint, ValueMap, type Result, type Value } from './value.ts'
@@ -9,6 +9,8 @@ export function buildSelect(expression: Extract<Expression, { op: 'select' }>, s
   const name = dottedName(expression)
   if (name === 'google.protobuf.Timestamp' || name === 'google.protobuf.Duration')
     return constant(typeTypeOf(plain[name.endsWith('Timestamp') ? 'timestamp' : 'duration']), new TypeValue(name))
+  const variable = name === undefined ? undefined : scope.variables.get(name)
+  if (variable !== undefined) return readVariable(variable)
   const { field, isTest, isOptional, at } = expression
   const of = build(expression.of, scope)
   const whole = scope.bindings.find(of.type)
@@ -20,6 +22,12 @@ export function buildSelect(expression: Extract<Expression, { op: 'select' }>, s
   if (isOptional || isChained)
     return { type: optionalOf(type), run: metered((frame) => selectOptional(of.run(frame), select)) }
   return { type, run: metered((frame) => mapResult(of.run(frame), select)) }
+}
+
+/** One whose name has a dot. */
+function readVariable({ slot, type }: Variable): Built {
+  const none = new CelFailure('no such attribute')
+  return { type, run: ({ slots }) => slots[slot] ?? none }
 }
 
 function fieldType(holder: Type, field: string, at: number): Type {
@@ -42,6 +50,7 @@ function fieldType(holder: Type, field: string, at: number): Type {
 
 function selectField(value: Value, field: string): Result {
   if (value instanceof ValueMap) return value.get(field) ?? new CelFailure(`no such key: ${field}`)
+  if (value === null) return new CelFailure(`no such key: ${field}`)
   return new CelFailure('no such overload')
 }
 

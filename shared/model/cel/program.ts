@@ -1,6 +1,7 @@
 import { build } from './build.ts'
 import type { Constructs, Frame, Scope } from './built.ts'
 import { describeError, ExpressionError } from './expression.ts'
+import { authorizers } from './functions/authorizer.ts'
 import { calendar } from './functions/calendar.ts'
 import { conversions } from './functions/conversions.ts'
 import { jsonPatches } from './functions/json-patch.ts'
@@ -19,6 +20,8 @@ import { CelFailure, type Result } from './value.ts'
 
 /** An expression that runs on values of its variables. */
 export interface Program {
+  /** What it comes to, as far as it is known. */
+  readonly type: Type
   /** Throws CostError once the meter has nothing left. */
   run(variables: readonly Result[], meter: Meter): Result
 }
@@ -27,15 +30,18 @@ const all = [operators, conversions, strings, lists, calendar, quantities, netwo
 
 const functions: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(all, ({ name }) => name)
 
+const ofPolicies = [...all, ...authorizers]
+const functionsOfPolicies: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(ofPolicies, ({ name }) => name)
 const functionsOfChanges: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(
-  [...all, ...jsonPatches],
+  [...ofPolicies, ...jsonPatches],
   ({ name }) => name,
 )
 
-/** What an expression that makes objects comes to: a value of exactly this type, of objects of these types. */
-export interface Making {
-  readonly gives: Type
-  readonly constructs: Constructs
+/** An expression of a policy: it comes to exactly one of these types, or to any if there are none. */
+export interface PolicyGoal {
+  readonly gives: readonly Type[]
+  /** The objects that it may make. */
+  readonly constructs?: Constructs
 }
 
 /**
@@ -45,16 +51,18 @@ export interface Making {
 export function compileExpression(
   text: string,
   variables: Readonly<Record<string, Type>>,
-  gives: readonly Type['kind'][] | Making,
+  goal: readonly Type['kind'][] | PolicyGoal,
 ): Program | { readonly fault: string } {
   try {
     const places = Object.entries(variables).map(([name, type], slot) => [name, { type, slot }] as const)
     const bindings = new Bindings()
-    const scope = { variables: new Map(places), bindings, checkPattern, ...languageOf(gives) }
+    const scope = { variables: new Map(places), bindings, checkPattern, ...languageOf(goal) }
     const { type, run } = build(parseExpression(text), scope)
-    const fault = findTypeFault(bindings.settle(type), gives)
+    const settled = bindings.settle(type)
+    const fault = findTypeFault(settled, goal)
     if (fault !== undefined) throw new ExpressionError(fault, 0)
     return {
+      type: settled,
       run: (values, meter) => {
         const frame: Frame = { slots: [...values], meter }
         return run(frame)
@@ -66,18 +74,23 @@ export function compileExpression(
   }
 }
 
-function languageOf(gives: readonly Type['kind'][] | Making): Pick<Scope, 'functions' | 'constructs'> {
-  return 'constructs' in gives ? { functions: functionsOfChanges, constructs: gives.constructs } : { functions }
+type Goal = readonly Type['kind'][] | PolicyGoal
+
+function languageOf(goal: Goal): Pick<Scope, 'functions' | 'constructs'> {
+  if (!('gives' in goal)) return { functions }
+  const { constructs } = goal
+  return constructs === undefined ? { functions: functionsOfPolicies } : { functions: functionsOfChanges, constructs }
 }
 
-function findTypeFault(type: Type, gives: readonly Type['kind'][] | Making): string | undefined {
+function findTypeFault(type: Type, goal: Goal): string | undefined {
   const shown = showType(type)
-  if ('constructs' in gives) {
-    const wanted = showType(gives.gives)
-    return shown === wanted ? undefined : `must evaluate to ${wanted} but got ${shown}`
+  if ('gives' in goal) {
+    const wanted = goal.gives.map(showType)
+    const fits = wanted.length === 0 || wanted.includes(shown)
+    return fits ? undefined : `must evaluate to ${wanted.join(' or ')} but got ${shown}`
   }
   const isOpen = type.kind === 'dyn' || type.kind === 'parameter'
-  return isOpen || gives.includes(type.kind) ? undefined : `must evaluate to ${gives.join(' or ')}, not ${shown}`
+  return isOpen || goal.includes(type.kind) ? undefined : `must evaluate to ${goal.join(' or ')}, not ${shown}`
 }
 
 function checkPattern(source: string): string | undefined {

@@ -1,7 +1,8 @@
-import { compileExpression, type Making, type Program } from '../cel/program.ts'
-import { objectOf, plain, type Type } from '../cel/type.ts'
+import { compileExpression, type PolicyGoal, type Program } from '../cel/program.ts'
+import { objectOf, parseType, plain, type Type } from '../cel/type.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
 import { patchOperations, wholeObjects } from './made-types.ts'
+import { requestType } from './request-type.ts'
 import type { MutatingPolicySpec, PolicyBase, PolicyMutation, PolicySpec, PolicyValidation } from './policy.ts'
 
 /** What policies of both kinds say, ready to run. */
@@ -38,7 +39,16 @@ export interface CompiledMutation {
 }
 
 /** In the order in which programs are given their values. */
-const policyVariables = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
+const policyVariables = [
+  'object',
+  'oldObject',
+  'request',
+  'params',
+  'namespaceObject',
+  'variables',
+  'authorizer',
+  'authorizer.requestResource',
+] as const
 
 /** The policy, and what is wrong with the expressions that are left out of it. */
 export function compilePolicy(spec: PolicySpec): {
@@ -49,12 +59,12 @@ export function compilePolicy(spec: PolicySpec): {
   const validations = (spec.validations ?? []).flatMap((validation, i) => {
     const field = entry('spec.validations', i)
     const { expression, messageExpression } = validation
-    const program = compile(child(field, 'expression'), expression, 'bool')
-    const message =
+    const program = compile(child(field, 'expression'), expression, truth)
+    const said =
       messageExpression === undefined
         ? undefined
-        : compile(child(field, 'messageExpression'), messageExpression, 'string')
-    return program === undefined ? [] : [{ validation, program, ...(message === undefined ? {} : { message }) }]
+        : compile(child(field, 'messageExpression'), messageExpression, message)
+    return program === undefined ? [] : [{ validation, program, ...(said && { message: said }) }]
   })
   return { policy: { ...base, validations }, errors }
 }
@@ -85,7 +95,7 @@ export function compileConditions(
   return { conditions: base, errors }
 }
 
-type Compile = (field: string, text: string, gives: 'bool' | 'string' | 'any' | Making) => Program | undefined
+type Compile = (field: string, text: string, goal: PolicyGoal) => Program | undefined
 
 function compileBase(
   spec: PolicyBase,
@@ -97,33 +107,42 @@ function compileBase(
 } {
   const errors: FieldError[] = []
   const known = new Map<string, Type>()
-  const compile: Compile = (field, text, gives) => {
-    const wanted = gives === 'any' ? anyKind : typeof gives === 'string' ? [gives] : gives
-    const made = compileExpression(text, typesWith(known, spec), wanted)
+  const compile: Compile = (field, text, goal) => {
+    const made = compileExpression(text, typesWith(known, spec, goal), goal)
     if ('fault' in made) errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
     return 'fault' in made ? undefined : made
   }
   const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
-    const program = compile(child(entry(conditionsAt, i), 'expression'), one.expression, 'bool')
+    const program = compile(child(entry(conditionsAt, i), 'expression'), one.expression, truth)
     return program === undefined ? [] : [{ ...one, program }]
   })
   const variables = (spec.variables ?? []).flatMap((one, i) => {
-    const program = compile(child(entry('spec.variables', i), 'expression'), one.expression, 'any')
-    known.set(one.name, plain.dyn)
+    const program = compile(child(entry('spec.variables', i), 'expression'), one.expression, anything)
+    known.set(one.name, program?.type ?? plain.dyn)
     return program === undefined ? [] : [{ ...one, program }]
   })
   return { base: { conditions, variables }, compile, errors }
 }
 
-const anyKind: readonly Type['kind'][] = [
-  ...(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'null', 'timestamp', 'duration', 'list', 'map'] as const),
-  ...(['type', 'optional', 'object', 'opaque'] as const),
-]
+const truth: PolicyGoal = { gives: [plain.bool] }
+const message: PolicyGoal = { gives: [plain.string] }
+const anything: PolicyGoal = { gives: [] }
 
 /** A variable sees those ahead of it. `params` is there for policies that have some; its place is there for all. */
-function typesWith(known: ReadonlyMap<string, Type>, { paramKind }: PolicyBase): Readonly<Record<string, Type>> {
-  const typeOf = (name: string): Type =>
-    name === 'variables' ? objectOf('kubernetes.variables', new Map(known)) : plain.dyn
-  const isHidden = (name: string): boolean => name === 'params' && paramKind === undefined
-  return Object.fromEntries(policyVariables.map((name) => [isHidden(name) ? '' : name, typeOf(name)]))
+function typesWith(
+  known: ReadonlyMap<string, Type>,
+  { paramKind }: PolicyBase,
+  goal: PolicyGoal,
+): Readonly<Record<string, Type>> {
+  const types: Readonly<Record<string, Type>> = {
+    request: requestType,
+    variables: objectOf('kubernetes.variables', new Map(known)),
+    authorizer: parseType('kubernetes.authorization.Authorizer'),
+    'authorizer.requestResource': parseType('kubernetes.authorization.ResourceCheck'),
+  }
+  const isHidden = (name: string): boolean =>
+    (name === 'params' && paramKind === undefined) || (goal === message && name.startsWith('authorizer'))
+  return Object.fromEntries(
+    policyVariables.map((name, i) => [isHidden(name) ? ` ${i}` : name, types[name] ?? plain.dyn]),
+  )
 }

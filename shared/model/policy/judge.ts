@@ -1,5 +1,5 @@
 import { CostError, type Meter } from '../cel/meter.ts'
-import { CelFailure, type Value } from '../cel/value.ts'
+import { CelFailure, type Result } from '../cel/value.ts'
 import type { CompiledPolicy, CompiledValidation } from './compile-policy.ts'
 import type { PolicySpec } from './policy.ts'
 import { findMatch, valuesOf, type PolicySubject } from './subject.ts'
@@ -37,7 +37,7 @@ export function judge(
 
 const messageLengthMax = 5_120
 
-function denialOf({ validation, message }: CompiledValidation, values: readonly Value[], meter: Meter): Denial {
+function denialOf({ validation, message }: CompiledValidation, values: readonly Result[], meter: Meter): Denial {
   const said = message?.run(values, meter)
   const isSaid =
     typeof said === 'string' && said.trim() !== '' && !said.includes('\n') && said.length <= messageLengthMax

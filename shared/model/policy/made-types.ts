@@ -1,4 +1,4 @@
-import type { Making } from '../cel/program.ts'
+import type { PolicyGoal } from '../cel/program.ts'
 import { listOf, objectOf, plain } from '../cel/type.ts'
 
 /** What expressions of mutations make: objects whose types are named by their place, and operations of JSON Patch. */
@@ -13,10 +13,10 @@ const patch = objectOf(
   ]),
 )
 
-const constructs: Making['constructs'] = (name) => {
+const constructs: NonNullable<PolicyGoal['constructs']> = (name) => {
   if (name === 'JSONPatch') return patch
   return name === 'Object' || name.startsWith('Object.') ? objectOf(name) : undefined
 }
 
-export const wholeObjects: Making = { gives: objectOf('Object'), constructs }
-export const patchOperations: Making = { gives: listOf(patch), constructs }
+export const wholeObjects: PolicyGoal = { gives: [objectOf('Object')], constructs }
+export const patchOperations: PolicyGoal = { gives: [listOf(patch)], constructs }

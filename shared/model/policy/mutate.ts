@@ -38,7 +38,7 @@ function readPatch(type: CompiledMutation['patchType'], made: Value, meter: Mete
   if (json instanceof CelFailure) return json
   if (type === 'ApplyConfiguration')
     return isObject(json) ? { type: 'apply', config: json } : new CelFailure('it makes no object')
-  return { type: 'json', operations: Array.isArray(json) ? json.filter(isObject) : [] }
+  return { type: 'json', operations: Array.isArray(json) ? json.filter(isObject).map(withValue) : [] }
 }
 
 /** A value may be an object of any place, and what is in it follows from there. */
@@ -49,3 +49,10 @@ function findMisnamedValues(made: Value, meter: Meter): readonly string[] {
     return value instanceof BuiltObject ? findMisnamed(value, value.type, meter) : []
   })
 }
+
+/** Where no value is said, it is null. */
+function withValue(operation: JsonObject): JsonObject {
+  return valued.has(String(operation['op'])) && !('value' in operation) ? { ...operation, value: null } : operation
+}
+
+const valued: ReadonlySet<string> = new Set(['add', 'replace', 'test'])

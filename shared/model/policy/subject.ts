@@ -1,6 +1,7 @@
+import { rightsOf, type Decide } from '../cel/functions/authorizer.ts'
 import type { Meter } from '../cel/meter.ts'
 import { LazyMap, readUntyped } from '../cel/untyped-value.ts'
-import { CelFailure, type Result, type Value } from '../cel/value.ts'
+import { CelFailure, type Result } from '../cel/value.ts'
 import type { Json } from '../json.ts'
 import type { CompiledBase, NamedProgram } from './compile-policy.ts'
 
@@ -11,22 +12,27 @@ export interface PolicySubject {
   readonly request: Json
   readonly params: Json | undefined
   readonly namespaceObject: Json | undefined
+  /** Who may do what. Left out, nobody knows. */
+  readonly decide?: Decide | undefined
 }
 
 /** The values of a policy's variables, in their order. */
-export function valuesOf({ variables }: CompiledBase, subject: PolicySubject, meter: Meter): readonly Value[] {
-  const { object, oldObject, request, params, namespaceObject } = subject
+export function valuesOf({ variables }: CompiledBase, subject: PolicySubject, meter: Meter): readonly Result[] {
+  const { object, oldObject, request, params, namespaceObject, decide } = subject
   const plain = [object, oldObject, request, params, namespaceObject].map(readUntyped)
+  const rights: readonly Result[] = decide === undefined ? [] : rightsOf(decide, request)
   const lazy = new LazyMap(
-    new Map(variables.map(({ name, program }) => [name, (): Result => program.run([...plain, lazy], meter)])),
+    new Map(
+      variables.map(({ name, program }) => [name, (): Result => program.run([...plain, lazy, ...rights], meter)]),
+    ),
   )
-  return [...plain, lazy]
+  return [...plain, lazy, ...rights]
 }
 
 /** All conditions hold, or one does not; a condition that fails counts only where all others hold. */
 export function findMatch(
   conditions: readonly NamedProgram[],
-  values: readonly Value[],
+  values: readonly Result[],
   meter: Meter,
 ): boolean | { readonly failure: string } {
   let failure: string | undefined

@@ -107,6 +107,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     clock,
     random,
     maxAgeMs: policiesMaxAgeMs,
+    readAccess: access.read,
     webhooks: boundary.webhooks,
   })
   const store = wrapStore(policies.follow(quotas.follow(withSafetyNet(told, { clock, controllers, logger }))))

@@ -183,7 +183,15 @@ function openStored({ clock, random, logger, controllers, ports, tracing, webhoo
   const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: Infinity })
   const quotas = createStoredQuotas({ store: ports.store, catalog, clock, logger, maxAgeMs: Infinity })
   const told = access.follow(tellDefinitionWrites(convertReads(ports.store, functions), catalog.invalidate))
-  const policies = createStoredPolicies({ store: ports.store, catalog, clock, random, maxAgeMs: Infinity, webhooks })
+  const policies = createStoredPolicies({
+    store: ports.store,
+    catalog,
+    clock,
+    random,
+    maxAgeMs: Infinity,
+    webhooks,
+    readAccess: access.read,
+  })
   const store = withWriteSpans(policies.follow(quotas.follow(told)), tracing)
   const resources = createResources({ store, clock, random, quotas, policies })
   return { feed, catalog, access, store, resources }
