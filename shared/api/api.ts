@@ -8,7 +8,7 @@ import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { PermitWrite } from '../resources/resources.ts'
 import { withAccounts } from './access/account-tokens.ts'
-import { createAuditTrail, notingChanges, type AuditNote } from './access/audit-trail.ts'
+import { annotating, createAuditTrail, notingChanges, type AuditNote } from './access/audit-trail.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
 import { requireAllowed } from './access/guard.ts'
@@ -71,7 +71,8 @@ export function createApi(services: ApiServices): HttpHandler {
     const permit = isFree ? undefined : await admit(user, attributesOf(request, info), note)
     if (!info.isResource) return answerPath(request, info.segments)
     const kind = await kindOf(info, catalog)
-    const reply = (): Promise<HttpResponse> => handlerOf(info, kind)({ request, info, kind, user, permit })
+    const reply = (): Promise<HttpResponse> =>
+      handlerOf(info, kind)({ request, info, kind, user, permit, annotate: annotating(kind, note) })
     const { deprecation } = kind
     return deprecation === undefined ? reply() : withWarnings(await told(request, reply), [deprecation])
   }

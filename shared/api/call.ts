@@ -10,7 +10,8 @@ import type { RunHistory } from '../ports/run-history.ts'
 import type { TokenSigner } from '../ports/token-signer.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
-import type { PermitWrite, Place, Resources } from '../resources/resources.ts'
+import type { Annotate } from '../resources/policy-review.ts'
+import type { PermitWrite, Place, Resources, WriteOptions } from '../resources/resources.ts'
 import type { ReadAccess } from './access/guard.ts'
 import type { ResourceRequest } from './request-info.ts'
 
@@ -68,6 +69,8 @@ export interface Call {
   readonly user: User
   /** What the user may write is not all that the verb allows. */
   readonly permit?: PermitWrite | undefined
+  /** Takes what admission wants to have written beside the record of the request. */
+  readonly annotate?: Annotate | undefined
 }
 
 /** Answers one verb. What it throws becomes a Status. */
@@ -84,6 +87,10 @@ export function subresourceOf({ info }: Call): { readonly subresource?: 'status'
 }
 
 /** Who writes, and what of it is allowed, as options of a write. */
-export function authorOf({ permit, user }: Call): { readonly permit?: PermitWrite; readonly user: User } {
-  return { user, ...(permit === undefined ? {} : { permit }) }
+export function authorOf({
+  permit,
+  user,
+  annotate,
+}: Call): Pick<WriteOptions, 'permit' | 'annotate'> & { readonly user: User } {
+  return { user, ...(permit && { permit }), ...(annotate && { annotate }) }
 }

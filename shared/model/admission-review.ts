@@ -25,6 +25,8 @@ export interface WebhookVerdict {
   readonly allowed: boolean
   readonly patch: readonly JsonObject[]
   readonly warnings: readonly string[]
+  /** What it wants to have written beside the record of the request. */
+  readonly notes: readonly (readonly [string, string])[]
   /** Why it does not allow it. */
   readonly status: { readonly code: number; readonly reason: string; readonly message: string }
 }
@@ -59,6 +61,7 @@ export function readReview(
       .filter((warning) => typeof warning === 'string')
       .slice(0, warningsMax)
       .map((warning) => warning.slice(0, warningLengthMax)),
+    notes: readNotes(response['auditAnnotations']),
     status: readStatus(response['status']),
   }
 }
@@ -71,6 +74,13 @@ function tryParse(text: string): unknown {
     return undefined
   }
 }
+
+function readNotes(notes: Json | undefined): WebhookVerdict['notes'] {
+  const found = isObject(notes) ? Object.entries(notes) : []
+  return found.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : [])).slice(0, notesMax)
+}
+
+const notesMax = 20
 
 function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value.slice(0, 100) : ''

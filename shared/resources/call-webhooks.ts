@@ -95,6 +95,7 @@ export async function callWebhook(
   const { spec } = hook
   try {
     const verdict = await ask(spec, asked, isMutating, options)
+    for (const [key, value] of verdict.notes) asked.annotate?.(`${spec.name}/${key}`, value)
     if (!verdict.allowed) throw deniedByWebhook(spec.name, verdict.status)
     return verdict
   } catch (error) {

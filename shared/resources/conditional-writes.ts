@@ -17,7 +17,7 @@ import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
 import { toStoredVersion } from './stored-version.ts'
-import type { Mutated, PolicyReview } from './policy-review.ts'
+import type { Annotate, Mutated, PolicyReview } from './policy-review.ts'
 import type { Surroundings } from './strategies.ts'
 import { findTouched } from './transitions.ts'
 
@@ -40,6 +40,7 @@ export interface ChangePlan {
   /** Who writes. */
   readonly manager: string
   readonly permit?: PermitWrite | undefined
+  readonly annotate?: Annotate | undefined
   /** Who asks, for hooks and policies. */
   readonly user?: Requester
   readonly subresource?: 'status'
@@ -56,6 +57,7 @@ export interface ErasePlan {
   readonly by: Changer
   /** Who asks, for hooks. Left out: they are not asked. */
   readonly user?: Requester
+  readonly annotate?: Annotate | undefined
 }
 
 /** As it was read, and as the writer sees it: with defaults, and in their version if functions convert it. */
@@ -109,14 +111,14 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       return commit(live, plan.next(live.before), plan, options)
     })
 
-  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user }) =>
+  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user, annotate }) =>
     attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
       const { hooks } = kind
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       if (policies !== undefined && user !== undefined && !isDeleting(before.object)) {
         const { object: old } = await awaitConversions(kind, () => asServed(kind, before))
-        const asked = { kind, operation: 'DELETE', old, subresource: '', user, dryRun } as const
+        const asked = { kind, operation: 'DELETE', old, subresource: '', user, annotate, dryRun } as const
         await policies.mutate(asked)
         await policies.review(asked)
       }
@@ -159,10 +161,10 @@ async function commit(
 ): Promise<Written> {
   const { kind, before } = live
   const { policies } = options
-  const { user, dryRun, manager, subresource = '' } = plan
+  const { user, annotate, dryRun, manager, subresource = '' } = plan
   const asks = policies !== undefined && user !== undefined
   const to = { kind, operation: 'UPDATE', object: sent.object, old: before.object, subresource } as const
-  const mutation = asks && policies.mutate({ ...to, user, dryRun })
+  const mutation = asks && policies.mutate({ ...to, user, annotate, dryRun })
   const planned = mutation ? withMutation(sent, await mutation) : sent
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
@@ -174,7 +176,7 @@ async function commit(
   const admitted = made instanceof Promise ? await made : made
   if (admitted.touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: admitted.warnings }
   plan.permit?.(admitted.seen.object, admitted.seen.old)
-  const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, dryRun })
+  const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, annotate, dryRun })
   const reviewed = review ? await review : none
   const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
   const { was, is, touched } = admitted

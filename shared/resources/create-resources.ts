@@ -110,6 +110,7 @@ export function createResources({ store, clock, random, quotas, policies }: Reso
           dryRun: asked.dryRun === true,
           by: { manager: asked.manager ?? 'unknown', nowMs },
           ...(asked.user === undefined ? {} : { user: asked.user }),
+          annotate: asked.annotate,
         }),
       )
     },
@@ -141,9 +142,9 @@ async function create(
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const owned = how.withOwner(object, body)
-  const { user, dryRun = false } = how
+  const { user, annotate, dryRun = false } = how
   const to = { kind, operation: 'CREATE', object: owned, subresource: '' } as const
-  const mutation = user && verbs.policies?.mutate({ ...to, user, dryRun })
+  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, dryRun })
   const mutated = mutation && (await mutation)
   const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around }, mutated?.object ?? owned)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
@@ -191,10 +192,15 @@ async function firstHookedState(
 function reviewCreation(
   kind: ServedKind,
   object: ApiObject,
-  { user, dryRun = false, policies }: WriteOptions & { readonly policies: ResourcesOptions['policies'] | undefined },
+  {
+    user,
+    annotate,
+    dryRun = false,
+    policies,
+  }: WriteOptions & { readonly policies: ResourcesOptions['policies'] | undefined },
 ): ReturnType<PolicyReview['review']> {
   if (user === undefined) return undefined
-  return policies?.review({ kind, operation: 'CREATE', object, subresource: '', user, dryRun })
+  return policies?.review({ kind, operation: 'CREATE', object, subresource: '', user, annotate, dryRun })
 }
 
 /** Within the quotas of its namespace. */
@@ -291,9 +297,10 @@ const mustNameVersion = {
 function plan(
   next: ChangePlan['next'],
   namesVersion: boolean,
-  { dryRun = false, manager, permit, user, subresource }: WriteOptions & SubresourceOption,
+  { dryRun = false, manager, permit, user, annotate, subresource }: WriteOptions & SubresourceOption,
 ): ChangePlan {
-  return { next, namesVersion, dryRun, manager, permit, ...(user && { user }), ...(subresource && { subresource }) }
+  const asked = { ...(user && { user }), ...(subresource && { subresource }) }
+  return { next, namesVersion, dryRun, manager, permit, annotate, ...asked }
 }
 
 /** The object after a write through one of its two paths. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
-import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
 import {
   child,
@@ -115,7 +115,12 @@ export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatinga
     auditAnnotations: {
       type: 'array',
       'x-kubernetes-list-type': 'atomic',
-      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      maxItems: 20,
+      items: {
+        type: 'object',
+        required: ['key', 'valueExpression'],
+        properties: { key: { type: 'string', minLength: 1, maxLength: 200 }, valueExpression: expression },
+      },
     },
   },
 })
@@ -277,18 +282,6 @@ function checkAction(action: unknown, i: number): readonly FieldError[] {
   return supported.includes(String(action))
     ? []
     : [notSupported(entry('spec.validationActions', i), String(action), supported)]
-}
-
-/** What a record of requests has no place for. */
-export function findUnrecorded({ apiVersion, spec }: ApiObject): readonly string[] {
-  if (parseApiVersion(apiVersion).group !== policyGroup || !isObject(spec)) return []
-  const { auditAnnotations, validationActions } = spec
-  const hasAnnotations = Array.isArray(auditAnnotations) && auditAnnotations.length > 0
-  const audits = Array.isArray(validationActions) && validationActions.includes('Audit')
-  return [
-    ...(hasAnnotations ? ['spec.auditAnnotations have no effect: the record of requests has no annotations'] : []),
-    ...(audits ? ['spec.validationActions: Audit has no effect: the record of requests has no annotations'] : []),
-  ]
 }
 
 function checkParamRef({ name, selector: chosen, parameterNotFoundAction }: JsonObject): readonly FieldError[] {

@@ -21,6 +21,8 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   /** As it is; absent for a creation. */
   readonly old?: ApiObject
   readonly subresource: string
+  /** Takes what policies and webhooks want to have written beside the record of the request. */
+  readonly annotate?: Annotate | undefined
   readonly user: Requester & { readonly uid?: string; readonly extra?: object }
 }
 
@@ -28,6 +30,9 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
 export interface Mutable extends Reviewed {
   readonly object: ApiObject
 }
+
+/** Writes a value beside the record of a request. */
+export type Annotate = (name: string, value: string) => void
 
 export interface Mutated {
   /** The same object if nothing has changed; none of a deletion. */

@@ -5,6 +5,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
+import type { Annotate } from './policy-review.ts'
 
 /**
  * The verbs on resources: what a write means (admit, carry over what the writer may not change, move the generation,
@@ -68,6 +69,8 @@ export interface WriteOptions {
   readonly permit?: PermitWrite
   /** Who asks, for hooks of the kind. Default: the manager, without groups. */
   readonly user?: Requester
+  /** Takes what admission wants to have written beside the record of the request. */
+  readonly annotate?: Annotate
 }
 
 /** `live` is what was there. */
@@ -90,6 +93,7 @@ export interface DeleteOptions {
   readonly manager?: string
   /** Who asks, for hooks of the kind. Left out: nobody is asked about a deletion. */
   readonly user?: Requester
+  readonly annotate?: Annotate
   /** Removes an object, too, that cannot be read, whatever finalizers it had. */
   readonly ignoreDamage?: boolean
 }

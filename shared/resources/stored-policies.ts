@@ -2,6 +2,7 @@ import { serviceAccountUser, type AccessBook } from '../model/access/access-book
 import { authorize, serviceAccountGroups } from '../model/access/authorize.ts'
 import type { Requester } from '../model/admission-hooks.ts'
 import { Meter } from '../model/cel/meter.ts'
+import type { JsonObject } from '../model/json.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
 import { matchesResources, matchesRules } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -165,6 +166,7 @@ async function reviewBy(
   { namespaceObject, meter, decide, ...options }: MutationOptions & Surrounding,
 ): Promise<readonly string[]> {
   const matched = matchedOf(asked, namespaceObject)
+  const failed: JsonObject[] = []
   const warnings: string[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
@@ -173,7 +175,10 @@ async function reviewBy(
       const subject = { asked, namespaceObject, meter, decide }
       const { denials, isMisconfigured } = await judgeBinding({ policy, binding }, subject, options)
       const isDenied = isMisconfigured || binding.spec.validationActions.includes('Deny')
+      if (binding.spec.validationActions.includes('Audit'))
+        failed.push(...denials.map((denial) => failureNote({ policy, binding }, denial)))
       const [first] = denials
+      if (failed.length > 0) asked.annotate?.(failureKey, JSON.stringify(failed))
       if (first !== undefined && isDenied) throw deniedByPolicy(asked, [policy.name, binding.name], first)
       if (!binding.spec.validationActions.includes('Warn')) continue
       for (const { message } of denials)
@@ -183,6 +188,19 @@ async function reviewBy(
     }
   }
   return warnings
+}
+
+const failureKey = 'validation.policy.admission.k8s.io/validation_failure'
+
+/** As Kubernetes writes it down. */
+function failureNote({ policy, binding }: ReviewedBinding, { message, expression = 0 }: Denial): JsonObject {
+  return {
+    message,
+    policy: policy.name,
+    binding: binding.name,
+    expressionIndex: expression,
+    validationActions: [...binding.spec.validationActions],
+  }
 }
 
 interface ReviewedBinding {
@@ -209,7 +227,8 @@ async function judgeBinding(
     return { denials: spec.failurePolicy === 'Ignore' ? [] : [{ message }], isMisconfigured: true }
   }
   const request = admissionRequestOf(asked)
-  const subject = { object: asked.object, oldObject: asked.old, request, namespaceObject, decide }
+  const note = (key: string, value: string): void => asked.annotate?.(`${policy.name}/${key}`, value)
+  const subject = { object: asked.object, oldObject: asked.old, request, namespaceObject, decide, note }
   const denials = params.found.flatMap((param) => judge(spec, compiled, { ...subject, params: param }, meter))
   return { denials, isMisconfigured: false }
 }

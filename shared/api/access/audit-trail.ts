@@ -5,6 +5,8 @@ import type { ApiObject } from '../../model/object.ts'
 import { microTimestamp } from '../../model/time.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { Annotate } from '../../resources/policy-review.ts'
 import type { PermitWrite } from '../../resources/resources.ts'
 import type { ApiServices } from '../call.ts'
 import { withHeader } from '../reply.ts'
@@ -21,6 +23,8 @@ export interface AuditNote {
   changed?: readonly string[]
   /** The name that the server has chosen, of what is created. */
   name?: string
+  /** What policies and webhooks have to say. */
+  annotations?: JsonObject
 }
 
 /**
@@ -76,6 +80,18 @@ export function notingChanges(permit: PermitWrite | undefined, note: AuditNote):
 
 const fieldsMax = 20
 
+const annotationsMax = 50
+const annotationLengthMax = 1_000
+
+/** Keeps what admission says, for the record; nothing of what a confidential kind may hold. */
+export function annotating({ isConfidential }: ServedKind, note: AuditNote | undefined): Annotate | undefined {
+  if (note === undefined || isConfidential === true) return undefined
+  return (name, value) => {
+    const known = (note.annotations ??= {})
+    if (name in known || Object.keys(known).length < annotationsMax) known[name] = value.slice(0, annotationLengthMax)
+  }
+}
+
 /** Without what the server keeps for itself. */
 function contentOf({ metadata, ...content }: ApiObject): JsonObject {
   const { managedFields: _, generation: __, resourceVersion: ___, ...others } = metadata
@@ -83,7 +99,7 @@ function contentOf({ metadata, ...content }: ApiObject): JsonObject {
 }
 
 function recordOf(
-  { sender, user, wanted, allowed, reason, changed, name }: AuditNote,
+  { sender, user, wanted, allowed, reason, changed, name, annotations }: AuditNote,
   request: HttpRequest,
 ): JsonObject {
   const isForOther = sender !== undefined && user !== undefined && user !== sender
@@ -97,6 +113,7 @@ function recordOf(
     decision: sender === undefined ? 'unknown' : allowed === true ? 'allow' : 'deny',
     ...(reason === undefined || reason === '' ? {} : { reason }),
     ...(changed === undefined ? {} : { changed: [...changed] }),
+    ...(annotations && { annotations }),
     ...(agent === undefined ? {} : { agent: agent.slice(0, textMax) }),
   }
 }

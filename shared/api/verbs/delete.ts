@@ -15,6 +15,7 @@ export function createDelete({ resources, clock }: ApiServices): VerbHandler {
     const deleted = await resources.delete(call.kind, placeOf(call), {
       ...(await readDeleteOptions(call.request)),
       user: call.user,
+      ...(call.annotate && { annotate: call.annotate }),
     })
     return deleted.gone ? success(call.kind, deleted) : jsonText(200, view.one(deleted.stored))
   }

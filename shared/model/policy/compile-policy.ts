@@ -14,6 +14,8 @@ export interface CompiledBase {
 /** A policy whose expressions are ready to run. */
 export interface CompiledPolicy extends CompiledBase {
   readonly validations: readonly CompiledValidation[]
+  /** What it has written beside the record of a request. */
+  readonly notes: readonly CompiledNote[]
 }
 
 /** The same of a policy that changes what is written. */
@@ -31,6 +33,12 @@ export interface CompiledValidation {
   readonly validation: PolicyValidation
   readonly program: Program
   readonly message?: Program
+}
+
+export interface CompiledNote {
+  readonly key: string
+  readonly expression: string
+  readonly program: Program
 }
 
 export interface CompiledMutation {
@@ -66,7 +74,12 @@ export function compilePolicy(spec: PolicySpec): {
         : compile(child(field, 'messageExpression'), messageExpression, message)
     return program === undefined ? [] : [{ validation, program, ...(said && { message: said }) }]
   })
-  return { policy: { ...base, validations }, errors }
+  const notes = (spec.auditAnnotations ?? []).flatMap(({ key, valueExpression: expression }, i) => {
+    const field = child(entry('spec.auditAnnotations', i), 'valueExpression')
+    const program = compile(field, expression, textOrNull)
+    return program === undefined ? [] : [{ key, expression, program }]
+  })
+  return { policy: { ...base, validations, notes }, errors }
 }
 
 /** The same of a policy that changes what is written. */
@@ -126,6 +139,7 @@ function compileBase(
 
 const truth: PolicyGoal = { gives: [plain.bool] }
 const message: PolicyGoal = { gives: [plain.string] }
+const textOrNull: PolicyGoal = { gives: [plain.string, plain.null] }
 const anything: PolicyGoal = { gives: [] }
 
 /** A variable sees those ahead of it. `params` is there for policies that have some; its place is there for all. */

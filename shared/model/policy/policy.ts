@@ -12,6 +12,7 @@ export interface PolicyBase {
 /** What is read of a ValidatingAdmissionPolicy. */
 export interface PolicySpec extends PolicyBase {
   readonly validations?: readonly PolicyValidation[]
+  readonly auditAnnotations?: readonly { readonly key: string; readonly valueExpression: string }[]
 }
 
 /** What is read of a MutatingAdmissionPolicy. */

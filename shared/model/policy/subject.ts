@@ -1,4 +1,4 @@
-import { rightsOf, type Decide } from '../cel/functions/authorizer.ts'
+import { authorizerValues, type Decide } from '../cel/functions/authorizer.ts'
 import type { Meter } from '../cel/meter.ts'
 import { LazyMap, readUntyped } from '../cel/untyped-value.ts'
 import { CelFailure, type Result } from '../cel/value.ts'
@@ -14,13 +14,15 @@ export interface PolicySubject {
   readonly namespaceObject: Json | undefined
   /** Who may do what. Left out, nobody knows. */
   readonly decide?: Decide | undefined
+  /** Takes what a policy wants to have written beside the record of a request. */
+  readonly note?: (key: string, value: string) => void
 }
 
 /** The values of a policy's variables, in their order. */
 export function valuesOf({ variables }: CompiledBase, subject: PolicySubject, meter: Meter): readonly Result[] {
   const { object, oldObject, request, params, namespaceObject, decide } = subject
   const plain = [object, oldObject, request, params, namespaceObject].map(readUntyped)
-  const rights: readonly Result[] = decide === undefined ? [] : rightsOf(decide, request)
+  const rights: readonly Result[] = decide === undefined ? [] : authorizerValues(decide, request)
   const lazy = new LazyMap(
     new Map(
       variables.map(({ name, program }) => [name, (): Result => program.run([...plain, lazy, ...rights], meter)]),

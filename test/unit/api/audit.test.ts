@@ -130,3 +130,79 @@ describe('a record of a request', () => {
     expect(JSON.stringify(all)).not.toContain('wrong-token')
   })
 })
+
+describe('what admission says of a request', () => {
+  const root = '/apis/admissionregistration.k8s.io/v1'
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const bind = async (spec: JsonObject, ...validationActions: string[]): Promise<void> => {
+    const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['*'] }]
+    const policy = { metadata: { name: 'p' }, spec: { matchConstraints: { resourceRules }, ...spec } }
+    const binding = { metadata: { name: 'b' }, spec: { policyName: 'p', validationActions } }
+    for (const [plural, body] of [
+      ['validatingadmissionpolicies', policy],
+      ['validatingadmissionpolicybindings', binding],
+    ] as const)
+      expect(await harness.send(`POST ${root}/${plural}`, { body })).toMatchObject({ status: 201 })
+    records.length = 0
+  }
+
+  it('is in its record: annotations, and what is to be audited and not refused', async () => {
+    const note = {
+      key: 'names',
+      valueExpression: 'object.metadata.?name.orValue("none") + " by " + request.userInfo.username',
+    }
+    const validations = [{ expression: 'true' }, { expression: 'false', message: 'mind' }]
+    await bind({ validations, auditAnnotations: [note, { key: 'nothing', valueExpression: 'null' }] }, 'Audit')
+    expect(await harness.send(`POST ${maps}`, { body: { metadata: { name: 'm' } } })).toMatchObject({ status: 201 })
+    const failure = { message: 'mind', policy: 'p', binding: 'b', expressionIndex: 1, validationActions: ['Audit'] }
+    expect(told()[0]?.['annotations']).toEqual({
+      'p/names': 'm by tester',
+      'validation.policy.admission.k8s.io/validation_failure': JSON.stringify([failure]),
+    })
+    await harness.send(`DELETE ${maps}/m`)
+    expect(Object.keys(told()[0]?.['annotations'] ?? {})).toContain(
+      'validation.policy.admission.k8s.io/validation_failure',
+    )
+  })
+
+  it('is not in it where a Secret is written, and is cut where it is long', async () => {
+    const long = {
+      key: 'long',
+      valueExpression:
+        '[1,2,3,4,5,6,7,8].map(i, "0123456789".replace("0", "abcdefghijklmnopqrstuvwxyz".replace("a", "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"))).join()',
+    }
+    await bind({ auditAnnotations: [long] }, 'Audit')
+    await harness.send(`POST ${secrets}`, { body: { metadata: { name: 's' }, stringData: { key: 'hush-hush' } } })
+    expect(told()[0]).not.toHaveProperty('annotations')
+    await harness.send(`POST ${maps}`, { body: { metadata: { name: 'm' } } })
+    expect(String((told()[0]?.['annotations'] as JsonObject | undefined)?.['p/long'])).toHaveLength(1_000)
+  })
+
+  it('may depend on what the one who asks may do', async () => {
+    await bind(
+      {
+        validations: [
+          {
+            expression: 'authorizer.group("").resource("secrets").namespace("default").check("delete").allowed()',
+            message: 'only who may delete Secrets',
+          },
+        ],
+      },
+      'Deny',
+    )
+    const role = { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }] }
+    const binding = {
+      metadata: { name: 'r' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' },
+      subjects: [{ kind: 'User', name: 'alice' }],
+    }
+    await harness.send('POST /apis/rbac.authorization.k8s.io/v1/clusterroles', { body: role })
+    await harness.send('POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings', { body: binding })
+    const body = { metadata: { name: 'm' } }
+    expect(await harness.send(`POST ${maps}`, { body, token: 'alice' })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('only who may delete Secrets') as unknown },
+    })
+    expect(await harness.send(`POST ${maps}`, { body })).toMatchObject({ status: 201 })
+  })
+})

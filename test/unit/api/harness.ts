@@ -15,6 +15,7 @@ import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../../shared/resources/definition-writes.ts'
 import { createStoredAccess } from '../../../shared/resources/stored-access.ts'
+import { createStoredPolicies } from '../../../shared/resources/stored-policies.ts'
 import { createKindCatalog } from '../../../shared/resources/store-kind-catalog.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
 
@@ -83,8 +84,16 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
   const feed = createSqliteChangeFeed({ database, changeLog })
   const catalog = createKindCatalog({ store: written, clock, maxAgeMs: Infinity })
   const access = createStoredAccess({ store: written, clock, maxAgeMs: Infinity })
-  const store = access.follow(tellDefinitionWrites(written, catalog.invalidate))
-  const resources = createResources({ store, clock, random: systemRandom })
+  const policies = createStoredPolicies({
+    store: written,
+    catalog,
+    clock,
+    random: systemRandom,
+    maxAgeMs: Infinity,
+    readAccess: access.read,
+  })
+  const store = policies.follow(access.follow(tellDefinitionWrites(written, catalog.invalidate)))
+  const resources = createResources({ store, clock, random: systemRandom, policies })
   const errors: JsonObject[] = []
   const logger: Logger = {
     debug() {},

@@ -92,7 +92,7 @@ const named = vectors.map((vector, i) => ({ ...vector, name: `${i}: ${expression
 describe('validating policies, as Kubernetes answers', () => {
   it.each(named.filter(({ policy }) => policy.mutations === undefined))('$name', (vector) => {
     const { policy, errors } = compilePolicy(vector.policy)
-    expect(errors.length > 0, JSON.stringify(errors)).toBe(vector.want.faults !== undefined)
+    expect({ isFaulty: errors.length > 0, errors }).toMatchObject({ isFaulty: vector.want.faults !== undefined })
     if (errors.length > 0) return
     const denials = judge(vector.policy, policy, subjectOf(vector), new Meter(300_000))
     expect(denials.map(({ message }) => message)).toEqual((vector.want.denials ?? []).map(({ message }) => message))
@@ -102,7 +102,7 @@ describe('validating policies, as Kubernetes answers', () => {
 describe('mutating policies, as Kubernetes answers', () => {
   it.each(named.filter((vector) => vector.policy.mutations !== undefined && !isOurs(vector)))('$name', (vector) => {
     const { policy, errors } = compileMutations(vector.policy)
-    expect(errors.length > 0, JSON.stringify(errors)).toBe(vector.want.faults !== undefined)
+    expect({ isFaulty: errors.length > 0, errors }).toMatchObject({ isFaulty: vector.want.faults !== undefined })
     if (errors.length > 0 || vector.object === undefined) return
     const meter = new Meter(300_000)
     const failures: string[] = []
@@ -120,7 +120,7 @@ describe('mutating policies, as Kubernetes answers', () => {
         }
       }
     }
-    expect(failures, JSON.stringify(vector.want.failures)).toHaveLength(vector.want.failures?.length ?? 0)
+    expect(failures).toHaveLength(vector.want.failures?.length ?? 0)
     const wanted = withDefaults(kind, vector.want.object as unknown as ApiObject)
     if (failures.length === 0) expect(object.spec).toEqual(wanted.spec)
     if (failures.length === 0) expect(object.metadata.labels).toEqual(wanted.metadata.labels)

@@ -4,7 +4,11 @@ const integer = { type: 'integer' }
 const list = (items: object, more: object = {}): object => ({ type: 'array', items, ...more })
 const item = {
   type: 'object',
-  properties: { name: string, size: { ...integer, default: 1 }, labels: { type: 'object', additionalProperties: string } },
+  properties: {
+    name: string,
+    size: { ...integer, default: 1 },
+    labels: { type: 'object', additionalProperties: string },
+  },
 }
 const spec = {
   replicas: integer,
@@ -199,7 +203,12 @@ for (const one of validations) {
   line({ policy: { ...policy, failurePolicy: 'Ignore' }, object: small, old: full, params })
   line({ policy, old: full, params })
 }
-const conditions = ['object.spec.replicas > 5', 'object.spec.owner == "me"', 'authorizer.requestResource.check("get").allowed()', '1']
+const conditions = [
+  'object.spec.replicas > 5',
+  'object.spec.owner == "me"',
+  'authorizer.requestResource.check("get").allowed()',
+  '1',
+]
 for (const expression of conditions) {
   const matchConditions = [
     { name: 'first', expression },
@@ -218,7 +227,15 @@ for (const expression of conditions) {
     })
   }
 }
-const annotations = ['"a"', 'null', 'object.spec.?owner.orValue("none")', 'object.spec.owner', '1', '" "', 'string(size(variables.who))']
+const annotations = [
+  '"a"',
+  'null',
+  'object.spec.?owner.orValue("none")',
+  'object.spec.owner',
+  '1',
+  '" "',
+  'string(size(variables.who))',
+]
 for (const valueExpression of annotations) {
   const policy = { variables, auditAnnotations: [{ key: 'k', valueExpression }] }
   line({ policy, object: small })
@@ -229,8 +246,7 @@ const mutations = [
   ...patches.map((expression) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })),
 ]
 for (const mutation of mutations)
-  for (const object of [small, full])
-    line({ policy: { paramKind, variables, mutations: [mutation] }, object, params })
+  for (const object of [small, full]) line({ policy: { paramKind, variables, mutations: [mutation] }, object, params })
 for (const [i, mutation] of mutations.entries()) {
   const other = mutations[(i * 7 + 3) % mutations.length]
   line({ policy: { paramKind, variables, mutations: [other, mutation] }, object: full, old: small, params })

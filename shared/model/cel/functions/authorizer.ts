@@ -6,9 +6,9 @@ import { overloads, type Overload } from '../overload.ts'
 import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** Whether the one who asks, or an account of a namespace, may do something. */
-export type Decide = (wanted: Attributes, account?: Account) => Decision
+export type Decide = (wanted: Attributes, account?: OtherAccount) => Decision
 
-export interface Account {
+export interface OtherAccount {
   readonly namespace: string
   readonly name: string
 }
@@ -60,7 +60,7 @@ class Answer extends Opaque {
 }
 
 /** The values of `authorizer` and of `authorizer.requestResource`. */
-export function rightsOf(decide: Decide, request: Json): readonly Result[] {
+export function authorizerValues(decide: Decide, request: Json): readonly Result[] {
   const { resource, subResource, namespace, name } = isObject(request) ? request : {}
   const { group, resource: plural } = isObject(resource) ? resource : {}
   const ask = (wanted: Attributes): Decision => decide(wanted)
@@ -94,7 +94,7 @@ function narrow(part: 'resource' | 'subresource' | 'namespace' | 'name') {
   }
 }
 
-function ask([check, verb]: readonly Value[], meter: Meter): Result {
+function answer([check, verb]: readonly Value[], meter: Meter): Result {
   meter.spend(checkSteps)
   const { wanted, decide } = check as Check
   return new Answer(decide({ ...wanted, verb: verb as string }))
@@ -124,10 +124,10 @@ export const authorizers: readonly Overload[] = overloads({
   [`${prefix}ResourceCheck.subresource(string) ${prefix}ResourceCheck`]: narrow('subresource'),
   [`${prefix}ResourceCheck.namespace(string) ${prefix}ResourceCheck`]: narrow('namespace'),
   [`${prefix}ResourceCheck.name(string) ${prefix}ResourceCheck`]: narrow('name'),
-  [`${prefix}ResourceCheck.check(string) ${prefix}Decision`]: ask,
-  [`${prefix}PathCheck.check(string) ${prefix}Decision`]: ask,
-  [`${prefix}Decision.allowed() bool`]: ([answer]) => (answer as Answer).decision.allowed,
-  [`${prefix}Decision.reason() string`]: ([answer]) => (answer as Answer).decision.reason,
+  [`${prefix}ResourceCheck.check(string) ${prefix}Decision`]: answer,
+  [`${prefix}PathCheck.check(string) ${prefix}Decision`]: answer,
+  [`${prefix}Decision.allowed() bool`]: ([said]) => (said as Answer).decision.allowed,
+  [`${prefix}Decision.reason() string`]: ([said]) => (said as Answer).decision.reason,
   [`${prefix}Decision.errored() bool`]: () => false,
   [`${prefix}Decision.error() string`]: () => '',
 })
