@@ -80,7 +80,12 @@ export function remarkOf({ value }: Step): JsonObject {
 export function manifestOf(step: Step): JsonObject {
   const { name, namespace = 'default' } = step
   const { apiVersion, kind, isClusterWide } = servedAs(step.kind, step.version)
-  return { apiVersion, kind, metadata: isClusterWide ? { name } : { name, namespace }, ...contentOf(step) }
+  const adopts = step.kind === 'Parcel' && step.to !== ''
+  const metadata = {
+    ...(isClusterWide ? { name } : { name, namespace }),
+    ...(adopts && { annotations: { 'setpoint.dev/external-id': step.to, 'setpoint.dev/adopt': 'override' } }),
+  }
+  return { apiVersion, kind, metadata, ...contentOf(step) }
 }
 
 export function pathOf({ kind, name, namespace = 'default', version }: Address): string {

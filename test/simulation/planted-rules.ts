@@ -96,6 +96,30 @@ export const plantedInRules: readonly PlantedBug[] = [
     replace: 'if (isRequested)',
   },
   {
+    bug: 'what has to be there first is not looked for',
+    file: `${external}/run-external.ts`,
+    find: 'if (found.invalid.length > 0) return',
+    replace: 'if (found.invalid.length > 99) return',
+  },
+  {
+    bug: 'a budget is not asked',
+    file: `${external}/calls.ts`,
+    find: 'const waitMs = free || budget === undefined ? 0',
+    replace: 'const waitMs = free || budget !== undefined || ctx === undefined ? 0',
+  },
+  {
+    bug: 'what is to be adopted is made once more',
+    file: `${external}/decide.ts`,
+    find: 'return adoption?.id === memory.lostId ? undefined : adoption',
+    replace: 'return adoption?.id === memory.lostId ? adoption : undefined',
+  },
+  {
+    bug: 'what is told of an entity is kept once',
+    file: `${external}/outputs.ts`,
+    find: 'return secret !== undefined && digest(canonicalJson(secret.data)) === kept',
+    replace: 'return secret === undefined || kept !== ""',
+  },
+  {
     bug: 'the end of a clean-up lets go for everybody',
     file: 'shared/engine/state/begun-state.ts',
     find: 'const left = finalizers.filter((name) => name !== finalizer)',

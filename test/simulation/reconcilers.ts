@@ -42,7 +42,7 @@ export function controllersFor(
     gadgetController({ life, outside, watcher, resync, isCalm, once: once === true, pace: paceOf('Gadget') }),
     ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link'), pauseMs })] : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
-    ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher })] : []),
+    ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher, extras: scenario.parcels ?? {} })] : []),
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),

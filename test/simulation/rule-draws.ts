@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
+import { licenseName } from './kinds/parcel.ts'
 import { relicNames } from './placed.ts'
-import type { Scenario, Step } from './scenario.ts'
+import type { Extras, Scenario, Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
 const base = { mood: 'plain', to: '', size: 0, value: 0 } as const
@@ -149,5 +150,40 @@ export function holdsOf(random: SeededRandom, { steps }: Scenario): readonly Ste
       { ...step, act, value: minutes },
       { ...step, act, value: 0, afterMs: 420_000 + below(random, 60_000) },
     ]
+  })
+}
+
+/** Of seeds with Parcels half each: what they may call, what they tell, and what they need. */
+export function parcelExtrasOf(random: SeededRandom): Pick<Extras, 'parcels'> {
+  const is = (): boolean => random.next() < 1 / 2
+  const budget = { perSecond: oneOf(random, [0.5, 1, 2]), burst: 3 + below(random, 3) }
+  return {
+    parcels: {
+      ...(is() && { budget }),
+      ...(is() && { outputs: true as const }),
+      ...(is() && { licensed: true as const }),
+    },
+  }
+}
+
+/** What Parcels need comes and goes, and is there in the end. */
+export function licensesOf(random: SeededRandom, { parcels }: Pick<Extras, 'parcels'>): readonly Step[] {
+  if (parcels?.licensed !== true) return []
+  const step: Step = { ...base, user: 62, act: 'apply', afterMs: 0, kind: 'ConfigMap', name: licenseName, value: 1 }
+  const some = Array.from({ length: below(random, 4) }, (_, i): readonly Step[] => [
+    { ...step, afterMs: soon(random), value: i + 2 },
+    { ...step, act: 'delete', afterMs: 20_000 + below(random, 200_000) },
+  ])
+  return [...some.flat(), { ...step, act: 'mend', afterMs: soon(random) }]
+}
+
+/** Of seeds with Parcels every other one: some that stand for what is there already. */
+export function adoptionsOf(random: SeededRandom, hasParcels: boolean): readonly Step[] {
+  if (!hasParcels || random.next() < 1 / 2) return []
+  return Array.from({ length: 2 + below(random, 4) }, (_, i): Step => {
+    const which = below(random, 2)
+    const act = i === 0 ? 'apply' : oneOf(random, ['apply', 'apply', 'edit'] as const)
+    const adopting = { name: `parcel-${which}`, to: `found-${which}`, value: 300 + i }
+    return { ...base, user: 63, act, afterMs: 1_000 + soon(random), kind: 'Parcel', ...adopting }
   })
 }

@@ -48,6 +48,8 @@ export interface RunWatcher {
   ): Promise<Result>
   once(effect: OnceEffect): void
   notes(step: NoteStep): void
+  /** A call of what is outside begins that a budget allows. */
+  called(by: Life): void
 }
 
 interface Watched {
@@ -62,10 +64,12 @@ export interface RunListener {
   runEnds?(run: Run, how: Outcome['kind'] | 'failed'): void
   once?(effect: OnceEffect): void
   notes?(step: NoteStep): void
+  called?(by: Life): void
 }
 
 export function createRunWatcher(world: World, listener: Required<RunListener>): RunWatcher {
   return {
+    called: (by) => listener.called(by),
     once: (effect) => {
       world.note(`once ${effect.name} ${effect.value}`)
       listener.once(effect)

@@ -3,7 +3,17 @@ import { misfitName } from './placed.ts'
 import { isFenceTried } from './checkers/checker.ts'
 import { kindsIn } from './reconcilers.ts'
 import { toolDefinition } from './kinds/tool.ts'
-import { holdsOf, passesOf, policiesOf, rationsOf, relicsOf, relinksOf } from './rule-draws.ts'
+import {
+  adoptionsOf,
+  holdsOf,
+  licensesOf,
+  parcelExtrasOf,
+  passesOf,
+  policiesOf,
+  rationsOf,
+  relicsOf,
+  relinksOf,
+} from './rule-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -16,6 +26,8 @@ export function scenarioOf(seed: number): Scenario {
   const first = plainScenarioOf(seed)
   const fanOuts = fanOutsOf(stream('fan-out'), first)
   const plain = { ...first, herd: fanOuts.length > 0 ? Math.max(first.herd, 101) : first.herd }
+  const parcels = stepsOf('Parcel', stream('parcels'), plain)
+  const extras = parcels.length === 0 ? {} : parcelExtrasOf(stream('parcel extras'))
   const mending = misfitOf(stream('misfit'))
   return {
     ...plain,
@@ -26,13 +38,14 @@ export function scenarioOf(seed: number): Scenario {
     ...absentOf(stream('absent'), plain),
     ...(mending.length > 0 && { misfit: true }),
     ...(fanOuts.length > 0 && { slowLinks: true }),
+    ...extras,
     steps: [
       ...plain.steps,
       ...pausesOf(stream('pauses'), plain),
       ...mending,
       ...fanOuts,
       ...giftsOf(stream('gifts'), plain),
-      ...stepsOf('Parcel', stream('parcels'), plain),
+      ...parcels,
       ...stepsOf('Kit', stream('kits'), plain),
       ...errandsOf(stream('errands'), plain),
       ...outpostsOf(stream('outposts'), plain),
@@ -43,6 +56,8 @@ export function scenarioOf(seed: number): Scenario {
       ...rationsOf(stream('rations')),
       ...relinksOf(stream('relinks'), plain),
       ...holdsOf(stream('holds'), plain),
+      ...licensesOf(stream('licenses'), extras),
+      ...adoptionsOf(stream('adoptions'), parcels.length > 0),
     ],
   }
 }

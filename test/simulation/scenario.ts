@@ -2,6 +2,7 @@ import { createSeededRandom, type SeededRandom } from '../../shared/testing/seed
 import type { Rate } from '../../shared/model/reservations.ts'
 import { clearSky, climateOf, type Climate } from './climate.ts'
 import { moods, type Mood } from './kinds/gadget.ts'
+import type { ParcelExtras } from './kinds/parcel.ts'
 import { below, oneOf } from './world.ts'
 
 /** All that a simulation is made from. As data, so that a failing one can be made shorter, kept, and run again. */
@@ -49,6 +50,7 @@ export interface Extras {
   readonly misfit?: true
   /** Links look, and take two seconds to say what they have seen. */
   readonly slowLinks?: true
+  readonly parcels?: ParcelExtras
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
 }

@@ -61,6 +61,7 @@ const extras = [
   'propagation',
   'misfit',
   'slowLinks',
+  'parcels',
 ] as const satisfies readonly (keyof Extras)[]
 
 function without(scenario: Scenario, extra: keyof Extras): Scenario {

@@ -45,6 +45,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     runEnds: (run, how) => checkers.runEnds(run, how),
     once: (effect) => checkers.once(effect),
     notes: (step) => checkers.notes(step),
+    called: (by) => checkers.called(by),
   })
   const outside = createOutside({
     world,
@@ -92,6 +93,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     calmSinceMs: () => end.calmSinceMs,
     isRunAgain: () => end.isRunAgain === true,
   })
+  for (const { kind, to } of steps) if (kind === 'Parcel' && to !== '') outside.tamper(to, -1)
   await plane.begin()
   const informers = startInformers({
     world,

@@ -137,7 +137,7 @@ const passing: ReadonlySet<string> = new Set([
   'at',
 ])
 
-const unheard = { runBegins: () => {}, runEnds: () => {}, once: () => {}, notes: () => {} }
+const unheard = { runBegins: () => {}, runEnds: () => {}, once: () => {}, notes: () => {}, called: () => {} }
 
 async function endOnAws(scenario: Scenario): Promise<ReadonlyMap<string, string>> {
   const world = createWorld(scenario.seed)

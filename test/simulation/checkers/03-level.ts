@@ -63,7 +63,6 @@ export function createLevel(scene: Scene): Checker {
     Link: link,
     Crate: crate,
     Witness: witness,
-    Parcel: witness,
     Kit: kit,
     Errand: errand,
   }

@@ -1,6 +1,7 @@
 import type { Run } from '../runs.ts'
 import { beginMs } from '../world.ts'
 import { textOf } from '../addresses.ts'
+import { isFoundOutside } from '../kinds/parcel.ts'
 import { isRetained } from './holders.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
@@ -44,7 +45,7 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
     unmet: () => {
       const uids = new Set([...table.items.values()].map(({ object }) => object.metadata.uid))
       const leaks = [...outside.entities.keys()].filter(
-        (uid) => !uids.has(uid) && !untold.has(uid) && !isPutBehind(uid) && !kept.has(uid),
+        (uid) => !uids.has(uid) && !isFoundOutside(uid) && !untold.has(uid) && !isPutBehind(uid) && !kept.has(uid),
       )
       const orphans = [...table.items].filter(([, { object }]) => {
         const owner = object.metadata.ownerReferences?.[0]

@@ -15,6 +15,7 @@ import { createOwners } from './08-owners.ts'
 import { createPropagation } from './08-propagation.ts'
 import { createResync } from './09-resync.ts'
 import { createIsolation } from './10-isolation.ts'
+import { createBudgets } from './budgets.ts'
 import type { Checker, Scene } from './checker.ts'
 import { createExpectations } from './expectations.ts'
 import { createHolders } from './holders.ts'
@@ -23,6 +24,7 @@ import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
 import { createOwnResync } from './own-resync.ts'
+import { createParcels } from './parcels.ts'
 import { createPause } from './pause.ts'
 import { createPolicies } from './policies.ts'
 import { createPredicates } from './predicates.ts'
@@ -72,6 +74,8 @@ export function createCheckers(scene: Scene): Checkers {
     createPolicies(scene),
     createQuotas(scene),
     createHolders(scene),
+    createBudgets(scene),
+    createParcels(scene),
     createOwnResync(scene),
   ]
   return {
@@ -98,6 +102,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     notes: (step) => {
       for (const one of all) one.notes?.(step)
+    },
+    called: (by) => {
+      for (const one of all) one.called?.(by)
     },
     unmet: () => all.flatMap((one) => one.unmet?.() ?? []),
     restBegins: () => quiet.restBegins(),

@@ -22,7 +22,7 @@ export function createVersionsGrow({ report }: Scene): Checker {
       if (
         hasGeneration &&
         is.generation - was.generation !== (isNew ? 1 : 0) &&
-        !['ConfigMap', 'Event', 'Namespace'].includes(after.object.kind)
+        !['ConfigMap', 'Secret', 'Event', 'Namespace'].includes(after.object.kind)
       )
         report(
           `versions grow: ${named(after)} goes from generation ${was.generation} to ${is.generation}, touching ${touched.join(', ')}`,

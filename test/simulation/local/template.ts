@@ -13,7 +13,7 @@ const known = new Map<string, Promise<Uint8Array>>()
 
 /** Puts there what has been there for long: the same for all seeds with the same kinds, but for its own objects. */
 export async function fillDisk(disk: Disk, scenario: Scenario): Promise<void> {
-  const name = kindsIn(scenario).join(' ')
+  const name = `${kindsIn(scenario).join(' ')} ${JSON.stringify(scenario.parcels)}`
   const file = known.get(name) ?? createFile(scenario)
   known.set(name, file)
   disk.fill(await file)
@@ -60,7 +60,7 @@ const aMinuteMs = 60_000
 /** Nothing is run there: there are no objects. */
 const noWorld = {
   outside: { observe: fail, put: fail, remove: fail },
-  watcher: { run: fail, once: () => {}, notes: () => {} },
+  watcher: { run: fail, once: () => {}, notes: () => {}, called: () => {} },
 }
 
 async function fail(): Promise<never> {
