@@ -49,7 +49,7 @@ export type Bound = 'nothing' | 'partitions of the table' | 'buckets of the inde
 type Downstream = 'calls of the queues' | 'functions at once' | 'the relay'
 
 /** By AWS's documents, and by what our functions were counted to do. */
-export const limits = {
+const limits = {
   partitionUnits: 1_000,
   /** So many calls a second a tick makes, with ten wake-ups each (assumed). */
   tickKeysPerSecond: 500,
