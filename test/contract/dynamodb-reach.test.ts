@@ -212,6 +212,11 @@ describe('checkpoints on DynamoDB', () => {
     await checkpoint('a').save('2')
     await checkpoint('b').save('3')
     expect([await checkpoint('a').load(), await checkpoint('b').load()]).toEqual(['2', '3'])
+    const long = JSON.stringify(Array.from({ length: 2_000 }, (_, i) => `garbage-collector Kind${i}.é.example.com`))
+    await checkpoint('a').save(long)
+    expect(await checkpoint('a').load()).toBe(long)
+    await checkpoint('a').save('4')
+    expect(await checkpoint('a').load()).toBe('4')
   })
 })
 
