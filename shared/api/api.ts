@@ -1,8 +1,9 @@
+import type { Eventual } from '../model/eventual.ts'
 import { isSuperuser } from '../model/access/authorize.ts'
 import type { Attributes } from '../model/access/rules.ts'
 import { OperatingError } from '../model/errors.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { Authenticator, User } from '../ports/authenticator.ts'
+import type { User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
@@ -62,19 +63,23 @@ export function createApi(services: ApiServices): HttpHandler {
   const trail = createAuditTrail(services)
 
   const answer = async (request: HttpRequest, note?: AuditNote): Promise<HttpResponse> => {
-    const sender = await requireUser(request, authenticate)
+    const found = authenticate(request.header('authorization'), request.certificate)
+    const sender = found instanceof Promise ? await found : found
+    if (sender === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
     if (note !== undefined) note.sender = sender
-    const user = await actingUser(request, sender, readAccess)
+    const acting = actingUser(request, sender, readAccess)
+    const user = acting instanceof Promise ? await acting : acting
     if (note !== undefined) note.user = user
     const info = requestInfo(request)
     const isFree = note === undefined && isSuperuser(user)
     const permit = isFree ? undefined : await admit(user, attributesOf(request, info), note)
     if (!info.isResource) return answerPath(request, info.segments)
-    const kind = await kindOf(info, catalog)
-    const reply = (): Promise<HttpResponse> =>
-      handlerOf(info, kind)({ request, info, kind, user, permit, annotate: annotating(kind, note) })
+    const named = findKind(info, catalog)
+    const kind = requireServed(info, named instanceof Promise ? await named : named)
+    const annotate = annotating(kind, note)
+    const reply = handlerOf(info, kind)({ request, info, kind, user, permit, annotate })
     const { deprecation } = kind
-    return deprecation === undefined ? reply() : withWarnings(await told(request, reply), [deprecation])
+    return deprecation === undefined ? reply : withWarnings(await told(request, reply), [deprecation])
   }
 
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
@@ -87,23 +92,20 @@ export function createApi(services: ApiServices): HttpHandler {
     return note === undefined ? permit : notingChanges(permit, note)
   }
 
-  const told = async (request: HttpRequest, reply: () => Promise<HttpResponse>): Promise<HttpResponse> => {
-    try {
-      return await reply()
-    } catch (error) {
+  const told = (request: HttpRequest, reply: Promise<HttpResponse>): Promise<HttpResponse> =>
+    reply.catch((error: unknown) => {
       const why = toOperatingError(error)
       if (isOurs(why))
         logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
       return failure(why)
-    }
-  }
+    })
 
-  const answerAll: HttpHandler = async (request) => {
-    if (request.path === '/readyz') return told(request, () => answerReady(services))
-    if (alive.includes(request.path)) return plainText(200, 'ok')
-    if (trail === undefined) return told(request, () => answer(request))
+  const answerAll: HttpHandler = (request) => {
+    if (request.path === '/readyz') return told(request, answerReady(services))
+    if (alive.includes(request.path)) return Promise.resolve(plainText(200, 'ok'))
+    if (trail === undefined) return told(request, answer(request))
     const { note, end } = trail.begin(request)
-    return end(await told(request, () => answer(request, note)))
+    return told(request, answer(request, note)).then(end)
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)
 }
@@ -148,24 +150,26 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
   }
 }
 
-async function requireUser(request: HttpRequest, authenticate: Authenticator): Promise<User> {
-  const user = await authenticate(request.header('authorization'), request.certificate)
-  if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
-  return user
-}
-
-/**
- * The kind of the URL, if it is served there: in a namespace or not, with this subresource or none. Throws NOT_FOUND.
- */
-async function kindOf(info: ResourceRequest, catalog: KindCatalog): Promise<ServedKind> {
+/** The kind of the URL. */
+function findKind(info: ResourceRequest, catalog: KindCatalog): Eventual<ServedKind | undefined> {
   const isNamed = ({ group, version, plural }: ServedKind): boolean =>
     plural === info.resource && group === info.group && version === info.version
-  // A miss of the catalog reads the definitions again: requests for empty kinds shall not.
-  const kind =
-    reviewKinds.find(isNamed) ??
-    (emptyKinds.some(isNamed)
-      ? withEmptyKinds(await catalog.all()).find(isNamed)
-      : await catalog.byPlural(info.group, info.version, info.resource))
+  if (unstored.has(info.resource)) {
+    const review = reviewKinds.find(isNamed)
+    if (review !== undefined) return review
+    // A miss of the catalog reads the definitions again: requests for empty kinds shall not.
+    if (emptyKinds.some(isNamed)) return catalog.all().then((kinds) => withEmptyKinds(kinds).find(isNamed))
+  }
+  return catalog.byPlural(info.group, info.version, info.resource)
+}
+
+/** What kinds are called that nothing is stored of. A definition may have the same name in another group. */
+const unstored: ReadonlySet<string> = new Set([...reviewKinds, ...emptyKinds].map(({ plural }) => plural))
+
+/**
+ * The kind, if it is served where the URL says: in a namespace or not, with this subresource or none. Throws NOT_FOUND.
+ */
+function requireServed(info: ResourceRequest, kind: ServedKind | undefined): ServedKind {
   if (kind === undefined) throw noSuchResource(info)
   if (!standsThere(kind, info)) throw notThere(kind)
   if (info.subresource === '') {

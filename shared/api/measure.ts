@@ -29,7 +29,7 @@ export function createMeasure(services: { readonly telemetry: Telemetry; readonl
 
   return (verb: Verb, handle: VerbHandler): VerbHandler => {
     const word = words[verb]
-    return async (call) => {
+    return (call) => {
       const startMs = clock.nowMs()
       const note = (status: number): void => noteAnswer(call, { verb: wordOf(word, call), status, startMs })
       return handle(call).then(

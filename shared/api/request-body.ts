@@ -31,7 +31,8 @@ const jsonType = 'application/json'
 export async function readObject(request: HttpRequest): Promise<JsonObject> {
   const type = mediaType(request)
   const bytes = await request.body(bodyBytesMax)
-  return small(asObject(await decode(type, bytes)), bytes)
+  const body = decode(type, bytes)
+  return small(asObject(body instanceof Promise ? await body : body), bytes)
 }
 
 /** What no store would keep is refused before any work is done for it. */
@@ -62,9 +63,13 @@ export async function readOptionalObject(request: HttpRequest): Promise<JsonObje
   return bytes.length === 0 ? undefined : asObject(await decode(mediaType(request), bytes))
 }
 
-/** A patch body of JSON: an object or a list. */
-export async function readJson(request: HttpRequest): Promise<Json> {
-  const bytes = await request.body(bodyBytesMax)
+/** The whole body. Throws TOO_LARGE. */
+export function readBytes(request: HttpRequest): Promise<Uint8Array> {
+  return request.body(bodyBytesMax)
+}
+
+/** A patch body of JSON: an object or a list. Throws BAD_REQUEST, TOO_LARGE. */
+export function jsonOf(bytes: Uint8Array): Json {
   return small(decodeJson(utf8(bytes)), bytes)
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
-import type { HttpHandler } from '../ports/http-handler.ts'
+import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { withHeader } from './reply.ts'
 
 /**
@@ -8,10 +8,10 @@ import { withHeader } from './reply.ts'
  */
 export function withServerTiming(handler: HttpHandler, clock: Clock): HttpHandler {
   const nowMs = (): number => clock.steadyMs?.() ?? clock.nowMs()
-  return async (request) => {
-    if (request.header('server-timing') === undefined) return handler(request)
+  const time = async (request: HttpRequest): Promise<HttpResponse> => {
     const startMs = nowMs()
     const response = await handler(request)
     return withHeader(response, 'server-timing', `total;dur=${(nowMs() - startMs).toFixed(2)}`)
   }
+  return (request) => (request.header('server-timing') === undefined ? handler(request) : time(request))
 }

@@ -62,9 +62,10 @@ function createView(options: ViewOptions): View {
 
 function objectView(kind: ServedKind): View {
   const one = (stored: StoredObject): string => showOwners(objectText(present(stored)), kind, stored.object)
-  const head = `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
+  const head = (): string =>
+    `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const parts: ListParts = {
-    openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
+    openText: (list) => `${head()}${JSON.stringify(listMeta(list))},"items":[`,
     item: one,
     closing: ']}',
   }

@@ -7,10 +7,11 @@ import { mediaRange } from './representation.ts'
  * while it is made, stays in that form.
  */
 export function withYamlAnswers(handler: HttpHandler): HttpHandler {
-  return async (request) => {
+  const answer = async (request: HttpRequest): Promise<HttpResponse> => {
     const response = await handler(request)
-    return asksForYaml(request) && isJson(response) ? inYaml(response) : response
+    return isJson(response) ? inYaml(response) : response
   }
+  return (request) => (asksForYaml(request) ? answer(request) : handler(request))
 }
 
 /** What takes longer to write as YAML than a request may take. */

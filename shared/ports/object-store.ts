@@ -1,3 +1,4 @@
+import type { Eventual } from '../model/eventual.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
 
@@ -14,8 +15,11 @@ import type { StoredObject, Touched } from '../model/stored-object.ts'
  * Throws THROTTLED, UNAVAILABLE, or WRITE_UNKNOWN when a write's fate is unknown: read again to learn it.
  */
 export interface ObjectStore {
-  /** Throws DAMAGED for an object that is there and cannot be read. It can be removed by what the error says of it. */
-  get(key: ObjectKey): Promise<StoredObject | undefined>
+  /**
+   * At once if the object is at hand. Rejects with DAMAGED for an object that is there and cannot be read. It can be
+   * removed by what the error says of it.
+   */
+  get(key: ObjectKey): Eventual<StoredObject | undefined>
 
   /** In order of namespace and name. */
   list(query: ListQuery): Promise<ListPage>

@@ -2,9 +2,7 @@ import type { Conversion } from '../model/conversion.ts'
 import { hasCode } from '../model/errors.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
-import { question } from '../model/schema/fit/fit.ts'
-import { objectFits } from '../model/schema/fit/fits.ts'
-import { findSettledParts } from '../model/schema/settled.ts'
+import { hasDefaults } from '../model/schema/settled.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { toTwin } from '../model/twin.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -64,7 +62,7 @@ export function servedIfConvertible(kind: ServedKind, stored: StoredObject): Sto
 
 /** What is built in has had the same defaults ever. */
 function completed({ builtIn, schema }: ServedKind, object: ApiObject): ApiObject {
-  if (builtIn || objectFits(schema, object, question.complete, findSettledParts(schema, object))) return object
+  if (builtIn || hasDefaults(schema, object)) return object
   try {
     return applyDefaults(schema, object)
   } catch (error) {

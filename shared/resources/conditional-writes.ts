@@ -1,5 +1,6 @@
 import type { Requester } from '../model/admission-hooks.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
+import { proceed, type Eventual } from '../model/eventual.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { onNewest } from '../model/on-newest.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
@@ -24,7 +25,7 @@ import { findTouched } from './transitions.ts'
 /** Reads and conditional writes of one object, tried again on the newest version where the writer did not name one. */
 export interface ConditionalWrites {
   /** Throws NOT_FOUND. */
-  find(kind: ServedKind, at: Place): Promise<StoredObject>
+  find(kind: ServedKind, at: Place): Eventual<StoredObject>
   /** Throws ALREADY_EXISTS, in a dry run too. */
   insert(kind: ServedKind, stored: StoredObject, dryRun: boolean): Promise<StoredObject>
   change(kind: ServedKind, at: Place, plan: ChangePlan): Promise<Written>
@@ -76,11 +77,11 @@ export interface ConditionalWritesOptions {
 export function createConditionalWrites(options: ConditionalWritesOptions): ConditionalWrites {
   const { store, clock, policies } = options
 
-  const find: ConditionalWrites['find'] = async (kind, at) => {
-    const stored = await store.get(keyIn(kind, at))
-    if (stored === undefined) throw notFound(kind, at.name)
-    return stored
-  }
+  const find: ConditionalWrites['find'] = (kind, at) =>
+    proceed(store.get(keyIn(kind, at)), (stored) => {
+      if (stored === undefined) throw notFound(kind, at.name)
+      return stored
+    })
 
   const insert: ConditionalWrites['insert'] = async (kind, stored, dryRun) => {
     try {
@@ -91,17 +92,15 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
   }
 
   /** Makes `attempt` of the newest version, again if another write came between and `mayRetry`. */
-  async function attemptOnNewest<Result>(
+  function attemptOnNewest<Result>(
     { kind, at, mayRetry }: { readonly kind: ServedKind; readonly at: Place; readonly mayRetry: boolean },
     attempt: (before: StoredObject) => Promise<Result>,
   ): Promise<Result> {
-    const isConflict = (error: unknown): boolean => mayRetry && hasCode(error, 'VERSION_CONFLICT')
     let before: StoredObject | undefined
-    try {
-      return await onNewest(async () => attempt((before = await find(kind, at))), isConflict)
-    } catch (error) {
-      throw before === undefined ? error : rewordError(kind, before, error)
-    }
+    return onNewest(() => proceed(find(kind, at), (found) => attempt((before = found))), {
+      isConflict: (error) => mayRetry && hasCode(error, 'VERSION_CONFLICT'),
+      reword: (error) => (before === undefined ? error : rewordError(kind, before, error)),
+    })
   }
 
   const change: ConditionalWrites['change'] = (kind, at, plan) =>

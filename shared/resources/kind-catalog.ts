@@ -1,13 +1,14 @@
+import type { Eventual } from '../model/eventual.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
 /** The kinds that are served now: the built-in ones and those of every established CustomResourceDefinition. */
 export interface KindCatalog {
   /** By the words of a URL. */
-  byPlural(group: string, version: string, plural: string): Promise<ServedKind | undefined>
+  byPlural(group: string, version: string, plural: string): Eventual<ServedKind | undefined>
   /** In the version objects are stored in, served or not: objects that nobody sees are there all the same. */
-  byKind(group: string, kind: string): Promise<ServedKind | undefined>
+  byKind(group: string, kind: string): Eventual<ServedKind | undefined>
   /** The same kind in another version, if that is served. */
-  inVersion(kind: ServedKind, version: string): Promise<ServedKind | undefined>
+  inVersion(kind: ServedKind, version: string): Eventual<ServedKind | undefined>
   /** Preferred version of each group first; built-in groups first. */
   all(): Promise<readonly ServedKind[]>
   /** Every kind that there may be objects of, as `byKind` gives it. */

@@ -1,3 +1,4 @@
+import type { Eventual } from '../model/eventual.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -34,9 +35,9 @@ export function createKindCatalog({ store, clock, maxAgeMs, ...sources }: Catalo
   const look = async (name: string): Promise<ServedKind | undefined> =>
     (await kept.get()).byName.get(name) ?? (await kept.get(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
 
-  const find = (name: string): Promise<ServedKind | undefined> => {
+  const find = (name: string): Eventual<ServedKind | undefined> => {
     const found = kept.peek()?.byName.get(name)
-    return found === undefined ? look(name) : Promise.resolve(found)
+    return found === undefined ? look(name) : found
   }
 
   return {

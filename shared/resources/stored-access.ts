@@ -39,8 +39,7 @@ export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptio
     maxAgeMs,
   })
 
-  const note = async (stored: StoredObject, write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
-    if (parseApiVersion(stored.object.apiVersion).group !== accessGroup) return write
+  const note = async (write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
     try {
       const written = await write
       if (current?.note(written, isGone) === false) kept.forget()
@@ -52,13 +51,16 @@ export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptio
     }
   }
 
+  const noting = (stored: StoredObject, write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> =>
+    parseApiVersion(stored.object.apiVersion).group === accessGroup ? note(write, isGone) : write
+
   return {
     read: async () => (await kept.get()).book,
     follow: (followed) => ({
       ...followed,
-      create: (stored) => note(stored, followed.create(stored), false),
-      replace: (stored, touched) => note(stored, followed.replace(stored, touched), false),
-      remove: (stored) => note(stored, followed.remove(stored), true),
+      create: (stored) => noting(stored, followed.create(stored), false),
+      replace: (stored, touched) => noting(stored, followed.replace(stored, touched), false),
+      remove: (stored) => noting(stored, followed.remove(stored), true),
     }),
   }
 }

@@ -187,10 +187,10 @@ function checkWriter(kind: ServedKind, live: ApiObject, given: Partial<ObjectMet
 }
 
 function hasDesiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject): boolean {
-  const fields = new Set([...Object.keys(live), ...Object.keys(next)])
-  fields.delete('metadata')
-  if (kind.hasStatus) fields.delete('status')
-  return [...fields].some((field) => !equal(live[field], next[field]))
+  const isDesired = (field: string): boolean => field !== 'metadata' && !(kind.hasStatus && field === 'status')
+  for (const field in next) if (isDesired(field) && !equal(live[field], next[field])) return true
+  for (const field in live) if (isDesired(field) && next[field] === undefined && live[field] !== undefined) return true
+  return false
 }
 
 function without(body: JsonObject, field: string): JsonObject {

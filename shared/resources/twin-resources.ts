@@ -35,10 +35,10 @@ export function withTwins(verbs: Resources): Resources {
       return showWritten(kind, await verbs.update(twin.of, toTwin(body, twin, twin.of), how), warnings)
     },
 
-    patch: async (kind, at, given, how) => {
-      const { twin } = kind
-      if (twin === undefined) return verbs.patch(kind, at, given, how)
-      return showWritten(kind, await verbs.patch(twin.of, at, patchOfTwin(kind, twin, given), how), [])
+    patch: (kind, at, given, how) => {
+      const patchTwin = async (twin: Twin): Promise<Written> =>
+        showWritten(kind, await verbs.patch(twin.of, at, patchOfTwin(kind, twin, given), how), [])
+      return kind.twin === undefined ? verbs.patch(kind, at, given, how) : patchTwin(kind.twin)
     },
 
     delete: async (kind, at, asked) => {

@@ -152,7 +152,7 @@ async function readsAndRestart(count: number): Promise<void> {
     const { metadata } = objectOf(anyOf(count))
     return { ...page, namespace: metadata.namespace ?? '', name: metadata.name }
   }
-  const getUs = ((await timed(async () => repeat(20_000, () => reopened.get(key())))) / 20_000) * 1_000
+  const getUs = ((await timed(async () => repeat(20_000, async () => reopened.get(key())))) / 20_000) * 1_000
   const heap = (process.memoryUsage().heapUsed - heapBefore) / count
   console.log(
     `\n${count} objects: open ${openMs.toFixed(1)} ms, list page of 500 ${pageMs.toFixed(2)} ms, get ${getUs.toFixed(1)} us`,

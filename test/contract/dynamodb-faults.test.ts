@@ -68,10 +68,8 @@ function storeWith(faults: Faults): ObjectStore {
 
 it('chance has a part in the pauses between tries, and nothing else', async () => {
   const half = { ...random, next: () => 0.5 }
-  await expectCode(
-    createDynamodbStore({ ...options(always('throttle')), random: half }).get(keyOf(storedWidget('a').object)),
-    'THROTTLED',
-  )
+  const store = createDynamodbStore({ ...options(always('throttle')), random: half })
+  await expectCode(store.get(keyOf(storedWidget('a').object)), 'THROTTLED')
   // Half of 50, 100, 200, 400, 800 and then of 1,000 ms each, as long as it is within 5 s.
   expect(clock.sleptMs).toBe(25 + 50 + 100 + 200 + 400 + 8 * 500)
 })
@@ -103,7 +101,7 @@ const acts: readonly {
   readonly isWrite?: true
   readonly act: (given: ReturnType<typeof options>, live: StoredObject) => Promise<unknown>
 }[] = [
-  { name: 'get', act: (given, live) => createDynamodbStore(given).get(keyOf(live.object)) },
+  { name: 'get', act: async (given, live) => createDynamodbStore(given).get(keyOf(live.object)) },
   { name: 'list', act: (given) => createDynamodbStore(given).list(widgetKind) },
   { name: 'create', isWrite: true, act: (given) => createDynamodbStore(given).create(child('new')) },
   { name: 'replace', isWrite: true, act: (given, live) => createDynamodbStore(given).replace(live, ['spec', 'meta']) },

@@ -107,7 +107,7 @@ describe('an object whose row is damaged', () => {
 
     const { store, feed, close } = openSqlite(file)
     const key = keyOf(damaged.object)
-    const error = await store.get(key).catch((reason: unknown) => reason as DamagedObjectError)
+    const error = await Promise.resolve(store.get(key)).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(DamagedObjectError)
     expect(error).toMatchObject({
       code: 'DAMAGED',

@@ -1,4 +1,5 @@
 import { authenticatedGroup, serviceAccountGroups } from '../../model/access/authorize.ts'
+import type { Eventual } from '../../model/eventual.ts'
 import type { ResourceAttributes } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { User } from '../../ports/authenticator.ts'
@@ -10,9 +11,12 @@ import { requireAllowed, type ReadAccess } from './guard.ts'
  * may impersonate each part of what it names. Throws FORBIDDEN, and BAD_REQUEST for a header that nobody knows: to run
  * with more rights than were asked for is worse than not to run.
  */
-export async function actingUser(request: HttpRequest, sender: User, readAccess: ReadAccess): Promise<User> {
+export function actingUser(request: HttpRequest, sender: User, readAccess: ReadAccess): Eventual<User> {
   const fields = request.fieldsUnder('impersonate-')
-  if (fields.length === 0) return sender
+  return fields.length === 0 ? sender : impersonate(fields, sender, readAccess)
+}
+
+async function impersonate(fields: readonly HeaderField[], sender: User, readAccess: ReadAccess): Promise<User> {
   const named = namedBy(fields)
   for (const wanted of partsOf(named)) await requireAllowed(sender, wanted, readAccess)
   return { ...named, groups: completeGroups(named) }

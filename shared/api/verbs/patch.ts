@@ -1,5 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
 import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
 import type { Patch } from '../../resources/resources.ts'
 import { authorOf, placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
@@ -8,7 +9,7 @@ import { warnOfDuplicates } from '../duplicate-fields.ts'
 import { flag, refuseOptions, textParameter, writeOptions } from '../query.ts'
 import { replyWritten } from '../reply-written.ts'
 import { methodNotAllowed } from '../request-info.ts'
-import { mediaType, readJson, readObject, mediaTypeRefusal } from '../request-body.ts'
+import { jsonOf, mediaType, mediaTypeRefusal, readBytes, readObject } from '../request-body.ts'
 import { strategicAsMerge } from '../strategic-patch.ts'
 import { viewOf } from '../view.ts'
 
@@ -37,21 +38,36 @@ async function readPatch(call: Call): Promise<SentPatch> {
   if (type === applyType) return readApply(call)
   if (request.query.has('force'))
     refuseOptions('PatchOptions', [forbidden('force', 'may not be specified for non-apply patch')])
+  if (!isJsonType(type)) throw mediaTypeRefusal(type, patchTypes.join(', '))
+  return patchOf(call.kind, type, jsonOf(await readBytes(request)))
+}
+
+function patchOf(kind: ServedKind, type: JsonType, body: Json): SentPatch {
   switch (type) {
     case 'application/merge-patch+json':
-      return mergeOf(asObject(await readJson(request)))
+      return mergeOf(asObject(body))
     case 'application/json-patch+json': {
-      const body = requireOperations(await readJson(request))
-      return { patch: { type: 'json', body }, body }
+      const operations = requireOperations(body)
+      return { patch: { type: 'json', body: operations }, body: operations }
     }
     case 'application/strategic-merge-patch+json':
-      return mergeOf(strategicAsMerge(call.kind, asObject(await readJson(request))))
-    default:
-      throw mediaTypeRefusal(type, patchTypes.join(', '))
+      return mergeOf(strategicAsMerge(kind, asObject(body)))
   }
 }
 
+type JsonType =
+  'application/merge-patch+json' | 'application/json-patch+json' | 'application/strategic-merge-patch+json'
+
+function isJsonType(type: string): type is JsonType {
+  return jsonTypes.some((known) => known === type)
+}
+
 const applyType = 'application/apply-patch+yaml'
+const jsonTypes: readonly JsonType[] = [
+  'application/merge-patch+json',
+  'application/json-patch+json',
+  'application/strategic-merge-patch+json',
+]
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', applyType]
 
 function mergeOf(body: JsonObject): SentPatch {

@@ -13,7 +13,7 @@ import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.
 import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
 import { json, withWarnings } from '../reply.ts'
-import { mediaType, mediaTypeRefusal, readJson, readObject } from '../request-body.ts'
+import { jsonOf, mediaType, mediaTypeRefusal, readBytes, readObject } from '../request-body.ts'
 import { requireOperations } from './patch.ts'
 
 /**
@@ -44,11 +44,11 @@ async function readChange(call: Call): Promise<Change> {
   }
   const type = mediaType(call.request)
   if (type === 'application/json-patch+json') {
-    const operations = requireOperations(await readJson(call.request))
+    const operations = requireOperations(jsonOf(await readBytes(call.request)))
     return (live) => jsonPatch(live, operations)
   }
   if (type !== 'application/merge-patch+json') throw mediaTypeRefusal(type, patchTypes)
-  const body = await readJson(call.request)
+  const body = jsonOf(await readBytes(call.request))
   return (live) => {
     const changed = mergePatch(live, body)
     if (isObject(changed)) return changed
@@ -78,7 +78,7 @@ async function write(call: Call, services: ApiServices, { paths, options, change
     const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, options)
     return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
   }
-  return onNewest(attempt, (error) => !isNamed && hasCode(error, 'VERSION_CONFLICT'))
+  return onNewest(attempt, { isConflict: (error) => !isNamed && hasCode(error, 'VERSION_CONFLICT') })
 }
 
 /** Throws INVALID for a number of replicas that there cannot be. */

@@ -145,10 +145,13 @@ class GarbageCollector {
 
   /** Again if anything came between: what is deleted or released is what was seen. */
   #actOnNewest<Result>(key: ObjectKey, act: (object: ApiObject) => Promise<Result>): Promise<Result | undefined> {
-    return onNewest(async () => {
-      const stored = await this.#options.store.get(key)
-      return stored && act(stored.object)
-    }, isOvertakenWrite)
+    return onNewest(
+      async () => {
+        const stored = await this.#options.store.get(key)
+        return stored && act(stored.object)
+      },
+      { isConflict: isOvertakenWrite },
+    )
   }
 
   async #settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {

@@ -1,4 +1,5 @@
 import { hasCode } from '../../model/errors.ts'
+import { proceed, type Eventual } from '../../model/eventual.ts'
 import { keyOf } from '../../model/object-key.ts'
 import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
@@ -121,12 +122,12 @@ function write(ending: Ending, showsStatus: boolean, { store }: CommitPorts): Pr
     return writeOnce(live, withHandle(ending.next(live, showsStatus), live, ending), { store, release: ending.release })
   }
   return onNewest(
-    (tries) => (tries === 1 ? attempt(ending.live ?? begun) : store.get(keyOf(begun.object)).then(attempt)),
-    isOvertakenWrite,
+    (tries) => (tries === 1 ? attempt(ending.live ?? begun) : proceed(store.get(keyOf(begun.object)), attempt)),
+    { isConflict: isOvertakenWrite },
   )
 }
 
-type Attempted = Promise<StoredObject> | StoredObject | undefined
+type Attempted = Eventual<StoredObject | undefined>
 
 function writeOnce(
   live: StoredObject,

@@ -22,13 +22,16 @@ export async function writeNewest<Stored extends StoredObject | undefined>(
   next: (before: StoredObject | undefined) => Stored,
   touched: (before: StoredObject, after: StoredObject) => Touched,
 ): Promise<Newest<Stored | StoredObject>> {
-  return onNewest(async () => {
-    const before = await store.get(key)
-    const after = next(before)
-    if (after === undefined || after === before) return { stored: after, isWritten: false }
-    const stored = await (before === undefined ? store.create(after) : store.replace(after, touched(before, after)))
-    return { stored, isWritten: true }
-  }, isOvertaken)
+  return onNewest(
+    async () => {
+      const before = await store.get(key)
+      const after = next(before)
+      if (after === undefined || after === before) return { stored: after, isWritten: false }
+      const stored = await (before === undefined ? store.create(after) : store.replace(after, touched(before, after)))
+      return { stored, isWritten: true }
+    },
+    { isConflict: isOvertaken },
+  )
 }
 
 function isOvertaken(error: unknown): boolean {

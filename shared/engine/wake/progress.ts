@@ -16,7 +16,7 @@ export interface Progress {
   notePassed(position: bigint): void
   /** Where to take up after a crash. */
   safe(): bigint
-  /** How many keys of a loop have been sent and not run to their end. Looks at all that wait or run. */
+  /** How many keys of a loop have been sent and not run to their end. */
   countPending(loop: string): number
 }
 
@@ -26,78 +26,118 @@ export interface ProgressOptions {
   readonly positionOf: (wakeUp: WakeUp) => bigint | undefined
 }
 
-interface RunningKey {
-  readonly key: string
-  readonly position: bigint
+/** What is known of one key of a loop. */
+interface KeyProgress {
+  /** The last position noted: who sends the same once more, after a failure, adds nothing. */
+  noted: bigint
+  /** The first position that was sent and no run has taken. */
+  waiting: bigint | undefined
+}
+
+interface LoopProgress {
+  readonly keys: Map<string, KeyProgress>
+  /** Of runs. Of one key there may be two: the queue hands it out again before the run that has settled it ends. */
+  readonly running: Set<{ readonly position: bigint }>
+  /** How many keys wait. */
+  waiting: number
 }
 
 export function createProgress({ from, positionOf }: ProgressOptions): Progress {
-  const waiting = new Map<string, bigint>()
-  /** Of one key there may be two: the queue hands it out again before the run that has settled it comes to its end. */
-  const running = new Set<RunningKey>()
-  /** The last position noted for a key: who sends the same once more, after a failure, adds nothing. */
-  const noted = new Map<string, bigint>()
+  const loops = new Map<string, LoopProgress>()
   let last = from
 
-  const note = (key: string, position: bigint): void => {
-    const earlier = waiting.get(key)
-    if (earlier === undefined || position < earlier) waiting.set(key, position)
+  const loopOf = (name: string): LoopProgress => {
+    const loop = loops.get(name) ?? { keys: new Map(), running: new Set(), waiting: 0 }
+    loops.set(name, loop)
+    return loop
   }
 
-  const noteAll = (loop: string, wakeUps: readonly WakeUp[]): void => {
+  const noteAll = (loop: LoopProgress, wakeUps: readonly WakeUp[]): void => {
     for (const wakeUp of wakeUps) {
       const position = positionOf(wakeUp)
-      if (position === undefined) continue
-      const key = `${loop} ${keyText(wakeUp.key)}`
-      if (position <= (noted.get(key) ?? -1n)) continue
-      noted.set(key, position)
-      // A change may be told with a later state than it made, and is taken up again only from before itself.
-      note(key, position > last ? last + 1n : position)
+      if (position !== undefined) noteSent(loop, keyText(wakeUp.key), { position, last })
     }
   }
 
   return {
-    noteSends: (loop, queue) => ({
-      ...queue,
-      send: (wakeUps) => {
-        noteAll(loop, wakeUps)
-        return queue.send(wakeUps)
-      },
-    }),
-
-    noteEnds: (loop, run) => (turn, signal) => {
-      if (waiting.size === 0) return run(turn, signal)
-      const key = `${loop} ${keyText(turn.key)}`
-      const position = waiting.get(key)
-      if (position === undefined) return run(turn, signal)
-      waiting.delete(key)
-      const mine: RunningKey = { key, position }
-      running.add(mine)
-      return run(turn, signal).then(
-        () => void running.delete(mine),
-        (error: unknown) => {
-          note(key, position)
-          running.delete(mine)
-          throw error
+    noteSends: (name, queue) => {
+      const loop = loopOf(name)
+      return {
+        ...queue,
+        send: (wakeUps) => {
+          noteAll(loop, wakeUps)
+          return queue.send(wakeUps)
         },
-      )
+      }
+    },
+
+    noteEnds: (name, runTurn) => {
+      const loop = loopOf(name)
+      return (turn, signal) => {
+        const key = loop.waiting === 0 ? undefined : loop.keys.get(keyText(turn.key))
+        const position = key?.waiting
+        if (key === undefined || position === undefined) return runTurn(turn, signal)
+        key.waiting = undefined
+        loop.waiting--
+        return noteRun(loop, key, position, runTurn(turn, signal))
+      }
     },
 
     notePassed: (position) => {
       last = position
     },
 
-    countPending: (loop) => {
-      const keys = [...waiting.keys(), ...Array.from(running, ({ key }) => key)]
-      return keys.filter((key) => key.startsWith(`${loop} `)).length
+    countPending: (name) => {
+      const { waiting, running } = loopOf(name)
+      return waiting + running.size
     },
 
-    safe: () => {
-      let safe = last
-      for (const position of waiting.values()) if (position <= safe) safe = position - 1n
-      for (const { position } of running) if (position <= safe) safe = position - 1n
-      for (const [key, position] of noted) if (position <= safe) noted.delete(key)
-      return safe
-    },
+    safe: () => findSafe([...loops.values()], last),
   }
+}
+
+interface Sent {
+  readonly position: bigint
+  /** Everything up to here was sent before. */
+  readonly last: bigint
+}
+
+function noteSent(loop: LoopProgress, text: string, { position, last }: Sent): void {
+  let key = loop.keys.get(text)
+  if (key === undefined) loop.keys.set(text, (key = { noted: -1n, waiting: undefined }))
+  if (position <= key.noted) return
+  key.noted = position
+  // A change may be told with a later state than it made, and is taken up again only from before itself.
+  letWait(loop, key, position > last ? last + 1n : position)
+}
+
+function noteRun(loop: LoopProgress, key: KeyProgress, position: bigint, running: Promise<void>): Promise<void> {
+  const mine = { position }
+  loop.running.add(mine)
+  return running.then(
+    () => void loop.running.delete(mine),
+    (error: unknown) => {
+      letWait(loop, key, position)
+      loop.running.delete(mine)
+      throw error
+    },
+  )
+}
+
+/** The first position counts. */
+function letWait(loop: LoopProgress, key: KeyProgress, position: bigint): void {
+  if (key.waiting === undefined) loop.waiting++
+  if (key.waiting === undefined || position < key.waiting) key.waiting = position
+}
+
+/** Ahead of everything that waits or runs. Forgets keys of which that says all. */
+function findSafe(loops: readonly LoopProgress[], last: bigint): bigint {
+  let safe = last
+  for (const { keys, running } of loops) {
+    for (const { waiting } of keys.values()) if (waiting !== undefined && waiting <= safe) safe = waiting - 1n
+    for (const { position } of running) if (position <= safe) safe = position - 1n
+  }
+  for (const { keys } of loops)
+    for (const [text, { noted, waiting }] of keys) if (waiting === undefined && noted <= safe) keys.delete(text)
+  return safe
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../json.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { question } from './fit/fit.ts'
-import { objectFits } from './fit/fits.ts'
+import { question, type Fit } from './fit/fit.ts'
+import { fitOfWhole, fits } from './fit/fits.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /**
@@ -10,17 +10,29 @@ import type { StructuralSchema } from './structural-schema.ts'
  * is not looked at again.
  */
 export function isSettled(schema: StructuralSchema, object: JsonObject, old?: JsonObject): boolean {
-  const known = partsOf(schema)
-  const past = findKnownParts(known, object, old)
-  if (!objectFits(schema, object, everything, past)) return false
+  const { fit, parts } = knowledgeOf(schema)
+  const past = findKnownParts(parts, object, old)
+  if (!fits(fit, object, everything, past)) return false
   for (const field in object) {
     const part = object[field]
-    if (field !== 'metadata' && isObject(part) && part !== past[field]) known.set(part, field)
+    if (field !== 'metadata' && isObject(part) && part !== past[field]) parts.set(part, field)
   }
   return true
 }
 
 const everything = question.known | question.complete | question.valid
+
+/** Whether an object has all defaults of its schema. A yes is certain. */
+export function hasDefaults(schema: StructuralSchema, object: JsonObject): boolean {
+  const { fit, parts } = knowledgeOf(schema)
+  return fits(fit, object, question.complete, findKnownParts(parts, object))
+}
+
+/** What is known of a schema, found once per question. */
+interface Knowledge {
+  readonly fit: Fit
+  readonly parts: Parts
+}
 
 /**
  * Settled values, by the field of an object that they are settled as. Objects are values: nothing changes them in
@@ -28,43 +40,44 @@ const everything = question.known | question.complete | question.valid
  */
 type Parts = WeakMap<object, string>
 
-const parts = new WeakMap<StructuralSchema, Parts>()
+const known = new WeakMap<StructuralSchema, Knowledge>()
 
 /** By the text of the schema: a schema that was read from the store says the same as the one that was written. */
 const partsByText = new Map<string, Parts>()
 const textsMax = 1_000
 
-function partsOf(schema: StructuralSchema): Parts {
-  let known = parts.get(schema)
-  if (known === undefined) parts.set(schema, (known = findPartsByText(schema)))
-  return known
+function knowledgeOf(schema: StructuralSchema): Knowledge {
+  let knowledge = known.get(schema)
+  if (knowledge === undefined)
+    known.set(schema, (knowledge = { fit: fitOfWhole(schema), parts: findPartsByText(schema) }))
+  return knowledge
 }
 
 function findPartsByText(schema: StructuralSchema): Parts {
   const text = canonicalJson(schema)
-  const known = partsByText.get(text) ?? new WeakMap()
+  const found = partsByText.get(text) ?? new WeakMap()
   if (partsByText.size >= textsMax) partsByText.clear()
-  partsByText.set(text, known)
-  return known
+  partsByText.set(text, found)
+  return found
 }
 
 /** The parts of an object that are known to be settled, without looking at them. */
 export function findSettledParts(schema: StructuralSchema, object: JsonObject): JsonObject {
-  return findKnownParts(partsOf(schema), object)
+  return findKnownParts(knowledgeOf(schema).parts, object)
 }
 
 /**
  * Of each field, what is known to be settled: its value, or the one it replaces. Each write has metadata of its own, of
  * which a schema says little: it is looked at each time.
  */
-function findKnownParts(known: Parts, object: JsonObject, old?: JsonObject): JsonObject {
+function findKnownParts(parts: Parts, object: JsonObject, old?: JsonObject): JsonObject {
   const past: JsonObject = {}
   for (const field in object) {
     if (field === 'metadata') continue
     const part = object[field]
     const before = old?.[field]
-    if (isObject(part) && known.get(part) === field) past[field] = part
-    else if (isObject(before) && known.get(before) === field) past[field] = before
+    if (isObject(part) && parts.get(part) === field) past[field] = part
+    else if (isObject(before) && parts.get(before) === field) past[field] = before
   }
   return past
 }

@@ -188,7 +188,8 @@ class Batches {
 
   /** Then it is late because the queue is long. */
   async #wasHeld({ delivery: { wakeUp, receiveCount } }: LoopDelivery): Promise<boolean> {
-    const stored = await this.#services.store.get(wakeUp.key).catch(this.#logUnread)
+    const reading = this.#services.store.get(wakeUp.key)
+    const stored = await (reading instanceof Promise ? reading.catch(this.#logUnread) : reading)
     return (stored?.engine.hold?.receives ?? 0) + 1 >= receiveCount
   }
 

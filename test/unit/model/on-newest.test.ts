@@ -10,7 +10,9 @@ async function triesAfter(failures: number, code: ErrorCode, isConflict?: (error
     if (tries <= failures) throw new OperatingError(code, 'no')
     return tries
   }
-  const result = await onNewest(attempt, isConflict).catch((error: unknown) => (error as OperatingError).code)
+  const result = await onNewest(attempt, isConflict && { isConflict }).catch(
+    (error: unknown) => (error as OperatingError).code,
+  )
   return { calls, result }
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Eventual } from '../../../model/eventual.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { isBusy, isDamaged, translateError } from './sqlite-errors.ts'
@@ -14,6 +15,9 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
    * A look at committed rows, at once. Rejects with what `look` throws, and UNAVAILABLE when the file cannot be read.
    */
   read<Result>(look: () => Result): Promise<Result>
+
+  /** The same, with what was found at once. Only a failure is a promise, which rejects. */
+  find<Result>(look: () => Result): Eventual<Result>
 
   /** The same, for who cannot wait. */
   readNow<Result>(look: () => Result): Result
@@ -60,6 +64,13 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   return {
     prepare: (sql) => connection.prepare(sql),
     read: (look) => new Promise((resolve) => resolve(guarded(look, 'read'))),
+    find: (look) => {
+      try {
+        return guarded(look, 'read')
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    },
     readNow: (look) => guarded(look, 'read'),
     writeNow: (work) => guarded(work, 'write to'),
     write: (work, onCommit) => (open ? write(work, onCommit) : Promise.reject(closed())),

@@ -13,12 +13,18 @@ export interface SqliteKinds {
 export function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
   const select = database.prepare('SELECT id FROM kinds WHERE api_group = ? AND kind = ?')
   const insert = database.prepare('INSERT INTO kinds (api_group, kind) VALUES (?, ?)')
-  const known = new Map<string, number>()
+  const known = new Map<string, Map<string, number>>()
 
   const find = ({ group, kind }: KindName): number | undefined => {
-    const text = `${group}/${kind}`
-    const id = known.get(text) ?? (database.readNow(() => select.get(group, kind))?.['id'] as number | undefined)
-    if (id !== undefined) known.set(text, id)
+    const id = known.get(group)?.get(kind)
+    return id ?? look(group, kind)
+  }
+
+  const look = (group: string, kind: string): number | undefined => {
+    const id = database.readNow(() => select.get(group, kind))?.['id'] as number | undefined
+    if (id === undefined) return undefined
+    const ids = known.get(group) ?? new Map<string, number>()
+    known.set(group, ids.set(kind, id))
     return id
   }
 

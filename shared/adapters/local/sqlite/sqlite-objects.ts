@@ -47,9 +47,8 @@ export class SqliteObjects {
     return new DamagedObjectError(describeDamage(key), { uid, resourceVersion: String(rv) })
   }
 
-  #note(place: RowPlace, row: NumberedRow & ObjectRow, written: StoredObject): StoredObject {
+  #note(place: RowPlace, row: NumberedRow & ObjectRow, stored: StoredObject): StoredObject {
     const { id, uid, rv, owners } = row
-    const stored = readableState(written, row)
     this.#recent.note(place, { id, uid, rv, owners, stored, length: rowLengthOf(row) })
     return stored
   }
@@ -63,7 +62,7 @@ export class SqliteObjects {
   /**
    * The row that a write means. An earlier write of the same commit may have been ahead of what is remembered of it.
    */
-  #current(place: RowPlace, before: ApiObject): NumberedRow {
+  #current(place: RowPlace, before: ApiObject): NumberedRow & { readonly stored?: StoredObject } {
     const remembered = this.#recent.find(place)
     if (remembered !== undefined && isOf(remembered, before)) return remembered
     const row = this.#read(place)
@@ -109,7 +108,7 @@ export class SqliteObjects {
     if (changes === 0) throw refusal(place.key, before, this.#read(place))
     if (owners !== row.owners) this.#statements.updateOwners.run(owners, row.id)
     this.#setOwners(row.id, row.owners, owners)
-    return { id: row.id, uid: row.uid, rv, owners, engine, doc, supersedes: row.rv }
+    return { id: row.id, uid: row.uid, rv, owners, engine, doc, supersedes: row.rv, before: row.stored }
   }
 
   /**
@@ -128,7 +127,7 @@ export class SqliteObjects {
 
   /** What a write of this row gave back is committed. */
   written(place: RowPlace, row: WrittenRow, stored: StoredObject): void {
-    this.#note(place, row, stored)
+    this.#note(place, row, readableState(stored, row, row.before))
     this.#quarantine.release(place.key)
   }
 
@@ -170,6 +169,8 @@ function selectRow(database: SqliteDatabase, columns: string, withState = ''): S
 export interface WrittenRow extends NumberedRow, ObjectRow {
   /** The resourceVersion of the state before. */
   readonly supersedes?: number
+  /** The state before, as it was read, if that is at hand. */
+  readonly before?: StoredObject | undefined
 }
 
 interface RowChange {

@@ -73,8 +73,19 @@ const atRest: EngineState = {}
 
 /**
  * The state that was written as these columns, as a reader of them gets it: parsed anew only if it holds what JSON does
- * not.
+ * not. `before` was read: the parts that it has too are not looked at.
  */
-export function readableState(stored: StoredObject, row: ObjectRow): StoredObject {
-  return isJson(stored) ? stored : parseRow(row)
+export function readableState(stored: StoredObject, row: ObjectRow, before?: StoredObject): StoredObject {
+  return isReadable(stored, before) ? stored : parseRow(row)
+}
+
+function isReadable({ object, engine }: StoredObject, before: StoredObject | undefined): boolean {
+  if (!isJson(engine) || !isJson(object.metadata)) return false
+  for (const field in object) {
+    if (field === 'metadata') continue
+    const part = object[field]
+    const isKnown = part !== undefined && part === before?.object[field]
+    if (!isKnown && !isJson(part)) return false
+  }
+  return true
 }

@@ -30,7 +30,7 @@ export function createSqliteStore({
   const rows = new SqliteObjects(database, quarantine)
 
   const get: ObjectStore['get'] = (key) =>
-    database.read(() => {
+    database.find(() => {
       const kindId = kinds.find(key)
       return kindId === undefined ? undefined : rows.get({ kindId, key })
     })

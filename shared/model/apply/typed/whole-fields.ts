@@ -1,5 +1,5 @@
 import { parseJson } from '../../parse-json.ts'
-import { equal, type Json, type JsonObject } from '../../json.ts'
+import { equal, isObject, type Json, type JsonObject } from '../../json.ts'
 import type { ApiObject } from '../../object.ts'
 import type { ServedKind } from '../../served-kind.ts'
 import { isEmptyMap, listIn, mapIn } from '../json-parts.ts'
@@ -20,6 +20,8 @@ const valuesMax = 5_000
 interface Known {
   readonly object: ApiObject
   readonly text: string | undefined
+  /** Parts of other objects that were found to have the shape of this one's, by the field that they stand in. */
+  readonly alike: WeakMap<object, string>
 }
 
 const known = new WeakMap<MergeType, Known[]>()
@@ -38,17 +40,17 @@ export function wholeFieldsText(
   const type = mergeTypeOf(schema)
   let shapes = known.get(type)
   if (shapes === undefined) known.set(type, (shapes = []))
-  const found = shapes.find((one) => hasShapeOf(one.object, object, type, hasStatus))
+  const found = shapes.find((one) => hasShapeOf(one, object, type, hasStatus))
   if (found !== undefined) return found.text
   const left = { values: valuesMax }
   const made = objectFields(object, type, hasStatus, left)
   // One piece of memory, which every answer about such an object copies.
   const text = left.values < 0 ? undefined : JSON.stringify(parseJson(made))
-  if (shapes.unshift({ object, text }) > shapesMax) shapes.pop()
+  if (shapes.unshift({ object, text, alike: new WeakMap() }) > shapesMax) shapes.pop()
   return text
 }
 
-function hasShapeOf(one: ApiObject, other: ApiObject, type: MergeType, hasStatus: boolean): boolean {
+function hasShapeOf({ object: one, alike }: Known, other: ApiObject, type: MergeType, hasStatus: boolean): boolean {
   const shape = type.map as MapShape
   const names = Object.keys(one)
   const others = Object.keys(other)
@@ -57,19 +59,23 @@ function hasShapeOf(one: ApiObject, other: ApiObject, type: MergeType, hasStatus
     if (hasStatus && name === 'status') continue
     while (hasStatus && others[i] === 'status') i++
     if (others[i++] !== name) return false
-    if (
-      name === 'metadata'
-        ? !isMetadataAlike(one, other, shape)
-        : !isAlike(one[name], other[name], typeOfEntry(shape, name))
-    )
-      return false
+    const part = other[name]
+    if (name === 'metadata') {
+      if (!isMetadataAlike(one, other, shape)) return false
+    } else if (!isObject(part) || alike.get(part) !== name) {
+      if (!isAlike(one[name], part, typeOfEntry(shape, name))) return false
+      if (isObject(part)) alike.set(part, name)
+    }
   }
   return i === others.length || (hasStatus && i === others.length - 1 && others[i] === 'status')
 }
 
 function isMetadataAlike(one: ApiObject, other: ApiObject, shape: MapShape): boolean {
   const metaShape = typeOfEntry(shape, 'metadata').map as MapShape
-  return writers.every((name) => isAlike(one.metadata[name], other.metadata[name], typeOfEntry(metaShape, name)))
+  return writers.every((name) => {
+    const [part, otherPart] = [one.metadata[name], other.metadata[name]]
+    return part === otherPart || isAlike(part, otherPart, typeOfEntry(metaShape, name))
+  })
 }
 
 /** Whether two values have the same fields. Items of lists are told by what they hold. */

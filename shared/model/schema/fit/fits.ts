@@ -14,7 +14,16 @@ import { fitNumber, fitText } from './scalars.ts'
  * schema.
  */
 export function objectFits(schema: StructuralSchema, object: Json, asks: number, old?: Json): boolean {
-  const fit = memoize(wholes, compile(schema), composeWhole)
+  return fits(fitOfWhole(schema), object, asks, old)
+}
+
+/** How whole objects of a schema are asked. */
+export function fitOfWhole(schema: StructuralSchema): Fit {
+  return memoize(wholes, compile(schema), composeWhole)
+}
+
+/** The same as `objectFits`, for who has the closure at hand. */
+export function fits(fit: Fit, object: Json, asks: number, old?: Json): boolean {
   return object === old || fit(object, old, { asks, steps: quickSteps })
 }
 

@@ -44,7 +44,7 @@ function create(name: string, more: object = {}): Promise<StoredObject> {
   return opened.store.create({ object: { apiVersion: 'v1', kind: 'ConfigMap', metadata }, engine: {} })
 }
 
-function read(key: ObjectKey): Promise<StoredObject | undefined> {
+async function read(key: ObjectKey): Promise<StoredObject | undefined> {
   reads++
   return opened.store.get(key)
 }
