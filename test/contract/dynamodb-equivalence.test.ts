@@ -160,7 +160,7 @@ async function lookUp(
   const texts = (keys: readonly ObjectKey[]): readonly string[] => keys.map(keyText).toSorted()
   // On DynamoDB a refused write may leave an entry behind: whoever looks for children reads them.
   const childrenOf = async (uid: string): Promise<readonly ObjectKey[]> => {
-    const children = await Promise.all((await index.childrenOf(uid)).map((child) => store.get(child)))
+    const children = await Promise.all((await index.childrenOf(uid)).map(async (child) => store.get(child)))
     return children.flatMap((child) =>
       child?.object.metadata.ownerReferences?.some((reference) => reference.uid === uid) ? [keyOf(child.object)] : [],
     )

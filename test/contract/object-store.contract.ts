@@ -215,7 +215,7 @@ export function objectStoreContract(
         expect(results.map(({ status }) => status)).toEqual(
           live.map((_, i) => (i % 2 === 0 ? 'fulfilled' : 'rejected')),
         )
-        const now = await Promise.all(live.map(({ object }) => store.get(keyOf(object))))
+        const now = await Promise.all(live.map(async ({ object }) => store.get(keyOf(object))))
         expect(now.map((stored, i) => versionOf(stored) > versionOf(live[i]))).toEqual(live.map((_, i) => i % 2 === 0))
       })
     })

@@ -198,7 +198,8 @@ class GarbageCollector {
 
   async #isOneAwaited(children: readonly ObjectKey[], owner: ApiObject): Promise<boolean> {
     for (let i = 0; i < children.length; i += looksAtOnce) {
-      const some = await Promise.all(children.slice(i, i + looksAtOnce).map((key) => this.#options.store.get(key)))
+      const keys = children.slice(i, i + looksAtOnce)
+      const some = await Promise.all(keys.map(async (key) => this.#options.store.get(key)))
       if (some.some((child) => child !== undefined && isAwaited(child.object, owner))) return true
     }
     return false

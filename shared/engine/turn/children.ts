@@ -13,7 +13,7 @@ export async function childrenOf(
   { index, store }: Pick<EngineOptions, 'index' | 'store'>,
 ): Promise<readonly ApiObject[]> {
   const keys = (await index.childrenOf(owner.metadata.uid)).filter((key) => key.group === group && key.kind === kind)
-  const found = await Promise.all(keys.map((key) => store.get(key)))
+  const found = await Promise.all(keys.map(async (key) => store.get(key)))
   return found
     .flatMap((child) => (child === undefined ? [] : [child.object]))
     .filter((child) => controllerOf(child)?.uid === owner.metadata.uid)

@@ -68,7 +68,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       try {
         return guarded(look, 'read')
       } catch (error) {
-        return Promise.reject(error)
+        return Promise.reject(error as Error)
       }
     },
     readNow: (look) => guarded(look, 'read'),
