@@ -68,7 +68,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       try {
         return guarded(look, 'read')
       } catch (error) {
-        return Promise.reject(error as Error)
+        return rejectWith(error)
       }
     },
     readNow: (look) => guarded(look, 'read'),
@@ -91,6 +91,10 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       connection.close()
     },
   }
+}
+
+async function rejectWith(error: unknown): Promise<never> {
+  throw error
 }
 
 function connect(file: string): DatabaseSync {
