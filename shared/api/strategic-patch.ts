@@ -2,12 +2,14 @@ import { OperatingError } from '../model/errors.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import { isObject } from '../model/json.ts'
 import { isKubernetesGroup } from '../model/kubernetes-groups.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import type { ServedKind } from '../model/served-kind.ts'
+import { mergeKeyOf, orderPrefix } from '../resources/keyed-merge.ts'
 
 /**
- * A strategic merge patch of a built-in kind as the JSON merge patch that does the same. kubectl's client-side apply
+ * A strategic merge patch of a built-in kind as the merge patch that does the same, by whose schema lists with keys merge. kubectl's client-side apply
  * and `edit` send one for the kinds it was compiled with, and know no other way. It differs from a JSON merge patch in
- * its directives (`$patch` and the like) and in lists that merge by key: a patch with either is refused. A kind that a
+ * its directives (`$patch` and the like) and in lists that merge by key: other directives and lists of metadata are refused. A kind that a
  * definition brings takes one only in a group of Kubernetes itself, where kubectl is compiled with the kind; Kubernetes
  * refuses it for all others too. Throws UNSUPPORTED_MEDIA_TYPE.
  */
@@ -15,7 +17,7 @@ export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObjec
   if (!kind.builtIn && !isKubernetesGroup(kind.group))
     throw patchRefusal('kinds defined by a CustomResourceDefinition do not support it')
   const mergesList = kind.builtIn ? (field: string) => mergedLists.includes(field) : mayMergeList
-  const listField = mergesByKey(patch, '', mergesList)
+  const listField = mergesByKey(patch, { path: '', schema: kind.builtIn ? kind.schema : undefined }, mergesList)
   if (listField !== undefined)
     throw patchRefusal(`it is supported only where it equals a JSON merge patch, and ${listField} is not such a field`)
   return patch
@@ -44,13 +46,35 @@ function mayMergeList(field: string, value: Json | undefined): boolean {
 
 type MergesList = (field: string, value: Json | undefined) => boolean
 
-function mergesByKey(value: Json | undefined, path: string, mergesList: MergesList): string | undefined {
+interface Part {
+  readonly path: string
+  /** Of a built-in kind: its lists with keys merge as kubectl takes them to. */
+  readonly schema: StructuralSchema | undefined
+}
+
+function mergesByKey(value: Json | undefined, { path, schema }: Part, mergesList: MergesList): string | undefined {
   if (!isObject(value)) return undefined
   for (const name in value) {
     const field = path === '' ? name : `${path}.${name}`
-    if (name.startsWith('$') || (value[name] !== null && mergesList(field, value[name]))) return field
-    const inner = mergesByKey(value[name], field, mergesList)
-    if (inner !== undefined) return inner
+    const inner = schema?.properties?.[name]
+    const isKeyed = mergeKeyOf(inner) !== undefined && !mergedLists.includes(field)
+    if (isOrder(name, schema)) continue
+    if (name.startsWith('$') || (!isKeyed && value[name] !== null && mergesList(field, value[name]))) return field
+    const parts = isKeyed && Array.isArray(value[name]) ? value[name].map(withoutDeletion) : [value[name]]
+    const below = { path: field, schema: isKeyed ? inner?.items : inner }
+    const found = parts.map((part) => mergesByKey(part, below, mergesList)).find((one) => one !== undefined)
+    if (found !== undefined) return found
   }
   return undefined
+}
+
+/** The order of a list that merges. */
+function isOrder(name: string, schema: StructuralSchema | undefined): boolean {
+  return name.startsWith(orderPrefix) && mergeKeyOf(schema?.properties?.[name.slice(orderPrefix.length)]) !== undefined
+}
+
+function withoutDeletion(item: Json): Json {
+  if (!isObject(item) || item['$patch'] !== 'delete') return item
+  const { $patch: _, ...rest } = item
+  return rest
 }

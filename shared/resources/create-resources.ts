@@ -27,6 +27,7 @@ import {
 } from './field-ownership.ts'
 import { admitByHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
 import { jsonPatch } from './json-patch.ts'
+import { mergeByKeys } from './keyed-merge.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
 import { checkPreconditions, terminatingRefusal, terminationRefusal } from './refusals.ts'
@@ -321,7 +322,8 @@ function atPlace(kind: ServedKind, body: JsonObject, { name, namespace = '' }: P
 
 function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {
   if (patch.type === 'json') return jsonPatch(target, patch.body)
-  return mergePatch(target, patch.body) as JsonObject
+  const { body, keyedBy } = patch
+  return (keyedBy === undefined ? mergePatch(target, body) : mergeByKeys(target, body, keyedBy)) as JsonObject
 }
 
 function namesVersionIn(patch: Patch): boolean {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Selector } from '../model/selector.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Annotate } from './policy-review.ts'
@@ -81,7 +82,8 @@ export interface SubresourceOption {
 }
 
 export type Patch =
-  | { readonly type: 'merge'; readonly body: JsonObject }
+  /** `keyedBy`: lists that have keys by this schema merge item by item. */
+  | { readonly type: 'merge'; readonly body: JsonObject; readonly keyedBy?: StructuralSchema }
   | { readonly type: 'json'; readonly body: readonly JsonObject[] }
   | { readonly type: 'apply'; readonly body: JsonObject; readonly force: boolean }
 

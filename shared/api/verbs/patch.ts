@@ -51,7 +51,7 @@ function patchOf(kind: ServedKind, type: JsonType, body: Json): SentPatch {
       return { patch: { type: 'json', body: operations }, body: operations }
     }
     case 'application/strategic-merge-patch+json':
-      return mergeOf(strategicAsMerge(kind, asObject(body)))
+      return mergeOf(strategicAsMerge(kind, asObject(body)), kind)
   }
 }
 
@@ -70,8 +70,9 @@ const jsonTypes: readonly JsonType[] = [
 ]
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', applyType]
 
-function mergeOf(body: JsonObject): SentPatch {
-  return { patch: { type: 'merge', body }, body }
+/** `listsOf`: the kind whose lists with keys merge item by item. */
+function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch {
+  return { patch: { type: 'merge', body, ...(listsOf?.builtIn === true && { keyedBy: listsOf.schema }) }, body }
 }
 
 async function readApply(call: Call): Promise<SentPatch> {
