@@ -1,64 +1,31 @@
-import * as z from 'zod'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { defineKind, defineReconciler, done } from '../../shared/index.ts'
 import { Disk, disks } from '../../examples/disk/disk.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { readManifests } from '../support/api-client.ts'
+import { policyRoot, pool, poolRules, pools, poolsAt, send as sendTo, type Reply } from './support/policy-plane.ts'
 
 /** ValidatingAdmissionPolicies over a kind of users' own, in Kubernetes' words. */
-const Pool = defineKind({
-  group: 'test.setpoint.dev',
-  version: 'v1',
-  kind: 'Pool',
-  spec: z.object({ replicas: z.number().int(), owner: z.string().optional() }),
-})
-const pools = defineReconciler(Pool, { reconcile: async () => done({ status: {} }) })
-
 let env: TestEnv
 beforeAll(async () => {
   env = await createTestEnv({ reconcilers: [pools] })
 })
 afterAll(() => env.close())
 
-const types: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
-
-// oxlint-disable-next-line typescript/no-explicit-any -- tests reach into replies of every shape
-type Reply = any
-
-async function send(line: string, sent?: object): Promise<Reply> {
-  const [method = '', path = '', query = ''] = line.split(/[ ?]/)
-  const { status, headers, body } = await env.api({
-    method,
-    path,
-    query: new URLSearchParams(query),
-    header: (name) =>
-      name === 'content-type' && sent !== undefined ? (types[method] ?? 'application/json') : undefined,
-    fieldsUnder: () => [],
-    body: async () => new TextEncoder().encode(sent === undefined ? '' : JSON.stringify(sent)),
-    signal: new AbortController().signal,
-  })
-  return { ...(JSON.parse(String(body)) as object), code: status, warnings: JSON.stringify(headers) }
-}
-
-const root = '/apis/admissionregistration.k8s.io/v1'
-const poolsAt = '/apis/test.setpoint.dev/v1/namespaces/default/pools'
-const rulesOf = (operation: string) => [
-  { apiGroups: ['test.setpoint.dev'], apiVersions: ['v1'], operations: [operation], resources: ['pools'] },
-]
-const rules = rulesOf('*')
+const send = (line: string, sent?: object): Promise<Reply> => sendTo(env, line, sent)
+const rules = poolRules('*')
 
 async function bind(spec: object, binding: object = {}, match: object = {}): Promise<void> {
-  await send(`DELETE ${root}/validatingadmissionpolicies/p`)
-  await send(`DELETE ${root}/validatingadmissionpolicybindings/b`)
+  await send(`DELETE ${policyRoot}/validatingadmissionpolicies/p`)
+  await send(`DELETE ${policyRoot}/validatingadmissionpolicybindings/b`)
   const constraints = { matchConstraints: { resourceRules: rules, ...match } }
-  const made = await send(`POST ${root}/validatingadmissionpolicies`, {
+  const made = await send(`POST ${policyRoot}/validatingadmissionpolicies`, {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name: 'p' },
     spec: { ...constraints, ...spec },
   })
   expect(made.code).toBe(201)
-  const bound = await send(`POST ${root}/validatingadmissionpolicybindings`, {
+  const bound = await send(`POST ${policyRoot}/validatingadmissionpolicybindings`, {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata: { name: 'b' },
@@ -67,13 +34,8 @@ async function bind(spec: object, binding: object = {}, match: object = {}): Pro
   expect(bound.code).toBe(201)
 }
 
-const pool = (replicas: number, more: object = {}): object => ({
-  apiVersion: 'test.setpoint.dev/v1',
-  kind: 'Pool',
-  metadata: { name: 'x', ...more },
-  spec: { replicas },
-})
-const create = (replicas: number, more: object = {}): Promise<Reply> => send(`POST ${poolsAt}`, pool(replicas, more))
+const create = (replicas: number, more: object = {}): Promise<Reply> =>
+  send(`POST ${poolsAt}`, pool({ replicas }, more))
 
 beforeEach(async () => {
   await bind({ validations: [{ expression: 'true' }] }, {}, { resourceRules: [] })
@@ -160,7 +122,7 @@ describe('a policy', () => {
   })
 
   it('is asked where its conditions and selectors match', async () => {
-    const creations = { resourceRules: rulesOf('CREATE') }
+    const creations = { resourceRules: poolRules('CREATE') }
     const validations = [{ expression: 'false', message: 'no' }]
     await bind(
       { validations, matchConditions: [{ name: 'large', expression: 'object.spec.replicas > 5' }] },
@@ -245,7 +207,7 @@ const faults: readonly { readonly what: string; readonly spec: object; readonly 
 ]
 
 it.each(faults)('a policy with $what is refused', async ({ spec, says }) => {
-  const { code, message } = await send(`POST ${root}/validatingadmissionpolicies`, {
+  const { code, message } = await send(`POST ${policyRoot}/validatingadmissionpolicies`, {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name: 'faulty' },
