@@ -7,11 +7,12 @@ import type { ServedKind } from '../model/served-kind.ts'
 import { mergeKeyOf, orderPrefix } from '../resources/keyed-merge.ts'
 
 /**
- * A strategic merge patch of a built-in kind as the merge patch that does the same, by whose schema lists with keys merge. kubectl's client-side apply
- * and `edit` send one for the kinds it was compiled with, and know no other way. It differs from a JSON merge patch in
- * its directives (`$patch` and the like) and in lists that merge by key: other directives and lists of metadata are refused. A kind that a
- * definition brings takes one only in a group of Kubernetes itself, where kubectl is compiled with the kind; Kubernetes
- * refuses it for all others too. Throws UNSUPPORTED_MEDIA_TYPE.
+ * A strategic merge patch of a built-in kind as a merge patch by whose schema lists with keys merge item by item.
+ * kubectl's client-side apply and `edit` send one for the kinds it was compiled with, and know no other way. It differs
+ * from a JSON merge patch in its directives (`$patch` and the like), too, and in lists of metadata: a patch with other
+ * directives than those of such lists is refused. A kind that a definition brings takes one only in a group of
+ * Kubernetes itself, where kubectl is compiled with the kind; Kubernetes refuses it for all others too. Throws
+ * UNSUPPORTED_MEDIA_TYPE.
  */
 export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObject {
   if (!kind.builtIn && !isKubernetesGroup(kind.group))

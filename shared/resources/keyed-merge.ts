@@ -11,8 +11,8 @@ export function mergeKeyOf(schema: StructuralSchema | undefined): string | undef
 }
 
 /**
- * A JSON merge patch, by which lists with keys merge item by item, as a strategic merge patch of kubectl says it: an item
- * with `$patch: delete` goes, and the order is that of `$setElementOrder`, what is only here behind it.
+ * A JSON merge patch, by which lists with keys merge item by item, as a strategic merge patch of kubectl says it: an
+ * item with `$patch: delete` goes, and the order is that of `$setElementOrder`, what is only here behind it.
  */
 export function mergeByKeys(
   target: Json | undefined,
