@@ -31,7 +31,7 @@ export function contentOf({ kind, value, mood, to, size, version }: Step): JsonO
   switch (kind) {
     case 'Relic':
       if (version !== undefined) return { spec: { size: `${value}x${size}` } }
-      return { spec: { width: value, height: size, note: to } }
+      return { spec: { width: value, height: size, ...(to !== '' && { note: to }) } }
     case 'Policy':
       return { spec: policyOf(value) }
     case 'Binding':

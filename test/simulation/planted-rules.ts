@@ -23,6 +23,12 @@ export const plantedInRules: readonly PlantedBug[] = [
     replace: '',
   },
   {
+    bug: 'the code before takes what the next version of it has stored for its own',
+    file: 'shared/resources/converted-reads.ts',
+    find: 'conversion === undefined || conversion.version === version',
+    replace: "conversion === undefined || conversion.version === version || version === 'v1'",
+  },
+  {
     bug: 'what a hook refuses is stored',
     file: 'shared/resources/run-hooks.ts',
     find: '      refuse(kind, object.metadata.name, problems)\n',
@@ -105,7 +111,7 @@ export const plantedInRules: readonly PlantedBug[] = [
     bug: 'a budget is not asked',
     file: `${external}/calls.ts`,
     find: 'const waitMs = free || budget === undefined ? 0',
-    replace: 'const waitMs = free || budget !== undefined || ctx === undefined ? 0',
+    replace: 'const waitMs = free || budget === undefined || ctx !== undefined ? 0',
   },
   {
     bug: 'what is to be adopted is made once more',

@@ -47,7 +47,9 @@ export function controllersFor(
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
     ...(kinds.includes('Pass') ? [passController({ life, watcher, resync })] : []),
-    ...(kinds.includes('Relic') ? [relicController({ life, watcher, resync })] : []),
+    ...(kinds.includes('Relic')
+      ? [relicController({ life, watcher, resync, isDeploying: scenario.climate.deploying })]
+      : []),
   ]
 }
 

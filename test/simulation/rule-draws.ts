@@ -11,7 +11,7 @@ function soon(random: SeededRandom): number {
 }
 
 /** One seed in ten: a kind in two versions, written and read in both; and all of it stored in the present one. */
-export function relicsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+export function relicsOf(random: SeededRandom, { herd, climate }: Scenario): readonly Step[] {
   if (random.next() >= 1 / 10 || herd > 0) return []
   const names = [...relicNames, 'relic-3']
   const some = (user: number): readonly Step[] =>
@@ -20,7 +20,12 @@ export function relicsOf(random: SeededRandom, { herd }: Scenario): readonly Ste
       const isOld = act !== 'compare' && random.next() < 1 / 2
       // Each user has names of their own: who writes what is acknowledged last is known.
       const name = names[2 * below(random, 2) + (user - writer)] ?? ''
-      const content = { value: 1 + below(random, 9), size: 1 + below(random, 9), to: `note-${below(random, 100)}` }
+      // What only one version shows is lost where the other is stored.
+      const content = {
+        value: 1 + below(random, 9),
+        size: 1 + below(random, 9),
+        to: climate.deploying ? '' : `note-${below(random, 100)}`,
+      }
       const step: Step = { ...base, ...content, user, act, afterMs: soon(random), kind: 'Relic', name }
       return isOld ? { ...step, version: 'v1alpha1' as const } : step
     })
