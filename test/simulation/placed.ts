@@ -14,10 +14,9 @@ interface Placed {
 
 /** What was there before, and nobody is told of. */
 export function placedIn(scenario: Scenario): readonly Placed[] {
-  const isOld = scenario.steps.some(({ kind }) => kind === 'Relic')
   return [
     ...(scenario.misfit === true ? [createMisfit(scenario.seed)] : []),
-    ...(isOld ? relicsOf(scenario) : []),
+    ...(scenario.relics === true ? relicsOf(scenario) : []),
     ...herdOf(scenario),
   ]
 }

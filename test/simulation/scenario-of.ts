@@ -28,6 +28,7 @@ export function scenarioOf(seed: number): Scenario {
   const plain = { ...first, herd: fanOuts.length > 0 ? Math.max(first.herd, 101) : first.herd }
   const parcels = stepsOf('Parcel', stream('parcels'), plain)
   const extras = parcels.length === 0 ? {} : parcelExtrasOf(stream('parcel extras'))
+  const relics = relicsOf(stream('relics'), plain)
   const mending = misfitOf(stream('misfit'))
   return {
     ...plain,
@@ -39,6 +40,7 @@ export function scenarioOf(seed: number): Scenario {
     ...(mending.length > 0 && { misfit: true }),
     ...(fanOuts.length > 0 && { slowLinks: true }),
     ...extras,
+    ...(relics.length > 0 && { relics: true }),
     steps: [
       ...plain.steps,
       ...pausesOf(stream('pauses'), plain),
@@ -50,7 +52,7 @@ export function scenarioOf(seed: number): Scenario {
       ...errandsOf(stream('errands'), plain),
       ...outpostsOf(stream('outposts'), plain),
       ...toolsOf(stream('tools'), plain),
-      ...relicsOf(stream('relics'), plain),
+      ...relics,
       ...passesOf(stream('passes'), plain),
       ...policiesOf(stream('policies')),
       ...rationsOf(stream('rations')),

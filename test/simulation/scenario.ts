@@ -48,6 +48,8 @@ export interface Extras {
   readonly once?: true
   /** A Gadget is there from the beginning that was stored under an older schema, and does not fit any more. */
   readonly misfit?: true
+  /** Relics are there from the beginning that were stored in the version of before. */
+  readonly relics?: true
   /** Links look, and take two seconds to say what they have seen. */
   readonly slowLinks?: true
   readonly parcels?: ParcelExtras
