@@ -121,9 +121,9 @@ export const plantedInRules: readonly PlantedBug[] = [
   },
   {
     bug: 'what is told of an entity is kept once',
-    file: `${external}/outputs.ts`,
-    find: 'return secret !== undefined && digest(canonicalJson(secret.data)) === kept',
-    replace: 'return secret === undefined || kept !== ""',
+    file: `${external}/run-external.ts`,
+    find: 'const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx }))',
+    replace: 'const kept = outputs && (memory.outputs ?? (await keepOutputs(outputs, run.object, { entity, ctx })))',
   },
   {
     bug: 'the end of a clean-up lets go for everybody',
