@@ -27,7 +27,7 @@ export const Relic = defineKind({
 })
 
 /** The same as the version of the code before has it, which stores it in the version that it knows as its own. */
-export const RelicBefore = defineKind({
+const RelicBefore = defineKind({
   group: 'simulation.setpoint.dev',
   version: 'v1alpha1',
   kind: 'Relic',
