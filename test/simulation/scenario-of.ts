@@ -36,7 +36,7 @@ export function scenarioOf(seed: number): Scenario {
     ...propagationOf(stream('propagation')),
     ...slowedOf(stream('slowed'), plain),
     ...onceOf(stream('once')),
-    ...absentOf(stream('absent'), plain),
+    ...awayForLong(stream('long absences'), absentOf(stream('absent'), plain)),
     ...(mending.length > 0 && { misfit: true }),
     ...(fanOuts.length > 0 && { slowLinks: true }),
     ...extras,
@@ -103,6 +103,12 @@ function absentOf(random: SeededRandom, { steps, herd }: Scenario): Pick<Extras,
   const fromMs = 1_000 + Math.floor(random.next() ** 2 * 120_000)
   // No stack is updated twice in less, and a tick that finds it away is what tells that it has to look at all there is.
   return { absent: { kind: oneOf(random, kinds), fromMs, untilMs: fromMs + 360_000 + below(random, 360_000) } }
+}
+
+/** Every other one: for longer than lost changes are looked for, so that only a look at all there is finds them. */
+function awayForLong(random: SeededRandom, { absent }: Pick<Extras, 'absent'>): Pick<Extras, 'absent'> {
+  if (absent === undefined || random.next() < 1 / 2) return absent === undefined ? {} : { absent }
+  return { absent: { ...absent, untilMs: absent.untilMs + 4_200_000 } }
 }
 
 /** One seed in eight. */
