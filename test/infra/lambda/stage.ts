@@ -6,6 +6,7 @@ import { systemClock } from '../../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
 import { startDynalite, type TestStreamRecord, type Transport } from '../../support/dynalite.ts'
+import { recordLongSince } from '../../support/dynamodb.ts'
 import { startFauxqs } from '../../support/fauxqs.ts'
 import { sqsClient } from '../../support/sqs-queue.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -44,6 +45,9 @@ export async function openStage(client: readonly string[], props: Partial<Contro
   await using opening = new AsyncDisposableStack()
   const synthesized = bundle(props)
   const dynalite = await startDynalite('objects')
+  // So that a watch asks the index.
+  const table = { client: dynalite.client, table: 'objects', clock: systemClock, random: systemRandom }
+  await recordLongSince(table, [{ group: 'example.dev', kind: 'Shelf' }])
   const fauxqs = opening.use(await startFauxqs())
   const sqs = sqsClient(fauxqs.endpoint)
   opening.defer(() => dynalite.close())
@@ -63,13 +67,13 @@ export async function openStage(client: readonly string[], props: Partial<Contro
 
   const calls = new Map<string, () => readonly AwsCall[]>()
   async function start(name: FunctionName): Promise<FunctionProcess> {
-    const table = opening.use(await recordCalls('dynamodb', inProcess(dynalite.transport)))
+    const objects = opening.use(await recordCalls('dynamodb', inProcess(dynalite.transport)))
     const queues = opening.use(await recordCalls('sqs', passedTo(fauxqs.endpoint)))
     const bus = opening.use(await recordCalls('events', accepting))
-    calls.set(name, () => [table, queues, bus].flatMap((one) => one.calls()))
+    calls.set(name, () => [objects, queues, bus].flatMap((one) => one.calls()))
     const { directory: code, environment, timeoutMs } = synthesized.functionOf(name)
     const endpoints = {
-      AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: objects.endpoint,
       AWS_ENDPOINT_URL_SQS: queues.endpoint,
       AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint,
     }
