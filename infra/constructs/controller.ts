@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib'
+import { Duration, Tags } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { Construct } from 'constructs'
@@ -89,6 +89,8 @@ export class Controller extends Construct {
     this.queue = worker.queues[0]
     this.function = worker.function
     controlPlane.adopt(this)
+    // So that the bill says what each isolated one costs.
+    Tags.of(this).add('setpoint:controller', this.name)
   }
 
   private createWorker(props: ControllerProps, entry: string): Worker {

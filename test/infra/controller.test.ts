@@ -122,6 +122,24 @@ describe('the function of a controller', () => {
   })
 })
 
+it("what is a controller's own says so to the bill: its queues, its function, its log and its role", () => {
+  const tagged = Object.values(synthesized.toJSON().Resources as Record<string, Tagged>).filter(({ Properties }) =>
+    Properties?.Tags?.some(({ Key, Value }) => Key === 'setpoint:controller' && Value === 'shelf'),
+  )
+  expect(tagged.map(({ Type }) => Type).toSorted()).toEqual([
+    'AWS::IAM::Role',
+    'AWS::Lambda::EventSourceMapping',
+    'AWS::Lambda::Function',
+    'AWS::Logs::LogGroup',
+    'AWS::SQS::Queue',
+  ])
+})
+
+interface Tagged {
+  readonly Type: string
+  readonly Properties?: { readonly Tags?: readonly { readonly Key: string; readonly Value: string }[] }
+}
+
 describe('a Controller with several queues', () => {
   const four = deployed({}, { queues: 4, queuesUsed: 3 })
   const ids = four.controllers.shelf.queues.map(({ queue: own }) =>
