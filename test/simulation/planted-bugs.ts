@@ -323,8 +323,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the tick does not say how far it got',
     file: 'shared/runtime/aws/resync.ts',
-    find: 'await this.#saved.save(progressText(after))',
-    replace: 'await this.#saved.save(progressText(after.map(([name, now]) => [name, before[name] ?? now] as const)))',
+    find: 'await this.#saved.save(after)',
+    replace: 'await this.#saved.save(after.map(([name, now]) => [name, before?.[name] ?? now] as const))',
   },
   {
     bug: 'a write whose fate is unknown is acknowledged',

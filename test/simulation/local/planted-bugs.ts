@@ -24,14 +24,14 @@ export const plantedLocally: readonly PlantedBug[] = (
     {
       bug: 'the checkpoint passes a change whose run is under way',
       file: progress,
-      find: '      running.add(mine)',
-      replace: '      if (position === -1n) running.add(mine)',
+      find: '  loop.running.add(mine)',
+      replace: '  if (position === -1n) loop.running.add(mine)',
     },
     {
       bug: 'the checkpoint passes a change that waits in the queue',
       file: progress,
-      find: 'for (const position of waiting.values()) if (position <= safe) safe = position - 1n',
-      replace: 'for (const position of waiting.values()) if (position < 0n) safe = position - 1n',
+      find: 'if (waiting !== undefined && waiting <= safe) safe = waiting - 1n',
+      replace: 'if (waiting !== undefined && waiting < 0n) safe = waiting - 1n',
     },
     {
       bug: 'a change of the owners alone is none',
