@@ -40,8 +40,10 @@ export async function watchGenerations(target: Target, collection: string): Prom
   connection.stream(requestText(target, { method: 'GET', path }), (piece) => {
     const lines = (cutOff + piece).split('\n')
     cutOff = lines.pop() ?? ''
-    for (const line of lines) note(JSON.parse(line) as Watched)
-    events += lines.length
+    // A watch that is silent sends blanks, which an earlier commit ends with a line.
+    const told = lines.filter((line) => line.trim() !== '')
+    for (const line of told) note(JSON.parse(line) as Watched)
+    events += told.length
     pieces++
   })
 
