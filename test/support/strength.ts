@@ -9,6 +9,11 @@ export function share(long: number): number {
   return isLong ? long : Math.ceil(long / 10)
 }
 
+/** At least so many of what chance brings in the long form, and one in the short form, which draws a tenth. */
+export function least(long: number): number {
+  return isLong ? long : 1
+}
+
 /** All of these in the long form, the first and every third after it in the short form. */
 export function pick<Item>(all: readonly Item[]): readonly Item[] {
   return isLong ? all : all.filter((_, i) => i % 3 === 0)

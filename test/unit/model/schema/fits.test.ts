@@ -8,7 +8,7 @@ import { isSettled } from '../../../../shared/model/schema/settled.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { interpretSchema, validate } from '../../../../shared/model/schema/validate.ts'
 import { schemaAndUpdate } from './schema-arbitrary.ts'
-import { share } from '../../../support/strength.ts'
+import { least, share } from '../../../support/strength.ts'
 
 /**
  * The quick answers about values are held against the interpreters, which stay the truth: a yes is never wrong, and
@@ -36,7 +36,7 @@ it('finds the errors that the interpreter finds', () => {
     }),
     { numRuns: share(2_000) },
   )
-  expect(Math.min(cases.valid, cases.invalid), 'cases of either kind').toBeGreaterThan(share(250))
+  expect(Math.min(cases.valid, cases.invalid), 'cases of either kind').toBeGreaterThanOrEqual(least(250))
 })
 
 it('says of nothing that it is settled which is not', () => {
@@ -56,7 +56,7 @@ it('says of nothing that it is settled which is not', () => {
     { numRuns: share(2_000) },
   )
   // Else the property would be about nothing.
-  expect(Math.min(yes.alone, yes.update), 'quick answers of either kind').toBeGreaterThan(share(10))
+  expect(Math.min(yes.alone, yes.update), 'quick answers of either kind').toBeGreaterThanOrEqual(least(10))
 })
 
 it('knows what is settled', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { compilePattern } from '../../../../shared/model/schema/pattern.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
 import { processorMs } from '../../../support/processor-time.ts'
-import { share } from '../../../support/strength.ts'
+import { least, share } from '../../../support/strength.ts'
 
 describe('compilePattern', () => {
   it('takes time in proportion to the text, where backtracking would take forever', () => {
@@ -89,7 +89,7 @@ describe('a pattern that the faster engine may take', () => {
       }),
       { numRuns: share(2_000) },
     )
-    expect(Math.min(answers.true, answers.false)).toBeGreaterThan(share(500))
+    expect(Math.min(answers.true, answers.false)).toBeGreaterThanOrEqual(least(500))
   })
 
   it('takes time in proportion to the text, whatever pattern it is', () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
 import { schemaAndValue } from './schema-arbitrary.ts'
-import { share } from '../../../support/strength.ts'
+import { least, share } from '../../../support/strength.ts'
 
 /**
  * For the keywords that JSON Schema has too, a value is valid here exactly if it is valid there. Left out: formats and
@@ -24,7 +24,7 @@ it('agrees with ajv on what is valid', () => {
     }),
     { numRuns: share(500) },
   )
-  expect(Math.min(valid, invalid), 'cases of either kind').toBeGreaterThan(share(50))
+  expect(Math.min(valid, invalid), 'cases of either kind').toBeGreaterThanOrEqual(least(50))
 })
 
 type JsonSchema = { [keyword: string]: unknown }
