@@ -62,10 +62,8 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
       ask(
         asked,
         ({ mutating, mutatingWebhooks }) => {
-          const policies = concernedBy(mutating, asked)
-          const webhooks = calledFor(mutatingWebhooks, asked)
-          const isIdle = policies.length === 0 && webhooks.length === 0
-          return isIdle ? undefined : mutateAll({ policies, webhooks }, asked, options)
+          const concerned = findConcerned(mutating, mutatingWebhooks, asked)
+          return concerned && mutateAll(concerned, asked, options)
         },
         { ...(asked.object && { object: asked.object }), warnings: [] },
       ),
@@ -73,10 +71,8 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
       ask(
         asked,
         ({ validating, validatingWebhooks }) => {
-          const policies = concernedBy(validating, asked)
-          const webhooks = calledFor(validatingWebhooks, asked)
-          const isIdle = policies.length === 0 && webhooks.length === 0
-          return isIdle ? undefined : reviewAll({ policies, webhooks }, asked, options)
+          const concerned = findConcerned(validating, validatingWebhooks, asked)
+          return concerned && reviewAll(concerned, asked, options)
         },
         [],
       ),
@@ -84,7 +80,16 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
   }
 }
 
-/** Those whose rules let the request through, which takes no look at anything else. */
+/** Those whose rules let the request through, which takes no look at anything else; undefined if there is none. */
+function findConcerned<Policy extends Pick<Validating, 'spec'>>(
+  policies: readonly Policy[],
+  webhooks: readonly StoredWebhook[],
+  asked: Reviewed,
+): { readonly policies: readonly Policy[]; readonly webhooks: readonly StoredWebhook[] } | undefined {
+  const concerned = { policies: concernedBy(policies, asked), webhooks: calledFor(webhooks, asked) }
+  return concerned.policies.length === 0 && concerned.webhooks.length === 0 ? undefined : concerned
+}
+
 function concernedBy<Policy extends Pick<Validating, 'spec'>>(
   policies: readonly Policy[],
   reviewed: Reviewed,
@@ -94,7 +99,6 @@ function concernedBy<Policy extends Pick<Validating, 'spec'>>(
   return policies.filter(({ spec }) => matchesRules(spec.matchConstraints, asked))
 }
 
-/** The same of webhooks. */
 function calledFor(webhooks: readonly StoredWebhook[], reviewed: Reviewed): readonly StoredWebhook[] {
   if (webhooks.length === 0) return webhooks
   const asked = askedOf(reviewed)

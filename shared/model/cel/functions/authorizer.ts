@@ -13,7 +13,14 @@ export interface OtherAccount {
   readonly name: string
 }
 
-class Authorizer extends Opaque {
+/** A value that nothing but itself equals. */
+abstract class Unique extends Opaque {
+  equals(other: Opaque): boolean {
+    return this === other
+  }
+}
+
+class Authorizer extends Unique {
   readonly type = 'kubernetes.authorization.Authorizer'
   readonly decide: (wanted: Attributes) => Decision
 
@@ -21,14 +28,10 @@ class Authorizer extends Opaque {
     super()
     this.decide = decide
   }
-
-  equals(other: Opaque): boolean {
-    return this === other
-  }
 }
 
 /** What is asked about, as far as it is said. */
-class Check extends Opaque {
+class Check extends Unique {
   readonly type: string
   readonly wanted: Attributes
   readonly decide: Authorizer['decide']
@@ -39,23 +42,15 @@ class Check extends Opaque {
     this.wanted = wanted
     this.decide = decide
   }
-
-  equals(other: Opaque): boolean {
-    return this === other
-  }
 }
 
-class Answer extends Opaque {
+class Answer extends Unique {
   readonly type = 'kubernetes.authorization.Decision'
   readonly decision: Decision
 
   constructor(decision: Decision) {
     super()
     this.decision = decision
-  }
-
-  equals(other: Opaque): boolean {
-    return this === other
   }
 }
 
