@@ -3,6 +3,7 @@ import { UnpreparedError, type Conversion } from '../model/conversion.ts'
 import { readConversion, writeConversion, type ConvertedContent } from '../model/conversion-review.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { OperatingError } from '../model/errors.ts'
+import { objectText } from '../model/object-text.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { authoritiesOf } from '../model/webhook-client.ts'
@@ -93,7 +94,7 @@ function* batchesOf(objects: readonly ApiObject[]): Generator<readonly ApiObject
   let length = 0
   for (const object of objects) {
     batch.push(object)
-    length += JSON.stringify(object).length
+    length += objectText(object).length
     if (batch.length < objectsMax && length < lengthMax) continue
     yield batch
     batch = []
