@@ -1,7 +1,7 @@
 // What Kubernetes answers to admission policies. Each line of the input is a case:
-// {"policy": …, "object": …, "old": …, "params": …}; a policy with mutations changes the object, another one judges it.
-// The output is the same line with "want": the expressions that do not compile, what a validating policy decides, or
-// the object that a mutating one makes and why mutations fail.
+// {"policy": …, "object": …, "old": …, "params": …}. A policy with mutations changes the object, and another one
+// judges it. The output is the same line with "want": the expressions that do not compile, what a validating policy
+// decides, or the object that a mutating one makes and why mutations fail.
 package main
 
 import (
