@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { get } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runProgram } from '../support/program.ts'
 import { aws, createPerson, runAws, type Account } from './account.ts'
 import { awsCommand } from './ministack.ts'
@@ -75,13 +76,26 @@ const withoutSampling: Adaptation = {
 const samplingRule = 'AWS::XRay::SamplingRule'
 
 /** Whether a stack with these resources is made. It is gone afterwards. */
-async function isMade(account: Account, name: string, Resources: Template['Resources']): Promise<boolean> {
+async function isMade(account: Account, name: string, resources: Template['Resources']): Promise<boolean> {
+  return withStack(account, name, resources, (code) => Promise.resolve(code === 0))
+}
+
+/** What is found out while a stack with these resources is there: its code is zero if it was made. */
+async function withStack<Found>(
+  account: Account,
+  name: string,
+  Resources: Template['Resources'],
+  look: (code: number | null) => Promise<Found>,
+): Promise<Found> {
   const template = `--template-body=${JSON.stringify({ Resources })}`
   const begun = await runAws(account, ['cloudformation', 'create-stack', `--stack-name=${name}`, template])
-  if (begun.code !== 0) return false
+  if (begun.code !== 0) return look(begun.code)
   const { code } = await runAws(account, ['cloudformation', 'wait', 'stack-create-complete', `--stack-name=${name}`])
-  await aws(account, ['cloudformation', 'delete-stack', `--stack-name=${name}`])
-  return code === 0
+  try {
+    return await look(code)
+  } finally {
+    await aws(account, ['cloudformation', 'delete-stack', `--stack-name=${name}`])
+  }
 }
 
 const bufferedApi: Adaptation = {
@@ -191,7 +205,71 @@ const inLambda: Adaptation = {
   },
 }
 
-export const adaptations: readonly Adaptation[] = [withoutSampling, bufferedApi, batchActions, ownAuthority, inLambda]
+/**
+ * Longer than the shared function and the one of dead letters may take, as a queue must hide its messages; a Job's takes
+ * longer, and its queue keeps what it has.
+ */
+export const hiddenSeconds = 80
+
+const shorterHiding: Adaptation = {
+  name: 'shorterHiding',
+  reason:
+    'MiniStack kills a function that runs when its code or settings change, which AWS does not, and its messages come again when they are no longer hidden: after six timeouts.',
+  adapt: (template) => ({
+    ...template,
+    Resources: Object.fromEntries(
+      Object.entries(template.Resources).map(([id, one]) => [id, hidingShorter(one, slowest(template))]),
+    ),
+  }),
+  isNeeded: async (account) => {
+    const { FunctionName, probe } = slowFunction(account)
+    return withStack(account, 'ProbeSlow', { Probe: probe }, async () => {
+      const invoke = (ms: number) =>
+        aws(account, ['lambda', 'invoke', `--function-name=${FunctionName}`, `--payload={"ms":${ms}}`, '/dev/null'])
+      await invoke(0)
+      const state = { isOver: false }
+      const running = (invoke(8_000) as Promise<{ readonly FunctionError?: string }>).finally(() => {
+        state.isOver = true
+      })
+      for (let changes = 1; !state.isOver; changes++) {
+        const change = [`--function-name=${FunctionName}`, `--timeout=${20 + (changes % 9)}`]
+        await aws(account, ['lambda', 'update-function-configuration', ...change])
+        await sleep(1_000)
+      }
+      return (await running).FunctionError !== undefined
+    })
+  },
+}
+
+/** One of CloudFormation's that takes as long as it is told. */
+function slowFunction({ adminArn: Role }: Account): { readonly FunctionName: string; readonly probe: Resource } {
+  const FunctionName = 'ProbeSlow'
+  const ZipFile = 'exports.handler = ({ ms }) => new Promise((done) => setTimeout(done, ms, "whole"))'
+  const code = { Code: { ZipFile }, Handler: 'index.handler', Runtime: 'nodejs24.x', Timeout: 20 }
+  return { FunctionName, probe: { Type: 'AWS::Lambda::Function', Properties: { FunctionName, Role, ...code } } }
+}
+
+/** The most seconds that a function may take which is fed from a queue that hides for six times as long. */
+function slowest({ Resources }: Template): number {
+  const all = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function')
+  const seconds = all.map(({ Properties }) => Number(Properties?.['Timeout'])).filter((one) => one < hiddenSeconds)
+  return 6 * Math.max(...seconds)
+}
+
+function hidingShorter(one: Resource, most: number): Resource {
+  const hidden = Number(one.Properties?.['VisibilityTimeout'])
+  if (one.Type !== 'AWS::SQS::Queue' || !(hidden <= most)) return one
+  return { ...one, Properties: { ...one.Properties, VisibilityTimeout: Math.min(hidden, hiddenSeconds) } }
+}
+
+export const adaptations: readonly Adaptation[] = [
+  withoutSampling,
+  bufferedApi,
+  batchActions,
+  ownAuthority,
+  inLambda,
+  shorterHiding,
+]
 
 /** While the stack of the project is there. */
 export async function checkAdaptations(account: Account): Promise<void> {

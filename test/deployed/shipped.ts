@@ -7,7 +7,7 @@ import type { Account } from './account.ts'
 import { adaptAssembly } from './assembly.ts'
 import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
 import { expect, step, until } from './steps.ts'
-import { checkAdaptations, type Template } from './adaptations.ts'
+import { checkAdaptations, hiddenSeconds, type Template } from './adaptations.ts'
 
 /** The stack of `cdk deploy`, with the reconcilers that come with the project, against a Konnect of our own. */
 export async function runShipped(account: Account, directory: string): Promise<void> {
@@ -104,11 +104,8 @@ async function hostBecomes({ konnect }: World, host: string, withinSeconds?: num
   )
 }
 
-/**
- * MiniStack kills a function that runs when its code or settings change, which AWS does not: its messages come again
- * after six timeouts of the shared function, 390 s.
- */
-const killedSeconds = 480
+/** The messages of a killed function come again then, and may be behind another that was killed. */
+const killedSeconds = 180 + 2 * hiddenSeconds
 
 function setHost({ kubectl }: World, host: string): Promise<string> {
   return kubectl.ok(`patch konnectservice orders --type=merge -p {"spec":{"host":"${host}"}}`)
