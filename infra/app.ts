@@ -1,4 +1,5 @@
 import { App, Tags } from 'aws-cdk-lib'
+import type { ReleasePace } from './constructs/gradual-releases.ts'
 import { SetpointStack } from './setpoint-stack.ts'
 
 /** `cdk deploy`: the reconcilers that come with the project. What may be said with `-c` stands in docs/aws.md. */
@@ -18,6 +19,7 @@ if ((tableName === undefined) !== (streamArn === undefined))
   throw new Error('a restored table needs both -c table=… and -c tableStream=…')
 const keepIndex = readContext('keepIndex')
 if (keepIndex !== undefined && keepIndex !== 'changes') throw new Error('-c keepIndex=… can be changes only')
+const releases = readContext('releases') as ReleasePace | undefined
 const vpcId = readContext('vpc')
 const subnetIds = readContext('subnets')?.split(',')
 const stack = new SetpointStack(app, `Setpoint-${stage}`, {
@@ -26,6 +28,7 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   disposable: readContext('disposable') === 'true',
   ...(sharedConcurrency !== undefined && { sharedConcurrency: Number(sharedConcurrency) }),
   ...(relaysPerShard !== undefined && { relaysPerShard: Number(relaysPerShard) }),
+  ...(releases !== undefined && { releases }),
   ...(keepIndex !== undefined && { keepIndex }),
   ...(tableName !== undefined && streamArn !== undefined && { restoredTable: { tableName, streamArn } }),
   ...(alarmEmail !== undefined && { alarmEmail }),

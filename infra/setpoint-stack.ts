@@ -6,6 +6,7 @@ import { kubectlSetup } from './constructs/kubectl-setup.ts'
 import { ControlPlane } from './constructs/control-plane.ts'
 import { Controller, type ControllerProps } from './constructs/controller.ts'
 import { DumpArchive } from './constructs/dump-archive.ts'
+import type { ReleasePace } from './constructs/gradual-releases.ts'
 import type { RestoredTable } from './constructs/object-table.ts'
 import type { TokenIssuer } from './constructs/principals.ts'
 import { allowRds } from './constructs/rds-access.ts'
@@ -27,6 +28,8 @@ export interface SetpointStackProps extends StackProps {
   readonly sharedConcurrency?: number
   /** How many batches of each shard of the stream are relayed at once. Default: 1. */
   readonly relaysPerShard?: number
+  /** How new code of reconcilers takes over. Default: at once. */
+  readonly releases?: ReleasePace
   /** An index of an earlier version that the table keeps for this deployment. */
   readonly keepIndex?: 'changes'
   /** A table that was restored, in place of one of the stack. */
@@ -56,6 +59,7 @@ export class SetpointStack extends Stack {
       issuers: props.issuers,
       ...(props.sharedConcurrency !== undefined && { sharedConcurrency: props.sharedConcurrency }),
       ...(props.relaysPerShard !== undefined && { relaysPerShard: props.relaysPerShard }),
+      ...(props.releases !== undefined && { releases: props.releases }),
       ...(props.keepIndex !== undefined && { keepIndex: props.keepIndex }),
       ...(props.restoredTable !== undefined && { restoredTable: props.restoredTable }),
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,

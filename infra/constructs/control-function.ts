@@ -31,6 +31,9 @@ export interface ControlFunctionProps
  * log and nothing else, until `allow` says so.
  */
 export class ControlFunction extends lambda.Function {
+  /** What queues feed: the function as it is, unless its releases are gradual. */
+  live: lambda.IFunction = this
+
   constructor(scope: Construct, id: string, props: ControlFunctionProps) {
     const { handler, reconcilers, logRetention, tracing, environment, ...options } = props
     const logGroup = new logs.LogGroup(scope, `${id}Logs`, {

@@ -15,6 +15,7 @@ import { overview, type ShownPlane } from '../dashboards/overview.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
+import { GradualReleases, type ReleasePace } from './gradual-releases.ts'
 import { indexNames, objectTable, type ObjectTable, type ObjectTableOptions } from './object-table.ts'
 import {
   planeFunctions,
@@ -82,6 +83,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly ticksAtOnce?: number
   /**
+   * How new code of reconcilers takes over: a part of the batches first, and all of them only if none of the alarms
+   * goes on meanwhile. Otherwise the version before takes all again, and CloudFormation rolls the update back.
+   * @default - at once
+   */
+  readonly releases?: ReleasePace
+  /**
    * Who is told when something has to be looked at.
    * @default - a new topic, `alarmTopic`, to subscribe to
    */
@@ -138,6 +145,7 @@ export class ControlPlane extends Construct {
   private readonly sharedVariables = new Map<string, string>()
   private readonly controllers = new Map<string, AdoptedController>()
   private readonly guard: RemovalGuard
+  private readonly releases: GradualReleases | undefined
 
   constructor(scope: Construct, id: string, props: ControlPlaneProps) {
     super(scope, id)
@@ -154,6 +162,8 @@ export class ControlPlane extends Construct {
     this.eventBus = new events.EventBus(this, 'Bus')
     this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
     this.sharedConcurrency = props.sharedConcurrency ?? 10
+    this.alarmTopic = props.alarmTopic ?? alarmTopic(this, 'Alarms')
+    this.releases = this.createReleases()
     this.functions = this.createFunctions()
     this.functions.relay.allow(['events:PutEvents'], [this.eventBus.eventBusArn])
     // Of the control plane's own loops: their wake-ups are sent once more.
@@ -176,7 +186,6 @@ export class ControlPlane extends Construct {
     })
     this.guard.guard(this.table, this.api, this.relay, this.systemQueue, ...Object.values(this.functions))
 
-    this.alarmTopic = props.alarmTopic ?? alarmTopic(this, 'Alarms')
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
     this.dashboard = dashboard(this, 'Dashboard', stackName, { rows: () => overview(this.toShown()) })
     this.controllerDashboard = controllerDashboard(this, 'ControllerDashboard', `${stackName}-controllers`, () =>
@@ -237,7 +246,19 @@ export class ControlPlane extends Construct {
 
   /** For `Controller`: a function that runs control loops. */
   createWorker(scope: Construct, id: string, props: Omit<FunctionProps, 'handler' | 'access'>): ControlFunction {
-    return this.createFunction(scope, id, { ...props, ...loopRunner })
+    return this.released(this.createFunction(scope, id, { ...props, ...loopRunner }))
+  }
+
+  private createReleases(): GradualReleases | undefined {
+    const { releases: pace } = this.props
+    if (pace === undefined) return undefined
+    return new GradualReleases(this, 'Releases', { pace, alarmTopic: this.alarmTopic, alarms: () => this.alarms })
+  }
+
+  /** One that runs control loops. */
+  private released(worker: ControlFunction): ControlFunction {
+    if (this.releases !== undefined) worker.live = this.releases.release(worker)
+    return worker
   }
 
   private get stack(): Stack {
@@ -265,7 +286,7 @@ export class ControlPlane extends Construct {
       }),
       deadLetters: create('DeadLetters', planeFunctions.deadLetters),
       removal: create('RemovalFunction', planeFunctions.removal),
-      system: create('SystemFunction', planeFunctions.system),
+      system: this.released(create('SystemFunction', planeFunctions.system)),
     }
   }
 

@@ -89,7 +89,7 @@ function feed(scope: Construct, id: string, { worker, queue, batchSize, maxConcu
   // What Lambda's pollers do in the function's name.
   worker.allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], [queue.queueArn])
   new lambda.EventSourceMapping(scope, id, {
-    target: worker,
+    target: worker.live,
     eventSourceArn: queue.queueArn,
     batchSize,
     reportBatchItemFailures: true,

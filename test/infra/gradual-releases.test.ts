@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import type { ReleasePace } from '../../infra/constructs/gradual-releases.ts'
+import { deployed, resourcesOf } from './synthesized.ts'
+
+const [gradual, atOnce] = [deployed({ releases: 'Canary10Percent5Minutes' }).template(), deployed().template()]
+const groups = Object.entries(resourcesOf(gradual, 'AWS::CodeDeploy::DeploymentGroup'))
+const aliases = Object.entries(resourcesOf(gradual, 'AWS::Lambda::Alias'))
+const alarms = resourcesOf(gradual, 'AWS::CloudWatch::Alarm')
+
+describe('releases that are gradual', () => {
+  it('are those of every function that runs reconcilers, of no other, and are left out by default', () => {
+    expect(aliases.map(([, { Properties }]) => JSON.stringify(Properties['FunctionName']))).toEqual([
+      expect.stringContaining('SystemFunction'),
+      expect.stringContaining('ShelvesFunction'),
+      expect.stringContaining('LampsFunction'),
+    ])
+    expect(groups).toHaveLength(3)
+    for (const type of ['AWS::CodeDeploy::Application', 'AWS::Lambda::Alias', 'AWS::Lambda::Version'])
+      expect(resourcesOf(atOnce, type)).toEqual({})
+  })
+
+  it('are made by CodeDeploy, at the pace that is asked for', () => {
+    for (const [, alias] of aliases)
+      expect(alias).toMatchObject({
+        UpdatePolicy: {
+          CodeDeployLambdaAliasUpdate: {
+            ApplicationName: { Ref: expect.stringContaining('Application') },
+            DeploymentGroupName: { Ref: expect.stringContaining('Releases') },
+          },
+        },
+      })
+    for (const [, { Properties }] of groups)
+      expect(Properties).toMatchObject({
+        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+        AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
+      })
+  })
+
+  it('reach the queues of reconcilers: each is handed to the version that is live', () => {
+    const mappings = Object.values(resourcesOf(gradual, 'AWS::Lambda::EventSourceMapping'))
+    const targets = mappings.map(({ Properties }) => JSON.stringify(Properties['FunctionName']))
+    expect(targets.filter((target) => target.includes('Live'))).toHaveLength(3)
+    expect(targets.filter((target) => !target.includes('Live'))).toEqual([
+      expect.stringContaining('DeadLetters'),
+      expect.stringContaining('RelayFunction'),
+    ])
+  })
+
+  it('go back when an alarm goes on, of the ten at most that CodeDeploy looks at: one on failures of the function itself', () => {
+    for (const [, { Properties }] of groups) {
+      const { Alarms: watched = [] } = Properties['AlarmConfiguration'] as {
+        readonly Alarms?: readonly { readonly Name: { readonly Ref: string } }[]
+      }
+      expect(watched).toHaveLength(8)
+      const metrics = watched.map(({ Name: { Ref: id } }) => alarms[id]?.Properties['MetricName'])
+      expect(metrics[0]).toBe('Errors')
+      expect(metrics).toContain('controller_runtime_terminal_reconcile_errors_total')
+      // An object that has long been wrong would forbid every release.
+      expect(metrics).not.toContain('setpoint_oldest_unconverged_seconds')
+    }
+  })
+
+  it('let CodeDeploy move these aliases and no other', () => {
+    const policies = Object.values(resourcesOf(gradual, 'AWS::IAM::Policy')).filter(({ Properties }) =>
+      JSON.stringify(Properties).includes('lambda:UpdateAlias'),
+    )
+    expect(policies).toHaveLength(1)
+    const { Statement: statements } = policies[0]?.Properties['PolicyDocument'] as {
+      readonly Statement: readonly { readonly Action: string | readonly string[]; readonly Resource: unknown }[]
+    }
+    const moving = statements.filter(({ Action }) => Action.includes('lambda:UpdateAlias'))
+    expect(JSON.stringify(moving)).not.toContain('"*"')
+    expect(JSON.stringify(moving)).not.toContain(':*')
+  })
+
+  it('have a pace that CodeDeploy knows', () => {
+    expect(() => deployed({ releases: 'Quickly' as ReleasePace })).toThrow(
+      /releases are one of Canary10Percent5Minutes/,
+    )
+  })
+})
