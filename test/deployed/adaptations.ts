@@ -206,8 +206,8 @@ const inLambda: Adaptation = {
 }
 
 /**
- * Longer than the shared function and the one of dead letters may take, as a queue must hide its messages; a Job's takes
- * longer, and its queue keeps what it has.
+ * Longer than the shared function and the one of dead letters may take, as a queue must hide its messages. The function
+ * of a Job takes longer, and its queue keeps what it has.
  */
 export const hiddenSeconds = 80
 

@@ -15,7 +15,7 @@ import { openAccount, type Account } from './account.ts'
 import { cleanUp, openAws, questions } from './in-aws.ts'
 import { fetchMinistack, ministackVersion, startMinistack } from './ministack.ts'
 import { bootstrap } from './plane.ts'
-import { runOwn } from './own.ts'
+import { deployOwn, runOwn } from './own.ts'
 import { runShipped } from './shipped.ts'
 import { step } from './steps.ts'
 
@@ -38,8 +38,11 @@ async function whyNot(): Promise<string | undefined> {
 
 async function runBoth(account: Account, directory: string): Promise<void> {
   await step('cdk bootstrap', () => bootstrap(account, directory))
+  const deploying = values.only === 'shipped' ? undefined : deployOwn(account, directory)
+  // Whoever awaits it hears of it, and a failure of the other one comes first.
+  deploying?.catch(() => {})
   if (values.only !== 'own') await runShipped(account, directory)
-  if (values.only !== 'shipped') await runOwn(account, directory)
+  if (deploying !== undefined) await runOwn(account, directory, await deploying)
 }
 
 async function runInAws(directory: string): Promise<void> {

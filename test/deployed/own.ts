@@ -9,15 +9,25 @@ import { adaptAssembly } from './assembly.ts'
 import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
 import { expect, step, until } from './steps.ts'
 
-/** The stack of an app that has the packed packages and nothing else of ours. */
-export async function runOwn(account: Account, directory: string): Promise<void> {
-  console.log('The stack of an app with the packed packages')
+/** An app that has the packed packages and nothing else of ours, and its stack. */
+interface OwnApp {
+  readonly app: string
+  readonly outputs: Plane['outputs']
+}
+
+/** While the stack of the project is used: packing takes the processor, and a new stack its first minute. */
+export async function deployOwn(account: Account, directory: string): Promise<OwnApp> {
   const top = join(directory, 'own')
   // As deep as in the tree: its reconcilers import the example from where it is.
   const app = join(top, 'test', 'deployed', 'app')
-  await step('packs the packages and puts them into an app', () => install(directory, top))
-  const both = await step('synthesizes an app with two Controllers', () => synthesize(account, app, 'both'))
-  const outputs = await step('cdk deploy', () => deploy(account, both))
+  await step('own app: packs the packages and puts them into an app', () => install(directory, top))
+  const both = await step('own app: synthesizes two Controllers', () => synthesize(account, app, 'both'))
+  const outputs = await step('own app: cdk deploy', () => deploy(account, both))
+  return { app, outputs }
+}
+
+export async function runOwn(account: Account, directory: string, { app, outputs }: OwnApp): Promise<void> {
+  console.log('The stack of an app with the packed packages')
   const plane = await connect(account, { stack: 'Own', outputs }, directory)
   await use(plane)
 
