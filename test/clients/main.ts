@@ -11,19 +11,21 @@ import { crds } from './crds.ts'
 import { argo, clientGo, controllerRuntime, flux } from './go.ts'
 import { helm } from './helm.ts'
 import { kubectl } from './kubectl.ts'
-import { clientNode, kopf, pythonKubernetes } from './scripts.ts'
+import { clientNode, kopf, olderPython, pythonKubernetes, rbac } from './scripts.ts'
 
 const clients: readonly Client[] = [
   kubectl,
   clientGo,
   controllerRuntime,
   pythonKubernetes,
+  olderPython,
   kopf,
   clientNode,
   helm,
   flux,
   argo,
   crds,
+  rbac,
 ]
 
 type Result = 'passed' | 'failed' | 'left out'
