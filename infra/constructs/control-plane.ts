@@ -61,6 +61,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly retryBudget?: { readonly perSecond: number; readonly burst: number } | 'none'
   /**
+   * Which runs of each object are kept for a week, for `kubectl setpoint runs`: all that changed something, those that
+   * failed or logged something, or none. A kept run is one write unit.
+   * @default 'all'
+   */
+  readonly runHistory?: 'all' | 'failures' | 'none'
+  /**
    * Traces of X-Ray, of one in twenty requests.
    * @default true
    */
@@ -311,6 +317,7 @@ export class ControlPlane extends Construct {
       SETPOINT_LOG: this.props.logLevel ?? 'info',
       ...retryBudgetVariable(this.props),
       SETPOINT_METRICS: this.metricNamespace,
+      ...(this.props.runHistory !== undefined && { SETPOINT_RUNS: this.props.runHistory }),
     }
   }
 

@@ -50,6 +50,17 @@ describe('a change goes from the API to its status', () => {
     expect(log.runs).toBe(1)
   })
 
+  it('and the API tells of the run', async () => {
+    const plane = await start()
+    await launch(plane, 'w', { heading: 1 })
+    await arrives(plane, 'w', 1)
+    const told = async () => (await plane.request(`GET ${ships}/w/runs`)).body
+    await expect.poll(told).toMatchObject({
+      kind: 'ObjectRunList',
+      items: [{ outcome: 'done', generation: 1, causes: [expect.stringContaining('created')] }],
+    })
+  })
+
   it('although records of the stream come late and twice, and messages again', longOnly, async () => {
     const { next } = createSeededRandom(1)
     const log = newShipLog()

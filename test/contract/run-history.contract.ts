@@ -17,9 +17,9 @@ export const pastRun = (atMs: number, more: Partial<PastRun> = {}): PastRun => (
 })
 
 /** The promises of RunHistory. */
-export function runHistoryContract(name: string, open: () => OpenRunHistory): void {
+export function runHistoryContract(name: string, open: () => OpenRunHistory | Promise<OpenRunHistory>): void {
   const withHistory = async (check: (opened: OpenRunHistory) => Promise<void>): Promise<void> => {
-    const opened = open()
+    const opened = await open()
     try {
       await check(opened)
     } finally {

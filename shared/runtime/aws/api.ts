@@ -27,7 +27,7 @@ export type Answer = StreamedResponse
  */
 export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
   const answer = lazy(() => {
-    const ports = openAwsTable(boundary, patienceMs)
+    const ports = openAwsTable(boundary, { patienceMs, logger: seeing.logger })
     const { queueOf } = openAwsQueues(boundary, controllers, ports.checkpoint)
     const direct = { controllers, queueOf, clock: boundary.clock, logger: seeing.logger }
     const wrapStore = (store: ObjectStore): ObjectStore => withDirectWake(store, direct)

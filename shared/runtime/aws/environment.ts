@@ -33,6 +33,16 @@ export function sharedConcurrencyOf({ SETPOINT_SHARED_CONCURRENCY: text = '10' }
   throw new TypeError(`SETPOINT_SHARED_CONCURRENCY must be a whole number from 1 on, not "${text}"`)
 }
 
+/** Which runs are written down for people to read. */
+export function keptRunsOf({ SETPOINT_RUNS: kept = 'all' }: Environment): KeptRuns {
+  const found = keptRuns.find((one) => one === kept)
+  if (found === undefined) throw new TypeError(`SETPOINT_RUNS is ${kept}; it must be one of ${keptRuns.join(', ')}`)
+  return found
+}
+
+type KeptRuns = (typeof keptRuns)[number]
+const keptRuns = ['all', 'failures', 'none'] as const
+
 /** The event bus that transitions go to, if there is one. */
 export function busOf({ SETPOINT_BUS: bus }: Environment): string | undefined {
   return bus === '' ? undefined : bus

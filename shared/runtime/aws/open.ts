@@ -21,7 +21,7 @@ export function openEngineServices(
   { boundary, seeing, controllers }: FunctionOptions,
   share?: Share,
 ): QueueServices & AwsQueues {
-  const ports = openAwsTable(boundary, patienceMs, share)
+  const ports = openAwsTable(boundary, { patienceMs, share, logger: seeing.logger })
   const retryBudget = parseRetryBudget(boundary.environment['SETPOINT_RETRY_BUDGET'])
   const services = createAwsServices({ boundary, ports, controllers, retryBudget, kindsMaxAgeMs: 300_000, ...seeing })
   return { ...services, ...openAwsQueues(boundary, controllers, ports.checkpoint) }

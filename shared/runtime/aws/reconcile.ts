@@ -129,6 +129,7 @@ class Batches {
           ]
     // Without a reason, every abort makes an error with a stack.
     ended.abort('ended')
+    await this.#services.history?.flush()
     if (this.#mustRetire) {
       await this.#deleteDone(all, kept)
       this.#services.retire()

@@ -30,7 +30,7 @@ export type AnswerRemoval = (event: CloudFormationCustomResourceEvent) => Promis
  */
 export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerRemoval {
   return async (event) => {
-    const { store } = openAwsTable(boundary, patienceMs)
+    const { store } = openAwsTable(boundary, { patienceMs })
     const reason = await whyNot(event, store).catch((error: unknown) => `cannot tell what is left: ${String(error)}`)
     const answer = answerTo(event, reason)
     await send(boundary, () => putAnswer(put, event.ResponseURL, answer))

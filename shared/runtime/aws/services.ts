@@ -22,6 +22,7 @@ import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
 import type { Allowances } from '../../ports/allowances.ts'
 import type { AwsBoundary } from './boundary.ts'
+import type { FlushedHistory } from './kept-runs.ts'
 import { withSafetyNet } from '../../engine/wake/safety-net.ts'
 
 /** What the table gives. */
@@ -32,12 +33,14 @@ export interface TablePorts {
   readonly reserve: Reserve
   readonly allowances?: Allowances
   readonly listNetted: ListNetted
+  readonly history?: FlushedHistory
   checkpoint(name: string): Checkpoint
 }
 
 /** What the functions of one control plane work with: made once per process, and used by all its invocations. */
 export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {
   readonly reserve: Reserve
+  readonly history?: FlushedHistory
   readonly readAccess: ReadAccess
   /** Of the kinds that the controllers know. */
   readonly conversions: KindFunctions

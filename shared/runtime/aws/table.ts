@@ -5,23 +5,34 @@ import { createDynamodbClient } from '../../adapters/aws/dynamodb/dynamodb-clien
 import { createDynamodbIndex } from '../../adapters/aws/dynamodb/dynamodb-index.ts'
 import { wholeShare, type Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
 import { createDynamodbNetted } from '../../adapters/aws/dynamodb/dynamodb-netted.ts'
+import type { DynamodbOptions } from '../../adapters/aws/dynamodb/dynamodb-requests.ts'
 import { createDynamodbReservations } from '../../adapters/aws/dynamodb/dynamodb-reservations.ts'
+import { createDynamodbRunHistory } from '../../adapters/aws/dynamodb/dynamodb-run-history.ts'
 import { createDynamodbStore } from '../../adapters/aws/dynamodb/dynamodb-store.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { tableNameOf } from './environment.ts'
+import { keptRunsOf, tableNameOf, type Environment } from './environment.ts'
+import { keepFailures, type FlushedHistory } from './kept-runs.ts'
 import type { TablePorts } from './services.ts'
 
-/**
- * What is kept in the table. A request that is throttled, or gets no answer, is tried again for `patienceMs`. Timers
- * and wheel may be those of a share of the objects.
- */
+export interface AwsTableOptions {
+  /** So long a request is tried again that is throttled, or gets no answer. */
+  readonly patienceMs: number
+  /** Of the objects, for timers and wheel. Default: all. */
+  readonly share?: Share | undefined
+  /** Told of runs that could not be written down. Left out, none are. */
+  readonly logger?: Logger
+}
+
+/** What is kept in the table. */
 export function openAwsTable(
-  { environment, dynamodb, clock, random }: AwsBoundary,
-  patienceMs: number,
-  share: Share = wholeShare,
+  boundary: AwsBoundary,
+  { patienceMs, share = wholeShare, logger }: AwsTableOptions,
 ): TablePorts {
+  const { environment, dynamodb, clock, random } = boundary
   const options = { client: createDynamodbClient(dynamodb), table: tableNameOf(environment), clock, random, patienceMs }
   return {
+    ...(logger && historyOf(options, environment, logger)),
     store: createDynamodbStore(options),
     index: createDynamodbIndex({ ...options, share }),
     feed: createDynamodbChangeFeed(options),
@@ -31,3 +42,18 @@ export function openAwsTable(
     checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),
   }
 }
+
+function historyOf(
+  options: DynamodbOptions,
+  environment: Environment,
+  logger: Logger,
+): { readonly history?: FlushedHistory } {
+  const kept = keptRunsOf(environment)
+  if (kept === 'none') return {}
+  const report = (error: unknown): void => logger.error('runs are not kept', { error: String(error) })
+  const history = createDynamodbRunHistory({ ...options, patienceMs: historyPatienceMs, report })
+  return { history: kept === 'all' ? history : keepFailures(history) }
+}
+
+/** The answer to the queue waits for it. */
+const historyPatienceMs = 1_000

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 import { keptRuns, type PastRun, type RunHistory } from '../../../ports/run-history.ts'
-import { createQuietRuns } from './quiet-runs.ts'
+import { createQuietRuns } from '../../node/quiet-runs.ts'
 
 export interface SqliteRunHistory extends RunHistory {
   /** Writes what waits. */

@@ -1,4 +1,4 @@
-import type { PastRun, QuietRun } from '../../../ports/run-history.ts'
+import type { PastRun, QuietRun } from '../../ports/run-history.ts'
 
 const objectsMax = 10_000
 
