@@ -56,7 +56,7 @@ describe('the runs of an object', () => {
     await without.send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'a' } } })
     expect(await without.send(`GET ${path}/runs`)).toMatchObject({
       status: 404,
-      body: { message: expect.stringContaining('the log of the function reconcile') },
+      body: { message: expect.stringContaining('this control plane keeps no runs') },
     })
     without.close()
   })
