@@ -14,8 +14,7 @@ export function createRunsVerb({ resources, history }: ApiServices): VerbHandler
   }
 }
 
-const elsewhere =
-  'this control plane keeps no runs: on AWS `runHistory` says so, on one machine the log has the reason'
+const elsewhere = 'this control plane keeps no runs: on AWS `runHistory` says so, on one machine the log has the reason'
 
 /** A run as it is served. */
 export interface ServedRun extends Omit<PastRun, 'atMs' | 'ms' | 'log'> {
