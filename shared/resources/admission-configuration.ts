@@ -13,7 +13,7 @@ import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { StoredWebhook } from './call-webhooks.ts'
-import { keepReading } from './keep-reading.ts'
+import { keepReading } from '../model/keep-reading.ts'
 import { mutatingBindingKind, mutatingPolicyKind, policyBindingKind, policyGroup, policyKind } from './policy-kinds.ts'
 import { mutatingWebhookKind, validatingWebhookKind } from './webhook-kinds.ts'
 

@@ -6,7 +6,7 @@ import { builtInKinds, twinKinds } from './built-in-kinds.ts'
 import type { KindFunctions } from './converted-reads.ts'
 import { servedKindsOf, storedKindOf, withWebhooks } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
-import { keepReading } from './keep-reading.ts'
+import { keepReading } from '../model/keep-reading.ts'
 import { definitionsIn } from './stored-definitions.ts'
 import type { ConversionSources } from './webhook-conversion.ts'
 

@@ -6,7 +6,7 @@ import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { accessGroup, clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access-kinds.ts'
-import { keepReading } from './keep-reading.ts'
+import { keepReading } from '../model/keep-reading.ts'
 import { listPages } from './list-pages.ts'
 
 /** Roles and bindings in memory, as they are in the store. */

@@ -81,6 +81,23 @@ describe('a kind', () => {
     expect(new Set(answers).size).toBe(1)
   })
 
+  it('is not noted where others are first each time: after ten tries that is said', async () => {
+    let others = 0
+    const client = Object.assign(Object.create(dynalite.client) as DynamodbOptions['client'], {
+      send: async (command: { readonly constructor: { readonly name: string } }): Promise<unknown> => {
+        const isNote = command.constructor.name === 'UpdateItemCommand'
+        if (isNote) await createRecordings(options).record({ ...widgetKind, kind: `Other${others++}` })
+        if (isNote) throw Object.assign(new Error('the condition'), { name: 'ConditionalCheckFailedException' })
+        return dynalite.client.send(command as never)
+      },
+    })
+    await expect(createRecordings({ ...options, client }).record(widgetKind)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('Widget') as string,
+    })
+    expect(others).toBe(10)
+  })
+
   it('is asked for once a minute, however many writes there are', async () => {
     const recordings = createRecordings(options)
     await Promise.all(Array.from({ length: 10 }, () => recordings.findEntry(widget)))

@@ -2,7 +2,7 @@ import { oneQueue, planQueues, planStaleMs, type QueuePlan } from '../../engine/
 import { parseJson } from '../../model/parse-json.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { keepReading } from '../../resources/keep-reading.ts'
+import { keepReading } from '../../model/keep-reading.ts'
 
 /** How many queues the controllers have that have several: noted by the tick, and known to all within a minute. */
 export interface QueuePlans {

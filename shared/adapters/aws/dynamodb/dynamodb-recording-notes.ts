@@ -1,19 +1,20 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { OperatingError } from '../../../model/errors.ts'
+import { keepReading } from '../../../model/keep-reading.ts'
 import { isConditionFailure } from './dynamodb-failures.ts'
 import { itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
 /** What is noted of kinds that are recorded: one item for all, with an attribute for each. */
 export interface RecordingNotes {
-  /** Those of the last minute. Whoever asks while they are read waits with the one who reads. */
+  /** Those of the last minute. Throws THROTTLED, UNAVAILABLE. */
   current(): Promise<NotesRead>
 
-  /** Notes something of a kind, unless the note of before is another now; false then. */
-  save(name: string, change: NoteChange): Promise<boolean>
+  /** Notes something of a kind. Throws VERSION_CONFLICT if another note is there; THROTTLED, UNAVAILABLE. */
+  save(name: string, change: NoteChange): Promise<void>
 }
 
 interface NotesRead {
-  readonly readMs: number
   /** When the first kind was noted: functions of an earlier version, which record nothing, may have run then. */
   readonly bornMs: number | undefined
   readonly texts: ReadonlyMap<string, string>
@@ -25,35 +26,23 @@ interface NoteChange {
   readonly bornMs: number
 }
 
-/** So long a note is relied on. */
+/** A note is relied on for less time than this. */
 export const staleMs = 60_000
 
 export function createRecordingNotes(options: DynamodbOptions): RecordingNotes {
   const { client, table, clock } = options
   const requests = createDynamodbRequests(options)
-  let notes: Promise<NotesRead> | undefined
 
   async function read(): Promise<NotesRead> {
-    const readMs = clock.nowMs()
     const get = new GetItemCommand({ TableName: table, Key: notesKey, ConsistentRead: true })
     const { Item } = await requests.repeat('read which kinds are recorded', () => client.send(get))
-    return notesOf(Item ?? {}, readMs)
+    return notesOf(Item ?? {})
   }
 
-  async function current(): Promise<NotesRead> {
-    const known = notes
-    if (known !== undefined && Math.abs(clock.nowMs() - (await known).readMs) < staleMs) return known
-    if (notes !== known) return current()
-    const reading = read()
-    notes = reading
-    reading.catch(() => {
-      if (notes === reading) notes = undefined
-    })
-    return reading
-  }
+  const notes = keepReading({ read, clock, maxAgeMs: staleMs - 1 })
 
   return {
-    current,
+    current: () => notes.get(),
 
     save: async (name, { before, next, bornMs }) => {
       const update = new UpdateItemCommand({
@@ -68,24 +57,23 @@ export function createRecordingNotes(options: DynamodbOptions): RecordingNotes {
           ...(before !== undefined && { ':before': { S: before } }),
         },
       })
-      notes = undefined
       try {
         await requests.repeat(`note that ${name} is recorded`, () => client.send(update))
-        return true
       } catch (error) {
-        if (isConditionFailure(error)) return false
-        throw error
+        throw isConditionFailure(error) ? new OperatingError('VERSION_CONFLICT', `${name} was noted by another`) : error
+      } finally {
+        notes.forget()
       }
     },
   }
 }
 
-function notesOf(item: Item, readMs: number): NotesRead {
+function notesOf(item: Item): NotesRead {
   const born = item[bornAttribute]?.N
   const texts = Object.entries(item).flatMap(([name, { S: text }]) =>
     text === undefined ? [] : [[name, text] as const],
   )
-  return { readMs, bornMs: born === undefined ? undefined : Number(born), texts: new Map(texts) }
+  return { bornMs: born === undefined ? undefined : Number(born), texts: new Map(texts) }
 }
 
 const notesKey = itemKey('recordings', '-')

@@ -1,4 +1,6 @@
+import { hasCode, OperatingError } from '../../../model/errors.ts'
 import type { ObjectKey } from '../../../model/object-key.ts'
+import { onNewest } from '../../../model/on-newest.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import { feedBucketsMin, feedPartition, feedPartitionsOf } from './dynamodb-keys.ts'
 import { createRecordingNotes, staleMs } from './dynamodb-recording-notes.ts'
@@ -18,7 +20,7 @@ export interface Recordings {
 
   /**
    * Has the kind recorded from now on. Of every write that is numbered later than the answer there is an entry; who
-   * wants earlier ones looks through the objects.
+   * wants earlier ones looks through the objects. Throws THROTTLED, UNAVAILABLE.
    */
   record(kind: KindName): Promise<number>
 
@@ -57,16 +59,17 @@ export function createRecordings(options: DynamodbOptions): Recordings {
     return recordingOf(kind, (await notes.current()).texts.get(nameOf(kind)))
   }
 
-  /** Notes what becomes of a kind, unless somebody else notes something of it first: then it is looked at again. */
-  async function change(kind: KindName, next: (known: Recording, bornMs: number) => Recording): Promise<Recording> {
-    for (;;) {
+  /** Notes what becomes of a kind. Where another notes something of it first, it is looked at again. */
+  function change(kind: KindName, next: (known: Recording, bornMs: number) => Recording): Promise<Recording> {
+    const attempt = async (): Promise<Recording> => {
       const { texts, bornMs = clock.nowMs() } = await notes.current()
       const text = texts.get(nameOf(kind))
       const known = recordingOf(kind, text)
       const changed = next(known, bornMs)
-      if (changed === known) return known
-      if (await notes.save(nameOf(kind), { before: text, next: JSON.stringify(changed), bornMs })) return changed
+      if (changed !== known) await notes.save(nameOf(kind), { before: text, next: JSON.stringify(changed), bornMs })
+      return changed
     }
+    return onNewest(attempt, { reword: (error) => toUnavailable(kind, error) })
   }
 
   return {
@@ -114,6 +117,11 @@ function widen(known: Recording, nowMs: number): Recording {
 function recordingOf(kind: KindName, text: string | undefined): Recording {
   if (text !== undefined) return JSON.parse(text) as Recording
   return { untilMs: 0, sureMs: 0, buckets: [[feedBucketsMin(kind), 0]] }
+}
+
+function toUnavailable(kind: KindName, error: unknown): unknown {
+  if (!hasCode(error, 'VERSION_CONFLICT')) return error
+  return new OperatingError('UNAVAILABLE', `too many write at once that ${nameOf(kind)} is recorded`, { cause: error })
 }
 
 /** With its slash it is none of the item's other attributes. */

@@ -1,5 +1,3 @@
-import type { Clock } from '../ports/clock.ts'
-
 /** What is read once, and kept until it is old or has changed. Whoever asks meanwhile waits for the same reading. */
 export interface KeptReading<Value> {
   /** At once; undefined if nothing is read, or only what is older than `maxAgeMs`. */
@@ -12,7 +10,7 @@ export interface KeptReading<Value> {
 
 export interface KeepOptions<Value> {
   readonly read: () => Promise<Value>
-  readonly clock: Pick<Clock, 'nowMs'>
+  readonly clock: { nowMs(): number }
   /** Infinity where every change calls `forget`. */
   readonly maxAgeMs: number
 }

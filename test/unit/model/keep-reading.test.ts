@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keepReading } from '../../../shared/resources/keep-reading.ts'
+import { keepReading } from '../../../shared/model/keep-reading.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
 
 /** A reading of what is numbered, each of which ends when the test says so. */
