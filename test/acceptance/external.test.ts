@@ -276,3 +276,31 @@ describe('when it calls', () => {
     expect(() => createRateBudget({ perSecond: 0, burst: 1 })).toThrow(TypeError)
   })
 })
+
+describe('a budget with room for one call only', () => {
+  const budget = () => createRateBudget({ perSecond: 0.2, burst: 1 })
+
+  it('does not go into looks alone: what one look has found is put right by the next call', async () => {
+    const shared = budget()
+    await start({ budget: () => shared, assert: 'onDrift' })
+    await apply({ size: 1, tier: 'gold' })
+    const [id = ''] = entities.keys()
+    put(id, { size: 7 })
+    await env.advance('5m')
+    expect(entities.get(id)).toMatchObject({ size: 1, tier: 'gold' })
+  })
+
+  it('is enough for what several objects declare', async () => {
+    const shared = budget()
+    await start({ budget: () => shared })
+    const names = ['a', 'b', 'c', 'd']
+    for (const name of names) await env.apply(Bucket, { metadata: { name }, spec: { size: 1 } })
+    await env.advance('5m')
+    for (const name of names) await env.apply(Bucket, { metadata: { name }, spec: { size: 2 } })
+    await env.advance('10m')
+    expect([...entities.values()].map(({ size }) => size)).toEqual([2, 2, 2, 2])
+    for (const name of names) await env.delete(Bucket, name)
+    await env.advance('10m')
+    expect([...entities.keys()]).toEqual([])
+  })
+})

@@ -161,7 +161,7 @@ export function holdsOf(random: SeededRandom, { steps }: Scenario): readonly Ste
 /** Of seeds with Parcels half each: what they may call, what they tell, and what they need. */
 export function parcelExtrasOf(random: SeededRandom): Pick<Extras, 'parcels'> {
   const is = (): boolean => random.next() < 1 / 2
-  const budget = { perSecond: oneOf(random, [0.5, 1]), burst: 3 + below(random, 3) }
+  const budget = { perSecond: oneOf(random, [0.2, 0.5, 1]), burst: 1 + below(random, 5) }
   return {
     parcels: {
       ...(is() && { budget }),

@@ -24,10 +24,13 @@ export interface Calls {
 export class RateLimited extends Error {
   override readonly name = 'RateLimited'
   readonly afterMs: number
+  /** The far side has refused the call; otherwise none was made. */
+  readonly wasCalled: boolean
 
-  constructor(afterMs: number) {
+  constructor(afterMs: number, wasCalled: boolean) {
     super("the account's rate limit is reached; it goes on by itself")
     this.afterMs = afterMs
+    this.wasCalled = wasCalled
   }
 }
 
@@ -57,7 +60,7 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
   return {
     make: async (verb, call, { before, free = false } = {}) => {
       const waitMs = free || budget === undefined ? 0 : await takeShared(budget, lane(), ctx)
-      if (waitMs > 0) throw new RateLimited(waitMs)
+      if (waitMs > 0) throw new RateLimited(waitMs, false)
       await before?.()
       try {
         const answer = await call()
@@ -71,7 +74,7 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
         if (how !== 'rateLimited') throw new CallFailed(verb, how, error)
         const afterMs = retryAfterMsOf(error)
         if (budget !== undefined) await noteSharedLimit(budget, ctx.now() + afterMs, ctx)
-        throw new RateLimited(afterMs)
+        throw new RateLimited(afterMs, true)
       }
     },
   }

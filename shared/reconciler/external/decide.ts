@@ -1,4 +1,4 @@
-import type { ExternalMemory } from './memory.ts'
+import type { Change, ExternalMemory } from './memory.ts'
 import type { Policy } from './policy.ts'
 
 /**
@@ -54,14 +54,11 @@ export type Seen =
 export type Action =
   | { readonly do: 'get'; readonly id: string }
   | { readonly do: 'find' }
-  /** The next attempt at the entity of this round: the first if it is a new one. */
-  | { readonly do: 'create'; readonly round: number }
   /** The entity that was seen is the object's own from now on. */
   | { readonly do: 'take'; readonly id: string; readonly how: 'found' | 'match' | 'override' }
   /** The entity that was remembered is gone. */
   | { readonly do: 'forget'; readonly id: string }
-  | { readonly do: 'update'; readonly id: string; readonly drift: readonly string[] }
-  | { readonly do: 'delete'; readonly id: string }
+  | Change
   | End
 
 /** The run is over. */
@@ -82,7 +79,25 @@ export function decide(situation: SyncSituation): Action {
 function whenWanted(situation: SyncSituation): Action {
   if (situation.seen?.is === 'present') return aboutPresent(situation, situation.seen)
   if (situation.seen?.is === 'absent') return aboutAbsent(situation)
-  return findStandingEnd(situation) ?? look(situation)
+  return findPlanned(situation) ?? findStandingEnd(situation) ?? look(situation)
+}
+
+/**
+ * The change that an earlier run wanted to make after its look, and was not allowed to call for. Whoever spends each
+ * call that the account allows on another look would never change anything.
+ */
+function findPlanned({ memory, policy, digest, nowMs, isDeleting }: SyncSituation): Change | undefined {
+  const { planned } = memory
+  if (planned === undefined || planned.digest !== digest || nowMs >= planned.untilMs) return undefined
+  const { change } = planned
+  switch (change.do) {
+    case 'create':
+      return !isDeleting && policy.creates && memory.id === undefined ? change : undefined
+    case 'update':
+      return !isDeleting && policy.updates && memory.id === change.id ? change : undefined
+    case 'delete':
+      return isDeleting && policy.deletes ? change : undefined
+  }
 }
 
 /** The end of the run if nothing is due. */
@@ -164,7 +179,7 @@ function aboutPresent(situation: SyncSituation, seen: Seen & { readonly is: 'pre
   if (!policy.updates) return { do: 'settle', differs }
   if (situation.has === 'asserted') return { do: 'settle', differs: [] }
   if (isChanged || isRequested || abilities.assertsAlways || differs.length > 0)
-    return { do: 'update', id: seen.id, drift: isChanged ? [] : differs }
+    return { do: 'update', id: seen.id, drift: isChanged ? [] : [...differs] }
   return { do: 'settle', differs: [] }
 }
 
@@ -193,6 +208,8 @@ function whenDeleting(situation: SyncSituation): Action {
   if (id === undefined && intent === undefined) return { do: 'release' }
   if (!policy.deletes) return { do: 'release', left: { reason: 'Kept', message: 'the entity outside is kept' } }
   if (seen?.is === 'present') return takeAway(situation, seen)
+  const planned = seen === undefined && situation.has === undefined ? findPlanned(situation) : undefined
+  if (planned !== undefined) return planned
   if (seen === undefined && id !== undefined) return { do: 'get', id }
   if (seen === undefined && abilities.finds) return { do: 'find' }
   const sinceMs = id === undefined ? intent?.atMs : memory.createdAtMs

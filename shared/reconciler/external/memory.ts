@@ -39,7 +39,25 @@ export type ExternalMemory = {
   readonly differs?: string[]
   /** Fields that are otherwise outside and cannot be changed there. */
   readonly locked?: string[]
+  /** What a look was followed by and the account's rate did not allow: it is done next, without another look. */
+  readonly planned?: PlannedChange
 }
+
+export type PlannedChange = {
+  /** Of what was declared then. */
+  readonly digest: string
+  /** Whoever comes later looks again. */
+  readonly untilMs: number
+  readonly change: Change
+}
+
+/** What changes something outside. */
+export type Change =
+  /** The next attempt at the entity of this round: the first if it is a new one. */
+  | { readonly do: 'create'; readonly round: number }
+  /** `locked` is what was seen in fields that nobody can change. */
+  | { readonly do: 'update'; readonly id: string; readonly drift: string[]; readonly locked?: JsonObject }
+  | { readonly do: 'delete'; readonly id: string }
 
 export type SyncRefusal = {
   readonly digest: string

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts'
-import { CallFailed } from './calls.ts'
+import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
-import { note, type ExternalMemory } from './memory.ts'
+import { note, type Change, type ExternalMemory } from './memory.ts'
 import { declareFor, ownerOf, type ExternalRun } from './run.ts'
 
 /**
@@ -11,7 +11,39 @@ import { declareFor, ownerOf, type ExternalRun } from './run.ts'
 
 export type Step = Exclude<Action, End>
 
+/** A change that the account's rate does not allow now is kept for the next run, if it has cost a look. */
 export async function take<Client>(run: ExternalRun<Client>, step: Step): Promise<void> {
+  const { planned, ...memory } = run.memory
+  if (planned !== undefined) remember(run, memory)
+  const hasLooked = run.seen !== undefined || planned !== undefined
+  try {
+    await makeStep(run, step)
+  } catch (error) {
+    if (error instanceof RateLimited && hasLooked) plan(run, step, error)
+    throw error
+  }
+}
+
+function plan<Client>(run: ExternalRun<Client>, step: Step, { afterMs, wasCalled }: RateLimited): void {
+  const change = changeOf(run, step)
+  // Of a create that was refused for its rate the far side is asked what became of it.
+  if (change === undefined || (change.do === 'create' && wasCalled)) return
+  const untilMs = run.ctx.now() + 2 * afterMs + lateMs
+  remember(run, { ...run.memory, planned: { digest: run.digest, untilMs, change } })
+}
+
+/** How much later than it was told to a run may come, and still needs no look. */
+const lateMs = 60_000
+
+function changeOf<Client>({ seen, spec }: ExternalRun<Client>, step: Step): Change | undefined {
+  if (step.do === 'create' || step.do === 'delete') return step
+  if (step.do !== 'update') return undefined
+  const { immutable = [] } = spec.far.api
+  const entity = Object.entries(seen?.entity ?? {}).filter(([field]) => immutable.includes(field))
+  return { ...step, ...(entity.length === 0 ? {} : { locked: Object.fromEntries(entity) }) }
+}
+
+async function makeStep<Client>(run: ExternalRun<Client>, step: Step): Promise<void> {
   const { calls, client, spec } = run
   const { api } = spec.far
   switch (step.do) {
@@ -117,10 +149,11 @@ async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<voi
 
 async function update<Client>(
   run: ExternalRun<Client>,
-  { id, drift }: Step & { readonly do: 'update' },
+  { id, drift, locked = {} }: Step & { readonly do: 'update' },
 ): Promise<void> {
   const { calls, client, spec, ctx } = run
-  const wanted = withLocked(declareFor(run), run.seen?.entity ?? {}, spec.far.api.immutable)
+  if (run.seen === undefined) await checkPlace(run)
+  const wanted = withLocked(declareFor(run), run.seen?.entity ?? locked, spec.far.api.immutable)
   const entity = await calls.make('update', () => spec.far.api.update(client, id, wanted))
   run.seen = { entity }
   if (entity === undefined) return
@@ -131,6 +164,7 @@ async function update<Client>(
 /** Whether it is gone, the next look says. */
 async function remove<Client>(run: ExternalRun<Client>, id: string): Promise<void> {
   const { calls, client, spec, ctx, memory } = run
+  if (run.seen === undefined) await checkPlace(run)
   await calls.make('delete', () => spec.far.api.delete(client, id))
   remember(run, { ...memory, id, deletedAtMs: memory.deletedAtMs ?? ctx.now() })
   run.has = 'deleted'

@@ -374,3 +374,79 @@ describe('deletion', () => {
     expect(decided({ isDeleting: true, ...given })).toMatchObject(action)
   })
 })
+
+describe('a change that the budget did not admit', () => {
+  const made = { round: 1, id: 'x', digest: 'old' }
+  const update = { do: 'update', id: 'x', drift: ['size'] } as const
+  const planned = { digest: 'd', untilMs: 1_000_001, change: { ...update, drift: ['size'] } }
+  const creation = { ...planned, change: { do: 'create', round: 1 } as const }
+  const deletion = { ...planned, change: { do: 'delete', id: 'x' } as const }
+  const get = { do: 'get', id: 'x' }
+  const rows: readonly Row[] = [
+    { because: 'is made without another look', given: { memory: { ...made, planned } }, action: update },
+    {
+      because: 'though somebody asks for a run',
+      given: { memory: { ...made, planned }, isRequested: true },
+      action: update,
+    },
+    {
+      because: 'not for another declaration',
+      given: { memory: { ...made, planned: { ...planned, digest: 'other' } } },
+      action: get,
+    },
+    {
+      because: 'not when its time is over',
+      given: { memory: { ...made, planned: { ...planned, untilMs: 1_000_000 } } },
+      action: get,
+    },
+    {
+      because: 'not to another entity',
+      given: { memory: { ...made, id: 'y', planned } },
+      action: { do: 'get', id: 'y' },
+    },
+    {
+      because: 'not if updates are not allowed',
+      given: { memory: { ...made, planned }, policy: { ...managed, updates: false } },
+      action: get,
+    },
+    { because: 'not of what is going', given: { memory: { ...made, planned }, isDeleting: true }, action: get },
+    {
+      because: 'not after a look',
+      given: { memory: { ...made, planned }, seen: { is: 'present', id: 'x', owner: 'v', differs: [] } },
+      action: { do: 'refuse', reason: 'OwnedByAnother' },
+    },
+    {
+      because: 'a create of what was not there',
+      given: { memory: { round: 1, intent: { atMs: 0 }, planned: creation } },
+      action: creation.change,
+    },
+    { because: 'no create of what has been made', given: { memory: { ...made, planned: creation } }, action: get },
+    {
+      because: 'no create where that is not allowed',
+      given: {
+        memory: { round: 1, intent: { atMs: 0 }, planned: creation },
+        policy: { ...managed, creates: false },
+      },
+      action: { do: 'find' },
+    },
+    {
+      because: 'a deletion of what is going',
+      given: { memory: { ...made, planned: deletion }, isDeleting: true },
+      action: deletion.change,
+    },
+    { because: 'no deletion of what is not', given: { memory: { ...made, planned: deletion } }, action: get },
+    {
+      because: 'no deletion of what is to stay',
+      given: { memory: { ...made, planned: deletion }, isDeleting: true, policy: { ...managed, deletes: false } },
+      action: { do: 'release', left: { reason: 'Kept' } },
+    },
+    {
+      because: 'no second deletion in one run',
+      given: { memory: { ...made, planned: deletion }, isDeleting: true, has: 'deleted' },
+      action: get,
+    },
+  ]
+  it.each(rows)('$because', ({ given, action }) => {
+    expect(decided(given)).toMatchObject(action)
+  })
+})
