@@ -1,15 +1,20 @@
+import { conditionOf } from '../../../shared/model/conditions.ts'
 import { parseApiVersion } from '../../../shared/model/object.ts'
 import { presentSpecOf } from '../kinds/relic.ts'
 import { isExcused, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
- * Versions: whatever version an object was written in, its status is that of what was written; and all is stored in the
- * present version once that was asked for. What each version shows of an object, and what users wrote, is compared by
+ * Versions: whatever version an object was written in, its status is that of what was written; no code says that it is
+ * not valid, since all of it is, in its version; and all is stored in the present version once that was asked for. What each version shows of an object, and what users wrote, is compared by
  * those who read and write it.
  */
 export function createVersions(scene: Scene): Checker {
   let isMigrated = false
   return {
+    write: ({ after }) => {
+      if (after.object.kind !== 'Relic' || conditionOf(after.object, 'Ready')?.reason !== 'SpecInvalid') return
+      scene.report(`versions: ${named(after)} is said not to be valid, and is: ${JSON.stringify(specOf(after))}`)
+    },
     answered: ({ step, status }) => {
       isMigrated ||= step.act === 'migrate' && status === 200
     },
