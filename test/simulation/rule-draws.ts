@@ -111,8 +111,32 @@ export function rationsOf(random: SeededRandom): readonly Step[] {
       const name = `r-${user}-${below(random, 4)}`
       return { ...base, user, act, afterMs, kind: 'ConfigMap', name, namespace, value: i }
     })
-  return [place, ...rules, ...some(clerk + 1), ...some(clerk + 2), ...some(clerk + 3)]
+  const rush = random.next() < 1 / 2 ? rushOf(random, first) : []
+  return [place, ...rules, ...some(clerk + 1), ...some(clerk + 2), ...some(clerk + 3), ...rush]
 }
+
+/**
+ * Long after everybody knows of a quota: several make and take away at once what it leaves room for, while it is
+ * counted again and again, so that a count misses what is being made.
+ */
+function rushOf(random: SeededRandom, enact: Step): readonly Step[] {
+  const [clerk, users] = [65, [66, 67, 68]]
+  const count: Step = { ...enact, user: clerk, afterMs: 0 }
+  const counts = Array.from({ length: 8 }, (_, i): Step => {
+    const afterMs = i === 0 ? rushMs : below(random, 6_000)
+    return { ...count, afterMs, size: 10 + i }
+  })
+  const some = (user: number): readonly Step[] =>
+    Array.from({ length: 12 }, (_, i): Step => {
+      const act = i % 3 === 2 ? 'delete' : 'apply'
+      const name = `rush-${user}-${i % 2}`
+      const afterMs = i === 0 ? rushMs : below(random, 4_000)
+      return { ...enact, user, act, afterMs, kind: 'ConfigMap', name, value: i }
+    })
+  return [...counts, ...users.flatMap(some)]
+}
+
+const rushMs = 240_000
 
 /**
  * One seed in sixteen: what refers to something is changed to refer to something else, which changes just then, so that

@@ -1,4 +1,4 @@
-import type { Change, ExternalMemory } from './memory.ts'
+import type { EntityChange, ExternalMemory } from './memory.ts'
 import type { Policy } from './policy.ts'
 
 /**
@@ -58,7 +58,7 @@ export type Action =
   | { readonly do: 'take'; readonly id: string; readonly how: 'found' | 'match' | 'override' }
   /** The entity that was remembered is gone. */
   | { readonly do: 'forget'; readonly id: string }
-  | Change
+  | EntityChange
   | End
 
 /** The run is over. */
@@ -86,7 +86,7 @@ function whenWanted(situation: SyncSituation): Action {
  * The change that an earlier run wanted to make after its look, and was not allowed to call for. Whoever spends each
  * call that the account allows on another look would never change anything.
  */
-function findPlanned({ memory, policy, digest, nowMs, isDeleting }: SyncSituation): Change | undefined {
+function findPlanned({ memory, policy, digest, nowMs, isDeleting }: SyncSituation): EntityChange | undefined {
   const { planned } = memory
   if (planned === undefined || planned.digest !== digest || nowMs >= planned.untilMs) return undefined
   const { change } = planned

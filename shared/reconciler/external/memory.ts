@@ -48,11 +48,11 @@ export type PlannedChange = {
   readonly digest: string
   /** Whoever comes later looks again. */
   readonly untilMs: number
-  readonly change: Change
+  readonly change: EntityChange
 }
 
 /** What changes something outside. */
-export type Change =
+export type EntityChange =
   /** The next attempt at the entity of this round: the first if it is a new one. */
   | { readonly do: 'create'; readonly round: number }
   /** `locked` is what was seen in fields that nobody can change. */

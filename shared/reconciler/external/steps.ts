@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
-import { note, type Change, type ExternalMemory } from './memory.ts'
+import { note, type EntityChange, type ExternalMemory } from './memory.ts'
 import { declareFor, ownerOf, type ExternalRun } from './run.ts'
 
 /**
@@ -35,7 +35,7 @@ function plan<Client>(run: ExternalRun<Client>, step: Step, { afterMs, wasCalled
 /** How much later than it was told to a run may come, and still needs no look. */
 const lateMs = 60_000
 
-function changeOf<Client>({ seen, spec }: ExternalRun<Client>, step: Step): Change | undefined {
+function changeOf<Client>({ seen, spec }: ExternalRun<Client>, step: Step): EntityChange | undefined {
   if (step.do === 'create' || step.do === 'delete') return step
   if (step.do !== 'update') return undefined
   const { immutable = [] } = spec.far.api

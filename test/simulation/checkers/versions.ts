@@ -5,8 +5,8 @@ import { isExcused, named, objectsOf, specOf, type Checker, type Scene } from '.
 
 /**
  * Versions: whatever version an object was written in, its status is that of what was written; no code says that it is
- * not valid, since all of it is, in its version; and all is stored in the present version once that was asked for. What each version shows of an object, and what users wrote, is compared by
- * those who read and write it.
+ * not valid, since all of it is, in its version; and all is stored in the present version once that was asked for. What
+ * each version shows of an object, and what users wrote, is compared by those who read and write it.
  */
 export function createVersions(scene: Scene): Checker {
   let isMigrated = false
