@@ -36,6 +36,8 @@ export interface Controller {
   readonly reportsStatus: boolean
   readonly reconcile: (object: ApiObject, ctx: Context) => Promise<Outcome>
   readonly cleanup?: (object: ApiObject, ctx: Context) => Promise<Outcome>
+  /** The version of its code that is on trial beside the other. */
+  readonly canary?: string
 }
 
 /** The kinds that controllers reconcile or watch. */

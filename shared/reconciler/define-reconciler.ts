@@ -2,6 +2,8 @@ import { DefinitionError } from '../model/errors.ts'
 import { durationMs, type Duration } from '../model/duration.ts'
 import type { ApiObject } from '../model/object.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
+import { Canary } from './canary/canary-kind.ts'
+import { withCanary, type CanaryRuns } from './canary/with-canary.ts'
 import type { Context } from './context.ts'
 import type { Controller, DeletionPolicy } from './controller.ts'
 import { withDeletionPolicy } from './deletion-policy.ts'
@@ -48,10 +50,24 @@ export interface ReconcilerOptions<Read> {
   reconcile(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
   /** Undoes what `reconcile` did outside; with it the object waits for deletion until this returns `done()`. */
   cleanup?(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
+  /**
+   * New code beside this one, for the share of the objects that the Canary of this reconciler's name says. It needs
+   * `canaries` in the list.
+   */
+  readonly canary?: CanaryOptions<Read>
   /** Only with `cleanup`: see `CleanupOptions`. */
   readonly finalizer?: never
   readonly deletionPolicy?: never
   readonly onRemoved?: never
+}
+
+/** The new code of a reconciler, on trial. */
+export interface CanaryOptions<Read> {
+  /** Names it: letters, digits and _. */
+  readonly version: string
+  reconcile(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
+  /** For objects that the new code ran last; only where the reconciler has one. Default: the reconciler's. */
+  cleanup?(object: Read, ctx: Context): Promise<Outcome<StatusOf<Read>>>
 }
 
 /** A reconciler with a clean-up, and what there is to say about it. */
@@ -86,7 +102,7 @@ export function defineReconciler<Read, Body>(
   kind: Kind<Read, Body>,
   options: ReconcilerOptions<Read> | CleanupOptions<Read> | AllEventsOptions<Read>,
 ): Controller {
-  const { name = kind.kind.toLowerCase(), concurrency = 10, reconcile, cleanup } = options
+  const { name = kind.kind.toLowerCase(), concurrency = 10, cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   if (options.onRemoved !== undefined && cleanup !== undefined)
@@ -98,11 +114,13 @@ export function defineReconciler<Read, Body>(
   if (options.deletionPolicy !== undefined && cleanup === undefined)
     throw new DefinitionError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
   const wakers = wakersOf(kind as Kind, options)
+  const runs = runsOf(name, options)
+  const grants = options.canary === undefined ? options.grants : options.grants && [...options.grants, readsCanary]
   return Object.freeze({
     name,
     kind: kind as Kind,
     ...wakers,
-    ...(options.grants && { rights: rightsOf({ kind: kind as Kind, ...wakers }, options.grants) }),
+    ...(grants && { rights: rightsOf({ kind: kind as Kind, ...wakers }, grants) }),
     resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),
@@ -110,14 +128,29 @@ export function defineReconciler<Read, Body>(
     objectLimit: objectLimit(name, options.rateLimit?.object),
     controllerLimit: controllerLimit(name, options.rateLimit?.controller),
     reportsStatus: true,
-    reconcile: reconcile as unknown as Controller['reconcile'],
+    reconcile: runs.reconcile,
+    ...(options.canary && { canary: options.canary.version }),
     ...(options.onRemoved && { onRemoved: options.onRemoved }),
-    ...(cleanup && {
-      ...withCleanup(cleanup as unknown as NonNullable<Controller['cleanup']>, options.deletionPolicy),
+    ...(runs.cleanup && {
+      ...withCleanup(runs.cleanup, options.deletionPolicy),
       finalizer: finalizerOf(kind, name, options.finalizer),
     }),
   })
 }
+
+/** The code of a reconciler, with the one on trial. */
+function runsOf<Read>(
+  name: string,
+  { reconcile, cleanup, canary }: Pick<CleanupOptions<Read>, 'reconcile' | 'canary'> & { readonly cleanup?: unknown },
+): Pick<Controller, 'reconcile' | 'cleanup'> {
+  const stable = { reconcile, ...(cleanup !== undefined && { cleanup }) } as unknown as CanaryRuns
+  if (canary === undefined) return stable
+  if (canary.cleanup !== undefined && cleanup === undefined)
+    throw new DefinitionError(`${name}: the canary has a cleanup, and the reconciler has none`)
+  return withCanary(name, stable, canary as unknown as CanaryRuns)
+}
+
+const readsCanary: Grant = { kind: Canary, access: 'read' }
 
 type CleanedUp = Required<Pick<Controller, 'cleanup' | 'deletionPolicy'>>
 

@@ -1,0 +1,124 @@
+import { conditionOf } from '../../model/conditions.ts'
+import { isPaused, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
+import { durationMs } from '../../model/duration.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { parseTimestamp, timestamp } from '../../model/time.ts'
+import type { Context } from '../context.ts'
+import type { Controller } from '../controller.ts'
+import { defineReconciler } from '../define-reconciler.ts'
+import type { Kind, StatusOf } from '../kind.ts'
+import { again, done, stop, waiting, type Outcome, type Report } from '../outcome.ts'
+import { Canary, type CanaryObject } from './canary-kind.ts'
+import { beginTrial, decideCanary, isInShare, type Progress, type Seen, type Verdict } from './decide-canary.ts'
+import { canaryCondition } from './with-canary.ts'
+
+/** How many objects are woken in one run. */
+const wokenMax = 200
+
+/**
+ * The reconciler of Canaries: looks at the objects of the controllers that have one, widens its share, promotes it or
+ * rolls it back. It belongs into the list beside them: `reconcilers = [greetings, canaries([greetings])]`.
+ */
+export function canaries(controllers: readonly Controller[]): Controller {
+  const byName = new Map(controllers.map((controller) => [controller.name, controller]))
+  return defineReconciler(Canary, {
+    timeout: '50s',
+    async reconcile(canary, ctx) {
+      const { name } = canary.metadata
+      const controller = byName.get(name)
+      if (controller === undefined) throw stop('NoSuchReconciler', `there is no reconciler ${name} that has canaries`)
+      const { version } = canary.spec
+      if (controller.canary !== version)
+        return again('1m', {
+          ready: waiting('NotDeployed', `the reconciler ${name} has no version ${version} beside it`),
+        })
+      return look(canary, controller.kind, ctx)
+    },
+  })
+}
+
+type Status = StatusOf<CanaryObject>
+
+async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Outcome<Status>> {
+  const all = (await ctx.list(kind, { namespace: '' })).filter(isLive)
+  const before = progressOf(canary) ?? beginTrial(canary.spec, ctx.now())
+  const seen = count(all, canary, before, ctx.now())
+  const verdict = decideCanary(canary.spec, before, seen, ctx.now())
+  const { progress } = verdict
+  if (progress.phase !== before.phase)
+    await ctx.event(progress.phase === 'RolledBack' ? 'Warning' : 'Normal', progress.phase, verdict.message)
+  const report = reportOf(canary, verdict, seen)
+  // Objects ask for the share when they run: it has to be there before they do.
+  if (isMoved(canary, progress)) return again('1s', report)
+  const left = await wake(all, { canary, kind, share: progress.share }, ctx)
+  if (left > 0) return again('1s', report)
+  return progress.phase === 'Trial' ? again('30s', report) : done(report)
+}
+
+function isLive(object: ApiObject): boolean {
+  return object.metadata.deletionTimestamp === undefined && !isPaused(object)
+}
+
+/** Undefined for one of which nothing is noted, or of another version. */
+function progressOf({ spec, status = {} }: CanaryObject): Progress | undefined {
+  const { version, phase, share, startedAt = '', shareSince = '', why = '' } = status
+  const [startedAtMs, shareSinceMs] = [parseTimestamp(startedAt), parseTimestamp(shareSince)]
+  if (version !== spec.version || phase === undefined || share === undefined) return undefined
+  if (startedAtMs === undefined || shareSinceMs === undefined) return undefined
+  return { phase, share, startedAtMs, shareSinceMs, why }
+}
+
+function isMoved({ spec, status }: CanaryObject, { share }: Progress): boolean {
+  return status?.version !== spec.version || status.share !== share
+}
+
+function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: Progress, nowMs: number): Seen {
+  const trial = all.filter(({ metadata }) => isInShare(metadata.uid, progress.share))
+  const others = all.filter((object) => !trial.includes(object))
+  const ran = trial.filter((object) => conditionOf(object, canaryCondition)?.reason === spec.version)
+  const unready = (some: readonly ApiObject[]): number =>
+    some.filter((object) => becameUnready(object, progress.startedAtMs, nowMs - durationMs(spec.grace))).length
+  return {
+    trial: { objects: trial.length, ran: ran.length, unready: unready(ran) },
+    others: { objects: others.length, unready: unready(others) },
+  }
+}
+
+/** What was unready before the trial says nothing of it. */
+function becameUnready(object: ApiObject, fromMs: number, untilMs: number): boolean {
+  const ready = conditionOf(object, 'Ready')
+  if (ready === undefined || ready.status === 'True') return false
+  const sinceMs = parseTimestamp(ready.lastTransitionTime) ?? untilMs
+  return sinceMs >= fromMs && sinceMs <= untilMs
+}
+
+interface Waking {
+  readonly canary: CanaryObject
+  readonly kind: Kind
+  readonly share: number
+}
+
+/** Has those run whose code is not that of their share. How many are left for another run. */
+async function wake(all: readonly ApiObject[], { canary, kind, share }: Waking, ctx: Context): Promise<number> {
+  const { version } = canary.spec
+  const request = `canary ${version} ${share} ${canary.status?.startedAt ?? ''}`
+  const wrong = all.filter((object) => {
+    const isRun = conditionOf(object, canaryCondition)?.reason === version
+    const isAsked = object.metadata.annotations?.[reconcileRequestAnnotation] === request
+    return isRun !== isInShare(object.metadata.uid, share) && !isAsked
+  })
+  for (const { metadata } of wrong.slice(0, wokenMax))
+    await ctx.patch(
+      kind,
+      { name: metadata.name, namespace: metadata.namespace ?? '' },
+      { metadata: { annotations: { [reconcileRequestAnnotation]: request } } },
+    )
+  return Math.max(0, wrong.length - wokenMax)
+}
+
+function reportOf({ spec: { version } }: CanaryObject, { progress, message }: Verdict, seen: Seen): Report<Status> {
+  const { phase, share, startedAtMs, shareSinceMs, why } = progress
+  const times = { startedAt: timestamp(startedAtMs), shareSince: timestamp(shareSinceMs), why }
+  const ready: NonNullable<Report['ready']> = phase === 'Promoted' ? true : waiting(phase, message)
+  return { ready, status: { version, phase, share, ...times, ...seen } }
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import {
+  canaries,
+  Canary,
+  conditionOf,
+  defineKind,
+  defineReconciler,
+  done,
+  type Controller,
+  type ObjectOf,
+} from '../../../../shared/index.ts'
+import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
+
+const Page = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Page',
+  spec: z.object({ text: z.string() }),
+  status: z.object({ by: z.string() }),
+})
+type PageObject = ObjectOf<typeof Page>
+
+const count = 40
+
+interface Code {
+  readonly isBroken?: boolean
+  readonly isBare?: boolean
+}
+
+function reconcilersOf({ isBroken = false, isBare = false }: Code, cleaned: string[] = []): readonly Controller[] {
+  const pages = defineReconciler(Page, {
+    grants: [],
+    reconcile: async () => done({ status: { by: 'v1' } }),
+    cleanup: async ({ metadata: { name } }) => {
+      cleaned.push(`${name} v1`)
+      return done()
+    },
+    ...(!isBare && {
+      canary: {
+        version: 'v2',
+        reconcile: async () => {
+          if (isBroken) throw new Error('v2 is broken')
+          return done({ status: { by: 'v2' } })
+        },
+        cleanup: async ({ metadata: { name } }: PageObject) => {
+          cleaned.push(`${name} v2`)
+          return done()
+        },
+      },
+    }),
+  })
+  return [pages, canaries([pages])]
+}
+
+async function start(code: Code, cleaned: string[] = []): Promise<TestEnv> {
+  const env = await createTestEnv({ reconcilers: reconcilersOf(code, cleaned) })
+  for (let i = 0; i < count; i++) await env.apply(Page, { metadata: { name: `p${i}` }, spec: { text: 'x' } })
+  await env.settle()
+  return env
+}
+
+async function by(env: TestEnv, version: string): Promise<readonly PageObject[]> {
+  return (await env.list(Page)).filter(({ status }) => status?.by === version)
+}
+
+const trial = { metadata: { name: 'page' }, spec: { version: 'v2', shares: [20, 60] } }
+const at = { name: 'page', namespace: '' }
+
+describe('new code of a reconciler, without a Canary', () => {
+  it('runs no object', async () => {
+    await using env = await start({ isBroken: true })
+    expect(await by(env, 'v1')).toHaveLength(count)
+  })
+})
+
+describe('a Canary', () => {
+  it('has a share of the objects run the new code, then a larger one, then all', async () => {
+    await using env = await start({})
+    await env.apply(Canary, trial)
+    await env.advance('1m')
+    const some = (await by(env, 'v2')).length
+    expect(some).toBeGreaterThan(0)
+    expect(some).toBeLessThan(count / 2)
+    expect(await env.get(Canary, at)).toMatchObject({ status: { phase: 'Trial', share: 20, trial: { ran: some } } })
+
+    await env.advance('10m')
+    const more = (await by(env, 'v2')).length
+    expect(more).toBeGreaterThan(some)
+    expect(more).toBeLessThan(count)
+
+    await env.advance('11m')
+    expect(await by(env, 'v2')).toHaveLength(count)
+    const promoted = await env.get(Canary, at)
+    expect(promoted).toMatchObject({ status: { phase: 'Promoted', share: 100 } })
+    expect(promoted && conditionOf(promoted as never, 'Ready')).toMatchObject({ status: 'True' })
+  })
+
+  it('whose objects become unready takes them back to the old code, and tells why', async () => {
+    await using env = await start({ isBroken: true })
+    await env.apply(Canary, trial)
+    await env.advance('1m')
+    const unready = (await env.list(Page)).filter((page) => conditionOf(page as never, 'Ready')?.status === 'False')
+    expect(unready.length).toBeGreaterThan(0)
+    for (const page of unready)
+      expect(conditionOf(page as never, 'Canary')).toMatchObject({ status: 'False', reason: 'v2' })
+
+    await env.advance('4m')
+    const canary = await env.get(Canary, at)
+    expect(canary).toMatchObject({ status: { phase: 'RolledBack', share: 0 } })
+    expect(canary && conditionOf(canary as never, 'Ready')?.message).toMatch(
+      /objects that ran it became unready, of the others 0 of/,
+    )
+    const pages = await env.list(Page)
+    expect(pages.filter((page) => conditionOf(page as never, 'Ready')?.status === 'True')).toHaveLength(count)
+    expect(pages.filter((page) => conditionOf(page as never, 'Canary') !== undefined)).toEqual([])
+  })
+
+  it('goes on where it was after a crash', async () => {
+    await using env = await start({})
+    await env.apply(Canary, trial)
+    await env.advance('1m')
+    const some = (await by(env, 'v2')).length
+    await env.crash()
+    await env.advance('1m')
+    expect(await by(env, 'v2')).toHaveLength(some)
+    await env.advance('20m')
+    expect(await by(env, 'v2')).toHaveLength(count)
+  })
+
+  it('obeys a person, both ways', async () => {
+    await using env = await start({})
+    await env.apply(Canary, { ...trial, spec: { ...trial.spec, decision: 'Promote' } })
+    await env.advance('1m')
+    expect(await by(env, 'v2')).toHaveLength(count)
+    await env.apply(Canary, { ...trial, spec: { ...trial.spec, decision: 'RollBack' } })
+    await env.advance('1m')
+    expect(await by(env, 'v1')).toHaveLength(count)
+  })
+
+  it('cleans an object up by the code that ran it', async () => {
+    const cleaned: string[] = []
+    await using env = await start({}, cleaned)
+    await env.apply(Canary, trial)
+    await env.advance('1m')
+    const tried = new Set((await by(env, 'v2')).map(({ metadata }) => metadata.name))
+    for (const { metadata } of await env.list(Page)) await env.delete(Page, metadata.name)
+    await env.settle()
+    expect(cleaned).toHaveLength(count)
+    for (const one of cleaned) {
+      const [name = '', version] = one.split(' ')
+      expect(version).toBe(tried.has(name) ? 'v2' : 'v1')
+    }
+  })
+
+  it('of a version that no code has waits for it, and says so', async () => {
+    await using env = await start({ isBare: true })
+    await env.apply(Canary, trial)
+    await env.advance('1m')
+    const canary = await env.get(Canary, at)
+    expect(canary && conditionOf(canary as never, 'Ready')).toMatchObject({ status: 'False', reason: 'NotDeployed' })
+    expect(await by(env, 'v1')).toHaveLength(count)
+  })
+
+  it('of no reconciler stops', async () => {
+    await using env = await start({})
+    await env.apply(Canary, { ...trial, metadata: { name: 'other' } })
+    await env.settle()
+    const canary = await env.get(Canary, { name: 'other', namespace: '' })
+    expect(canary && conditionOf(canary as never, 'Stalled')).toMatchObject({ reason: 'NoSuchReconciler' })
+  })
+
+  it.each([
+    [{ hold: 'long' }, /spec.hold/],
+    [{ shares: [50, 10] }, /larger than the one before/],
+    [{ shares: [0] }, /spec.shares/],
+  ])('with %s is refused', async (wrong, why) => {
+    await using env = await createTestEnv({ reconcilers: reconcilersOf({}) })
+    await expect(env.apply(Canary, { ...trial, spec: { ...trial.spec, ...wrong } })).rejects.toThrow(why)
+  })
+})
+
+describe('the definition of a reconciler with new code', () => {
+  const stable = { reconcile: async () => done() }
+
+  it('names its version', () => {
+    expect(() => defineReconciler(Page, { ...stable, canary: { version: '2.0', ...stable } })).toThrow(
+      /version must be/,
+    )
+  })
+
+  it('has a clean-up for both, or for none', () => {
+    const canary = { version: 'v2', ...stable, cleanup: async () => done() }
+    expect(() => defineReconciler(Page, { ...stable, canary })).toThrow(/has a cleanup, and the reconciler has none/)
+  })
+})
