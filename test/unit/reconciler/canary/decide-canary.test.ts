@@ -68,7 +68,7 @@ describe('a trial', () => {
       'Promoted',
       100,
     ],
-  ])('%s', (_, of, progress, looks, minutes, phase, share) => {
+  ] as const)('%s', (...[, of, progress, looks, minutes, phase, share]) => {
     expect(decideCanary(of, progress, looks, minutes * minute).progress).toMatchObject({ phase, share })
   })
 })
