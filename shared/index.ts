@@ -4,7 +4,12 @@ export type { CustomObject, Kind, KindOptions, ObjectOf, StatusOf } from './reco
 export type { AdmissionContext, Completed, MaybePromise, Problem } from './reconciler/hooks.ts'
 export type { Content, Converted, OlderVersion, OlderVersionOptions } from './reconciler/older-version.ts'
 export { defineReconciler } from './reconciler/define-reconciler.ts'
-export type { AllEventsOptions, CanaryOptions, CleanupOptions, ReconcilerOptions } from './reconciler/define-reconciler.ts'
+export type {
+  AllEventsOptions,
+  CanaryOptions,
+  CleanupOptions,
+  ReconcilerOptions,
+} from './reconciler/define-reconciler.ts'
 export { canaries } from './reconciler/canary/canaries.ts'
 export { Canary } from './reconciler/canary/canary-kind.ts'
 export type { DeletionPolicy } from './reconciler/controller.ts'
