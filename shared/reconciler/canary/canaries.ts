@@ -9,7 +9,14 @@ import { defineReconciler } from '../define-reconciler.ts'
 import type { Kind, StatusOf } from '../kind.ts'
 import { again, done, stop, waiting, type Outcome, type Report } from '../outcome.ts'
 import { Canary, type CanaryObject } from './canary-kind.ts'
-import { beginTrial, decideCanary, isInShare, type Progress, type Seen, type Verdict } from './decide-canary.ts'
+import {
+  beginTrial,
+  decideCanary,
+  isInShare,
+  type TrialProgress,
+  type TrialLook,
+  type TrialVerdict,
+} from './decide-canary.ts'
 import { canaryCondition } from './with-canary.ts'
 
 /** How many objects are woken in one run. */
@@ -60,7 +67,7 @@ function isLive(object: ApiObject): boolean {
 }
 
 /** Undefined for one of which nothing is noted, or of another version. */
-function progressOf({ spec, status = {} }: CanaryObject): Progress | undefined {
+function progressOf({ spec, status = {} }: CanaryObject): TrialProgress | undefined {
   const { version, phase, share, startedAt = '', shareSince = '', why = '' } = status
   const [startedAtMs, shareSinceMs] = [parseTimestamp(startedAt), parseTimestamp(shareSince)]
   if (version !== spec.version || phase === undefined || share === undefined) return undefined
@@ -68,11 +75,11 @@ function progressOf({ spec, status = {} }: CanaryObject): Progress | undefined {
   return { phase, share, startedAtMs, shareSinceMs, why }
 }
 
-function isMoved({ spec, status }: CanaryObject, { share }: Progress): boolean {
+function isMoved({ spec, status }: CanaryObject, { share }: TrialProgress): boolean {
   return status?.version !== spec.version || status.share !== share
 }
 
-function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: Progress, nowMs: number): Seen {
+function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: TrialProgress, nowMs: number): TrialLook {
   const trial = all.filter(({ metadata }) => isInShare(metadata.uid, progress.share))
   const others = all.filter((object) => !trial.includes(object))
   const ran = trial.filter((object) => conditionOf(object, canaryCondition)?.reason === spec.version)
@@ -116,7 +123,11 @@ async function wake(all: readonly ApiObject[], { canary, kind, share }: Waking, 
   return Math.max(0, wrong.length - wokenMax)
 }
 
-function reportOf({ spec: { version } }: CanaryObject, { progress, message }: Verdict, seen: Seen): Report<Status> {
+function reportOf(
+  { spec: { version } }: CanaryObject,
+  { progress, message }: TrialVerdict,
+  seen: TrialLook,
+): Report<Status> {
   const { phase, share, startedAtMs, shareSinceMs, why } = progress
   const times = { startedAt: timestamp(startedAtMs), shareSince: timestamp(shareSinceMs), why }
   const ready: NonNullable<Report['ready']> = phase === 'Promoted' ? true : waiting(phase, message)

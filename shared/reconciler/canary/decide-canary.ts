@@ -2,7 +2,7 @@ import type { CanaryObject } from './canary-kind.ts'
 import { durationMs } from '../../model/duration.ts'
 
 /** How far a trial is. */
-export interface Progress {
+export interface TrialProgress {
   readonly phase: 'Trial' | 'Promoted' | 'RolledBack'
   /** Of a hundred objects. */
   readonly share: number
@@ -13,7 +13,7 @@ export interface Progress {
 }
 
 /** Objects that are neither paused nor being deleted. */
-export interface Seen {
+export interface TrialLook {
   readonly trial: {
     readonly objects: number
     /** Of these, how many have run the new version. */
@@ -25,19 +25,19 @@ export interface Seen {
 }
 
 /** What comes of a look, and why. */
-export interface Verdict {
-  readonly progress: Progress
+export interface TrialVerdict {
+  readonly progress: TrialProgress
   readonly message: string
 }
 
 type Spec = CanaryObject['spec']
 
-export function beginTrial({ shares }: Spec, nowMs: number): Progress {
+export function beginTrial({ shares }: Spec, nowMs: number): TrialProgress {
   return { phase: 'Trial', share: shares[0] ?? 0, startedAtMs: nowMs, shareSinceMs: nowMs, why: '' }
 }
 
 /** Worse than the others: back at once. As good for as long as a share is looked at: the next one, or all. */
-export function decideCanary(spec: Spec, progress: Progress, seen: Seen, nowMs: number): Verdict {
+export function decideCanary(spec: Spec, progress: TrialProgress, seen: TrialLook, nowMs: number): TrialVerdict {
   if (spec.decision === 'Promote') return promoted(progress, 'a person promoted it')
   if (spec.decision === 'RollBack') return rolledBack(progress, 'a person rolled it back')
   if (progress.phase !== 'Trial') return { progress, message: progress.why }
@@ -56,7 +56,7 @@ export function decideCanary(spec: Spec, progress: Progress, seen: Seen, nowMs: 
   return { progress: { ...progress, share: next, shareSinceMs: nowMs }, message: `${next} of a hundred objects run it` }
 }
 
-function isWorse({ trial, others }: Seen, tolerance: number): boolean {
+function isWorse({ trial, others }: TrialLook, tolerance: number): boolean {
   return partOf(trial.unready, trial.ran) > partOf(others.unready, others.objects) + tolerance
 }
 
@@ -64,11 +64,11 @@ function partOf(some: number, all: number): number {
   return all === 0 ? 0 : (100 * some) / all
 }
 
-function promoted(progress: Progress, why: string): Verdict {
+function promoted(progress: TrialProgress, why: string): TrialVerdict {
   return { progress: { ...progress, phase: 'Promoted', share: 100, why }, message: why }
 }
 
-function rolledBack(progress: Progress, why: string): Verdict {
+function rolledBack(progress: TrialProgress, why: string): TrialVerdict {
   return { progress: { ...progress, phase: 'RolledBack', share: 0, why }, message: why }
 }
 

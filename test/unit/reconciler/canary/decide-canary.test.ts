@@ -3,16 +3,19 @@ import {
   beginTrial,
   decideCanary,
   isInShare,
-  type Progress,
-  type Seen,
+  type TrialProgress,
+  type TrialLook,
 } from '../../../../shared/reconciler/canary/decide-canary.ts'
 
 const spec = { version: 'v2', shares: [10, 50], hold: '10m', grace: '2m', tolerance: 0 }
 const minute = 60_000
 const first = beginTrial(spec, 0)
-const second: Progress = { ...first, share: 50, shareSinceMs: 10 * minute }
+const second: TrialProgress = { ...first, share: 50, shareSinceMs: 10 * minute }
 
-function seen([objects, ran, unready]: readonly [number, number, number], others: readonly [number, number]): Seen {
+function seen(
+  [objects, ran, unready]: readonly [number, number, number],
+  others: readonly [number, number],
+): TrialLook {
   return { trial: { objects, ran, unready }, others: { objects: others[0], unready: others[1] } }
 }
 
