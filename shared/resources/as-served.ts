@@ -1,5 +1,5 @@
 import type { Conversion } from '../model/conversion.ts'
-import { hasCode } from '../model/errors.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
 import { hasDefaults } from '../model/schema/settled.ts'
@@ -51,11 +51,17 @@ export function conversionFaultOf(object: ApiObject): string | undefined {
  * The same of what cannot be shown in this version; undefined for that. Those who ask for many objects get the others.
  */
 export function servedIfConvertible(kind: ServedKind, stored: StoredObject): StoredObject | undefined {
+  const served = servedOrFault(kind, stored)
+  return served instanceof OperatingError ? undefined : served
+}
+
+/** The object as this version shows it, or CONVERSION_FAILED. */
+export function servedOrFault(kind: ServedKind, stored: StoredObject): StoredObject | OperatingError {
   if (kind.conversion === undefined) return asServed(kind, stored)
   try {
     return asServed(kind, stored)
   } catch (error) {
-    if (hasCode(error, 'CONVERSION_FAILED')) return undefined
+    if (hasCode(error, 'CONVERSION_FAILED')) return error
     throw error
   }
 }

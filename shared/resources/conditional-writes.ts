@@ -173,11 +173,13 @@ async function commit(
     ? admitHooked({ ...kind, hooks }, live, planned, { around, how: plan, clock: options.clock })
     : awaitConversions(kind, () => admit(live, planned, around))
   const admitted = made instanceof Promise ? await made : made
-  if (admitted.touched.length === 0) return { stored: before, outcome: 'unchanged', warnings: admitted.warnings }
-  plan.permit?.(admitted.seen.object, admitted.seen.old)
+  const isUnchanged = admitted.touched.length === 0
+  if (!isUnchanged) plan.permit?.(admitted.seen.object, admitted.seen.old)
+  // As on Kubernetes, a write is held against policies whether or not it changes anything.
   const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, annotate, dryRun })
   const reviewed = review ? await review : none
   const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
+  if (isUnchanged) return { stored: before, outcome: 'unchanged', warnings }
   const { was, is, touched } = admitted
   const next = withAcceptedChange(kind, was, { ...was, object: is }, { manager, nowMs: around.nowMs })
   if (dryRun) return { stored: next, outcome: 'updated', warnings, before }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 
@@ -205,22 +205,109 @@ it('a watch in the version of before tells objects in it', async () => {
   over.abort()
 })
 
-it('a list in the version of before leaves out what it cannot show, and names it', async () => {
-  const narrow = defineKind({
-    ...names,
-    version: 'v1',
-    spec: z.object({ gigabytes: z.number() }),
-    olderVersions: (older) => [
-      older('v1alpha1', {
-        spec: z.object({ size: z.string() }),
-        upgrade: ({ spec }) => ({ spec: { gigabytes: Number(spec.size) } }),
-        downgrade: ({ spec }) => {
-          if (spec.gigabytes > 9) throw new Error('too large to say')
-          return { spec: { size: String(spec.gigabytes) } }
-        },
-      }),
-    ],
+/** Its version of before cannot say everything that the present one can. */
+const narrow = defineKind({
+  ...names,
+  version: 'v1',
+  spec: z.object({ gigabytes: z.number() }),
+  olderVersions: (older) => [
+    older('v1alpha1', {
+      spec: z.object({ size: z.string() }),
+      upgrade: ({ spec }) => ({ spec: { gigabytes: Number(spec.size) } }),
+      downgrade: ({ spec }) => {
+        if (spec.gigabytes > 9) throw new Error('too large to say')
+        return { spec: { size: String(spec.gigabytes) } }
+      },
+    }),
+  ],
+})
+
+describe('a watch in the version of before, of what cannot be shown in it', () => {
+  const watchOld = (env: TestEnv, query: Record<string, string>, signal: AbortSignal) =>
+    env.api({
+      ...asked('GET /apis/test.setpoint.dev/v1alpha1/disks'),
+      query: new URLSearchParams({ watch: '1', ...query }),
+      signal,
+    })
+  const disk = (name: string, gigabytes: number) => ({ metadata: { name }, spec: { gigabytes } })
+
+  async function linesOf(stream: unknown): Promise<readonly Reply[]> {
+    let text = ''
+    for await (const piece of stream as AsyncIterable<string | Uint8Array>)
+      text += typeof piece === 'string' ? piece : new TextDecoder().decode(piece)
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line))
+  }
+
+  const cut = {
+    type: 'ERROR',
+    object: {
+      kind: 'Status',
+      code: 410,
+      reason: 'Expired',
+      message:
+        'the watch ends, list again: Disk.test.setpoint.dev "default/big" cannot be converted from v1 to v1alpha1: too large to say',
+    },
+  }
+
+  it.each(['live', 'from the log'])('ends and says why (%s), behind what it can show', async (how) => {
+    await using env = await createTestEnv({
+      reconcilers: [defineReconciler(narrow, { reconcile: async () => done() })],
+    })
+    const { metadata } = await old(env, 'GET ')
+    const over = new AbortController()
+    const query = { resourceVersion: metadata.resourceVersion, timeoutSeconds: '60' }
+    const start = () => watchOld(env, query, over.signal)
+    const early = how === 'live' ? await start() : undefined
+    await env.apply(narrow, disk('small', 1))
+    await env.apply(narrow, disk('big', 10))
+    const { body: stream } = early ?? (await start())
+    const [lines] = await Promise.all([linesOf(stream), env.advance('2m')])
+    expect(lines[0]).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'small' }, spec: { size: '1' } } })
+    expect(lines.at(-1)).toMatchObject(cut)
   })
+
+  it('goes on where its name or namespace leaves the object out', async () => {
+    await using env = await createTestEnv({
+      reconcilers: [defineReconciler(narrow, { reconcile: async () => done() })],
+    })
+    const over = new AbortController()
+    const query = { fieldSelector: 'metadata.name=small', timeoutSeconds: '60' }
+    const { body: stream } = await watchOld(env, query, over.signal)
+    await env.apply(narrow, disk('big', 10))
+    await env.apply(narrow, disk('small', 1))
+    const [lines] = await Promise.all([linesOf(stream), env.advance('2m')])
+    expect(lines.map(({ type }) => type)).not.toContain('ERROR')
+    expect(lines[0]).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'small' } } })
+  })
+
+  it('warns of those that were there at the start', async () => {
+    await using env = await createTestEnv({
+      reconcilers: [defineReconciler(narrow, { reconcile: async () => done() })],
+    })
+    await env.apply(narrow, disk('big', 10))
+    await env.apply(narrow, disk('small', 1))
+    await env.settle()
+    const over = new AbortController()
+    const query = {
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: '60',
+    }
+    const { headers, body: stream } = await watchOld(env, query, over.signal)
+    expect(JSON.stringify(headers)).toContain('test.setpoint.dev/Disk/default/big')
+    const [lines] = await Promise.all([linesOf(stream), env.advance('2m')])
+    expect(lines.filter(({ type }) => type !== 'BOOKMARK').map(({ object }) => object.metadata.name)).toEqual(['small'])
+    expect(lines.find(({ type }) => type === 'BOOKMARK')).toMatchObject({
+      object: { metadata: { annotations: { 'setpoint.dev/left-out': 'test.setpoint.dev/Disk/default/big' } } },
+    })
+  })
+})
+
+it('a list in the version of before leaves out what it cannot show, and names it', async () => {
   await using env = await createTestEnv({ reconcilers: [defineReconciler(narrow, { reconcile: async () => done() })] })
   await env.apply(narrow, { metadata: { name: 'big' }, spec: { gigabytes: 10 } })
   await env.apply(narrow, { metadata: { name: 'small' }, spec: { gigabytes: 1 } })

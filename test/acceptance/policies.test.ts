@@ -84,6 +84,15 @@ describe('a policy', () => {
     expect(await send(`DELETE ${poolsAt}/x`)).toMatchObject({ code: 200 })
   })
 
+  it('denies an update that changes nothing, too', async () => {
+    await create(1)
+    await bind({ validations: [{ expression: 'request.operation != "UPDATE"', message: 'never' }] })
+    expect(await send(`PATCH ${poolsAt}/x`, { spec: { replicas: 1 } })).toMatchObject(denied('never'))
+    const live = await send(`GET ${poolsAt}/x`)
+    expect(await send(`PUT ${poolsAt}/x`, live)).toMatchObject(denied('never'))
+    expect(await send(`PATCH ${poolsAt}/x/status`, { status: {} })).toMatchObject({ code: 200 })
+  })
+
   it('denies a deletion, with the reason that it gives', async () => {
     await bind({
       validations: [

@@ -1,7 +1,7 @@
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
-import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
+import { withDamageWarnings } from '../damage-warnings.ts'
 import { errorFields } from '../failure.ts'
 import { reachVersion } from '../fresh-version.ts'
 import { textParameter } from '../query.ts'
@@ -32,7 +32,8 @@ export function createWatch(services: ApiServices): VerbHandler {
     try {
       const options = watchOptions(call.request)
       await reachVersion(options.notOlderThan, services, call.request.signal)
-      return { status: 200, headers, body: pieces(await open(call, { options, services, liveOf, release })) }
+      const { stream, first } = await open(call, { options, services, liveOf, release })
+      return withDamageWarnings({ status: 200, headers, body: pieces(stream) }, first)
     } catch (error) {
       release()
       throw error
@@ -49,10 +50,11 @@ interface Opening {
   readonly release: () => void
 }
 
-async function open(call: Call, opening: Opening): Promise<Stream> {
+async function open(call: Call, opening: Opening): Promise<{ readonly stream: Stream; readonly first: FirstPage }> {
   const { services, options } = opening
   const selected = { kind: call.kind, selection: selectionOf(call) }
-  const stream = createStream(call, opening, await startOf(selected, options, services))
+  const start = await startOf(selected, options, services)
+  const stream = createStream(call, opening, start)
   const { live, signal } = stream
   signal.addEventListener('abort', () => stream.cut(), { once: true })
   try {
@@ -63,7 +65,7 @@ async function open(call: Call, opening: Opening): Promise<Stream> {
     throw error
   }
   if (signal.aborted) stream.cut()
-  return stream
+  return { stream, first: start.first }
 }
 
 function createStream(call: Call, { options, services, liveOf, release }: Opening, start: Start): Stream {
@@ -100,6 +102,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
       stream.resume?.()
     },
     initial: start.initial,
+    leftOut: [],
     past: undefined,
     at: undefined,
     position: start.after,
@@ -123,9 +126,14 @@ function shareNameOf({ info, kind, request: { query } }: Call, view: string): st
   return JSON.stringify([view, kind.namespaced ? info.namespace : '', textParameter(query, 'fieldSelector') ?? ''])
 }
 
+/** What the head of the answer can still warn of. */
+type FirstPage = Pick<ObjectList, 'damaged'>
+
 interface Start {
   readonly after: string
   readonly initial: Stream['initial']
+  /** Of the initial objects. */
+  readonly first: FirstPage
   readonly membership: Membership
   /** Whether an object neither enters nor leaves by a change. */
   readonly isFixed: boolean
@@ -136,7 +144,7 @@ async function startOf(selected: SelectedOptions, options: WatchStart, services:
   if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services)) }
   const after = options.after ?? (await services.feed.latest())
   const membership = isFixed ? createFixedMembership(selected.selection) : await resumeMembership(selected, services)
-  return { isFixed, after, initial: undefined, membership }
+  return { isFixed, after, initial: undefined, first: {}, membership }
 }
 
 /** From the objects there are: the first page tells where their changes begin. */
@@ -145,14 +153,14 @@ async function startOfPresent(selected: SelectedOptions, services: ApiServices):
   const pages = selectPages(selected, services)
   const first = (await pages()) as ObjectList
   const membership = selection.isMutable ? createChangingMembership(selection) : createFixedMembership(selection)
-  return { after: first.resourceVersion, initial: itemsOf(first, pages), membership }
+  return { after: first.resourceVersion, initial: pagesFrom(first, pages), first, membership }
 }
 
-function itemsOf(first: ObjectList, rest: Pages): () => Promise<readonly StoredObject[] | undefined> {
+function pagesFrom(first: ObjectList, rest: Pages): Pages {
   let next: ObjectList | undefined = first
   return async () => {
     const page = next ?? (await rest())
     next = undefined
-    return page?.items
+    return page
   }
 }

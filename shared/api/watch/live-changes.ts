@@ -3,7 +3,7 @@ import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { convertIfPossible } from '../../resources/await-conversion.ts'
-import { servedIfConvertible } from '../../resources/as-served.ts'
+import { shownIn, type Unshown } from './shown-changes.ts'
 
 /**
  * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that
@@ -35,6 +35,8 @@ export interface Watcher {
 /** A batch of changes that watchers share, with the texts that were made of it. */
 export interface Segment {
   readonly changes: readonly Change[]
+  /** What changed and cannot be shown in this version: those who watch it end. */
+  readonly unshown: readonly Unshown[]
   /** Everything up to here has been told. Moves on at the tail while nothing happens. */
   resourceVersion: string
   /** The characters of all segments up to this one. */
@@ -169,9 +171,9 @@ function append(run: Run, { changes, resourceVersion }: ChangeBatch): void {
     run.tail.resourceVersion = resourceVersion
     return
   }
-  const served = changes.flatMap((change) => inVersion(run.kind, change) ?? [])
-  const length = served.reduce((sum, { stored }) => sum + objectText(stored.object).length, 0)
-  const segment: Segment = { ...segmentAt(resourceVersion), changes: served, total: run.tail.total + length }
+  const shown = shownIn(run.kind, changes)
+  const length = shown.changes.reduce((sum, { stored }) => sum + objectText(stored.object).length, 0)
+  const segment: Segment = { ...segmentAt(resourceVersion), ...shown, total: run.tail.total + length }
   run.tail.next = segment
   run.tail = segment
   for (const watcher of run.watchers)
@@ -180,14 +182,7 @@ function append(run: Run, { changes, resourceVersion }: ChangeBatch): void {
 
 /** An empty one, as the beginning of a chain. */
 function segmentAt(resourceVersion: string): Segment {
-  return { changes: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
-}
-
-/** The feed tells objects as they are stored. Undefined for one that cannot be shown in this version. */
-export function inVersion(kind: ServedKind, change: Change): Change | undefined {
-  const stored = servedIfConvertible(kind, change.stored)
-  if (stored === undefined || stored === change.stored) return stored && change
-  return { ...change, stored }
+  return { changes: [], unshown: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
 }
 
 /** Wakes each watcher when it is due: one timer for all of them. Cuts off those whose clients do not read. */

@@ -13,6 +13,8 @@ export interface Membership {
   eventOf(change: Change): EventType | undefined
   /** The client has been told of this object. */
   knows(object: ApiObject): void
+  /** Whether the watch is about the place of an object, whatever else the object holds. */
+  mayTell(object: ApiObject): boolean
 }
 
 const plainEvents = { added: 'ADDED', modified: 'MODIFIED', removed: 'DELETED' } as const
@@ -22,6 +24,7 @@ export function createFixedMembership(selection: Selection): Membership {
   return {
     eventOf: ({ type, stored }) => (isSelected(selection, stored.object) ? plainEvents[type] : undefined),
     knows: () => {},
+    mayTell: (object) => isInPlace(selection, object),
   }
 }
 
@@ -39,7 +42,13 @@ export function createChangingMembership(selection: Selection): Membership {
     knows: (object) => {
       known.add(keyText(keyOf(object)))
     },
+    mayTell: (object) => isInPlace(selection, object),
   }
+}
+
+function isInPlace(selection: Selection, object: ApiObject): boolean {
+  const { name } = selection
+  return isInNamespace(selection, object) && (name === undefined || name === object.metadata.name)
 }
 
 /**

@@ -3,7 +3,7 @@ import { keyOf, keyText } from '../../model/object-key.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { inPortions } from './in-portions.ts'
-import { inVersion } from './live-changes.ts'
+import { endOfView, shownIn } from './shown-changes.ts'
 import type { Asked, Past, Stream } from './stream-state.ts'
 import { pastChangesText } from './texts.ts'
 
@@ -42,14 +42,22 @@ export async function readPast(stream: Stream, past: Past): Promise<string | und
       stream.kind,
       value.changes.map(({ stored }: Change) => stored),
     )
-  const changes = value.changes.flatMap((change: Change) => inVersion(stream.kind, change) ?? [])
+  const { changes, unshown } = shownIn(stream.kind, value.changes)
   noteOverlap(stream, changes, BigInt(liveAt))
   stream.position = value.resourceVersion
   if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {
     stream.past = undefined
     await past.changes.return?.()
   } else stream.at = undefined
+  endOn(stream, endOfView(unshown, stream.membership))
   return pastChangesText(stream, changes)
+}
+
+/** What is known to be told is told first. */
+export function endOn(stream: Stream, end: Error | undefined): void {
+  if (end === undefined) return
+  stream.isCut = true
+  stream.failure = end
 }
 
 function noteOverlap({ overlap }: Stream, changes: readonly Change[], liveAt: bigint): void {

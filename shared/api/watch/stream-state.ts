@@ -1,7 +1,8 @@
+import type { ObjectKey } from '../../model/object-key.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
-import type { StoredObject } from '../../model/stored-object.ts'
 import type { ChangeBatch } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Pages } from '../select-objects.ts'
 import type { View } from '../view.ts'
 import type { LiveChanges, Watcher } from './live-changes.ts'
 import type { Membership } from './membership.ts'
@@ -28,7 +29,9 @@ export interface Stream extends Watcher {
   readonly onEnd: () => void
 
   /** Hands out the pages of the objects that are told first; `undefined` when they have been told. */
-  initial: (() => Promise<readonly StoredObject[] | undefined>) | undefined
+  initial: Pages | undefined
+  /** Objects that were there at the start and cannot be shown. */
+  readonly leftOut: ObjectKey[]
   /** What it reads by itself; `undefined` while it is live. */
   past: Past | undefined
   /** Everything up to here has been told. */

@@ -1,7 +1,9 @@
-import type { StoredObject } from '../../model/stored-object.ts'
+import { keyText } from '../../model/object-key.ts'
 import { toOperatingError, failureStatus, isOurs } from '../failure.ts'
+import type { Pages } from '../select-objects.ts'
 import { bookmarkLine, eventLine } from './event-lines.ts'
-import { readPast } from './past.ts'
+import { endOn, readPast } from './past.ts'
+import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
 import { initialText, segmentText } from './texts.ts'
 
@@ -68,6 +70,7 @@ async function nextText(stream: Stream): Promise<string | Uint8Array | undefined
   }
   if (at.next !== undefined) {
     stream.at = at.next
+    endOn(stream, endOfView(at.next.unshown, stream.membership))
     return segmentText(stream, at.next)
   }
   await new Promise<void>((resolve) => {
@@ -78,16 +81,23 @@ async function nextText(stream: Stream): Promise<string | Uint8Array | undefined
   return undefined
 }
 
-async function nextInitial(
-  stream: Stream,
-  nextPage: () => Promise<readonly StoredObject[] | undefined>,
-): Promise<string | undefined> {
+async function nextInitial(stream: Stream, nextPage: Pages): Promise<string | undefined> {
   const page = await nextPage()
-  if (page !== undefined) return page.length === 0 ? undefined : initialText(stream, page)
+  if (page !== undefined) {
+    stream.leftOut.push(...(page.damaged ?? []).slice(0, leftOutMax - stream.leftOut.length))
+    return page.items.length === 0 ? undefined : initialText(stream, page.items)
+  }
   stream.initial = undefined
   if (!stream.marksInitialEnd) return undefined
-  return bookmark(stream, stream.position, { 'k8s.io/initial-events-end': 'true' })
+  const leftOut = stream.leftOut.map(keyText).join(' ')
+  return bookmark(stream, stream.position, {
+    'k8s.io/initial-events-end': 'true',
+    ...(leftOut === '' ? {} : { 'setpoint.dev/left-out': leftOut }),
+  })
 }
+
+/** So many objects that cannot be shown are named. */
+const leftOutMax = 10
 
 /** When it is to be woken though nothing happens. It never moves to an earlier time. */
 export function dueMs({ wroteAtMs, endsAtMs, bookmarks, bookmarkAtMs }: DueOptions): number {
