@@ -29,7 +29,7 @@ export {
 export type { ObservedChange, Predicate } from './reconciler/predicates.ts'
 export type { Part, Touched } from './model/stored-object.ts'
 export type { Controller } from './reconciler/controller.ts'
-export type { Applied, At, Context, Outside, OutsideVerb, WriteOutcome } from './reconciler/context.ts'
+export type { Applied, AssumedRole, At, Context, Outside, OutsideVerb, WriteOutcome } from './reconciler/context.ts'
 export type { Notes } from './reconciler/notes.ts'
 export type { Effect, Once, OnceOptions } from './reconciler/once.ts'
 export { again, done, retryAfter, stop, waiting, withReport } from './reconciler/outcome.ts'

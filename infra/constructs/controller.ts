@@ -1,4 +1,4 @@
-import { Duration, Tags } from 'aws-cdk-lib'
+import { Duration, Tags, Token } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { Construct } from 'constructs'
@@ -24,6 +24,12 @@ export interface ControllerProps {
    * @default - none
    */
   readonly environment?: Readonly<Record<string, string>>
+  /**
+   * ARNs of roles that its runs may assume (`ctx.outside.assumeRole`), each by its name. Without `isolated` all
+   * reconcilers in the shared function may.
+   * @default - none
+   */
+  readonly assumes?: readonly string[]
   /**
    * Only with `isolated`: over how many queues its objects are spread, by their names, from 1 to 16. More than one
    * where the quota of a FIFO queue in your Region ends: see docs/aws.md. Each costs as much as the first for being
@@ -88,9 +94,18 @@ export class Controller extends Construct {
     this.queues = worker.queues
     this.queue = worker.queues[0]
     this.function = worker.function
+    this.letAssume(props.assumes ?? [])
     controlPlane.adopt(this)
     // So that the bill says what each isolated one costs.
     Tags.of(this).add('setpoint:controller', this.name)
+  }
+
+  private letAssume(roles: readonly string[]): void {
+    const wrong = roles.find((arn) => !Token.isUnresolved(arn) && !rolePattern.test(arn))
+    if (wrong !== undefined)
+      throw new Error(`assumes of ${this.name} must be ARNs of IAM roles, without wildcards, not ${wrong}`)
+    // The session has tags, by which the roles' own policies may tell namespaces apart.
+    if (roles.length > 0) this.function.allow(['sts:AssumeRole', 'sts:TagSession'], roles)
   }
 
   private createWorker(props: ControllerProps, entry: string): Worker {
@@ -150,6 +165,8 @@ export class Controller extends Construct {
     return this.metrics.ofController(this.name, name, options)
   }
 }
+
+const rolePattern = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/
 
 interface Worker {
   readonly queues: readonly [WorkQueue, ...WorkQueue[]]

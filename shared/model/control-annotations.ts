@@ -40,6 +40,9 @@ export const manageAnnotation = `${prefix}manage`
 /** For external reconcilers: the token of a create whose outcome is unknown and which a person knows did not happen. */
 export const createAgainAnnotation = `${prefix}create-again`
 
+/** On a Namespace: the role that runs of its objects take by `ctx.outside.assumeRole()`. */
+export const roleAnnotation = `${prefix}role-arn`
+
 /**
  * On a Secret: the keys, separated by commas, whose values are no secrets, such as `host,username`. What reconcilers
  * tell of the others is masked.
@@ -110,6 +113,7 @@ const known: readonly string[] = [
   manageAnnotation,
   createAgainAnnotation,
   publicKeysAnnotation,
+  roleAnnotation,
 ]
 
 /**

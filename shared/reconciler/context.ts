@@ -2,6 +2,7 @@ import type { Allowances } from '../ports/allowances.ts'
 import type { Duration } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
+import type { RoleCredentials } from '../ports/roles.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Kind } from './kind.ts'
 import type { Notes } from './notes.ts'
@@ -116,6 +117,11 @@ export interface Context {
 export interface Outside {
   /** What all processes count of an account's calls. Left out where one process makes them all. */
   readonly allowances?: Allowances
+  /**
+   * Credentials of a role, for what this run does in AWS: by default of the role that the namespace of the object names
+   * in its annotation `setpoint.dev/role-arn`. They are good until the run's time is over. Only on AWS, and in tests.
+   */
+  assumeRole(role?: AssumedRole): Promise<RoleCredentials>
   /** A call of somebody else's API is over. */
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void
   /**
@@ -123,6 +129,21 @@ export interface Outside {
    * as an event. The message names the fields, and is the same for the same drift.
    */
   recordDrift(message: string): Promise<void>
+}
+
+/** A role to take, and in whose name. */
+export interface AssumedRole {
+  /** Default: that of the object's namespace. An object's own word is its writer's: see `externalId`. */
+  readonly roleArn?: string
+  /**
+   * What the role's trust policy asks for. Default `setpoint:<namespace>`, so that nobody who writes into one namespace
+   * has the role of another one taken.
+   */
+  readonly externalId?: string
+  /** Whose session it is: one for all objects of a namespace, or one for each object. Default `namespace`. */
+  readonly session?: 'namespace' | 'object'
+  /** Tags of the session besides ours, `setpoint:controller`, `setpoint:namespace` and `setpoint:name`. */
+  readonly tags?: Readonly<Record<string, string>>
 }
 
 export type OutsideVerb = 'get' | 'find' | 'create' | 'update' | 'delete'

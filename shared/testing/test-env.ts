@@ -5,6 +5,7 @@ import type { Kind } from '../reconciler/kind.ts'
 import type { TokenBucketOptions } from '../engine/limits/token-bucket.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Roles } from '../ports/roles.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { LocalCore } from '../runtime/local/core.ts'
@@ -44,6 +45,8 @@ export interface TestEnvOptions {
   readonly retryBudget?: TokenBucketOptions
   /** In place of the servers that webhook configurations name. Default: none can be asked. */
   readonly webhooks?: Webhooks
+  /** In the place of AWS's STS, for `ctx.outside.assumeRole`. Default: there is none. */
+  readonly roles?: Roles
 }
 
 /**
@@ -105,6 +108,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       tickMs: options.tickMs ?? 5_000,
       ...(options.retryBudget === undefined ? {} : { retryBudget: options.retryBudget }),
       ...(options.webhooks && { webhooks: options.webhooks }),
+      ...(options.roles && { roles: options.roles }),
     })
     await applyDefinitions(started, options.kinds)
     return started

@@ -309,3 +309,30 @@ describe('a reconciler module', () => {
     expect(controlPlane.reconcilersEntry).toBe(fixtures)
   })
 })
+
+describe('the roles that a Controller assumes', () => {
+  const tenant = 'arn:aws:iam::210987654321:role/tenants/Shop'
+
+  it('are named one by one in the policy of its function, and in no other', () => {
+    const template = deployed({}, { assumes: [tenant] }).template()
+    const policies = Object.values(resourcesOf(template, 'AWS::IAM::Policy')).map(({ Properties }) => Properties)
+    const allowing = policies.filter((policy) => JSON.stringify(policy).includes('sts:AssumeRole'))
+    expect(allowing).toEqual([
+      expect.objectContaining({
+        PolicyDocument: expect.objectContaining({
+          Statement: expect.arrayContaining([
+            { Effect: 'Allow', Action: ['sts:AssumeRole', 'sts:TagSession'], Resource: tenant },
+          ]),
+        }),
+        Roles: [{ Ref: expect.stringContaining('ShelvesFunctionRole') }],
+      }),
+    ])
+  })
+
+  it.each(['*', 'arn:aws:iam::210987654321:role/*', 'arn:aws:iam::*:role/Tenant', 'arn:aws:iam::210987654321:user/me'])(
+    'are not %s',
+    (arn) => {
+      expect(() => deployed({}, { assumes: [arn] })).toThrow(/must be ARNs of IAM roles, without wildcards/)
+    },
+  )
+})

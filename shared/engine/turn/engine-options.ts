@@ -5,6 +5,7 @@ import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RunHistory } from '../../ports/run-history.ts'
+import type { Roles } from '../../ports/roles.ts'
 import type { Reserve } from '../../ports/reservations.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
@@ -36,4 +37,6 @@ export interface EngineOptions {
   readonly reserve?: Reserve
   /** Counts the calls of accounts that many processes make. Left out where one process makes them all. */
   readonly allowances?: Allowances
+  /** Takes roles of AWS for runs. Left out, nobody does. */
+  readonly roles?: Roles
 }

@@ -2,12 +2,14 @@ import { durationMs } from '../../model/duration.ts'
 import { attemptsOf, type Deadlines } from '../../model/engine-state.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
-import type { Context, Outside, OutsideVerb } from '../../reconciler/context.ts'
+import type { AssumedRole, Context, Outside, OutsideVerb } from '../../reconciler/context.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Allowances } from '../../ports/allowances.ts'
+import type { RoleCredentials } from '../../ports/roles.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { RecordedEvent } from '../insight/event-recorder.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
+import { assumeRole } from './assume-role.ts'
 import { ContextCalls } from './context-calls.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { RunNotes } from './notes.ts'
@@ -133,6 +135,15 @@ class RunOutside implements Outside {
   constructor(run: ContextOptions) {
     this.#run = run
     if (run.engine.allowances !== undefined) this.allowances = run.engine.allowances
+  }
+
+  async assumeRole(role?: AssumedRole): Promise<RoleCredentials> {
+    const { time, seen } = this.#run
+    time.signal.throwIfAborted()
+    const credentials = await assumeRole(role, this.#run)
+    const { secretAccessKey, sessionToken } = credentials
+    seen.noteSecret({ stringData: { secretAccessKey, sessionToken } })
+    return credentials
   }
 
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void {

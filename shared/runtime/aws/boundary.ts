@@ -21,6 +21,7 @@ export interface AwsBoundary {
   readonly dynamodb: ClientSettings
   readonly sqs: ClientSettings
   readonly eventbridge: ClientSettings
+  readonly sts?: ClientSettings
   /** Servers that admission asks. Left out, none can be asked. */
   readonly webhooks?: Webhooks
   /** Ends the process, without an answer: what of the batch was not deleted comes again. */

@@ -1,3 +1,4 @@
+import { createStsRoles } from '../../adapters/aws/sign-in/sts-roles.ts'
 import type { Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { parseRetryBudget } from '../retry-setting.ts'
@@ -24,7 +25,8 @@ export function openEngineServices(
   const ports = openAwsTable(boundary, { patienceMs, share, logger: seeing.logger })
   const retryBudget = parseRetryBudget(boundary.environment['SETPOINT_RETRY_BUDGET'])
   const services = createAwsServices({ boundary, ports, controllers, retryBudget, kindsMaxAgeMs: 300_000, ...seeing })
-  return { ...services, ...openAwsQueues(boundary, controllers, ports.checkpoint) }
+  const roles = createStsRoles({ client: boundary.sts ?? {}, clock: boundary.clock })
+  return { ...services, roles, ...openAwsQueues(boundary, controllers, ports.checkpoint) }
 }
 
 /** Less than a function has left when it writes down how its runs went. */

@@ -25,6 +25,7 @@ import type { RunHistory } from '../../ports/run-history.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
+import type { Roles } from '../../ports/roles.ts'
 import type { Webhooks } from '../../ports/webhooks.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import { collectKindFunctions, convertFeed, convertReads } from '../../resources/converted-reads.ts'
@@ -66,6 +67,8 @@ export interface LocalCoreOptions {
   readonly tracing?: Tracing
   /** Servers that admission asks. Left out, none can be asked. */
   readonly webhooks?: Webhooks
+  /** Takes roles of AWS for runs. Left out, nobody does. */
+  readonly roles?: Roles
   /** Served beside the core's own. */
   readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
@@ -113,7 +116,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     telemetry,
     createQueue: (name: string, visibilityMs: number) => wrapQueue(queues.create(name, visibilityMs), name),
     tickMs: options.tickMs ?? 1_000,
-    ...recordersOf(options),
+    ...givenOf(options),
     ...(options.retryBudget === undefined ? {} : { retryBudget: createRetryBudget(options.retryBudget) }),
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
@@ -154,8 +157,12 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   }
 }
 
-function recordersOf({ history, tracing }: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing'> {
-  return { ...(history && { history }), ...(tracing && { tracing }) }
+function givenOf({
+  history,
+  tracing,
+  roles,
+}: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing' | 'roles'> {
+  return { ...(history && { history }), ...(tracing && { tracing }), ...(roles && { roles }) }
 }
 
 /** Keeps why a definition was refused, for the objects of its kind. */

@@ -26,7 +26,8 @@ function createAllowances(): Allowances {
 
 /** A process with budgets of its own; what is asked for goes to one account. */
 function createProcess(allowances: Allowances, lane: BudgetLane = 'user', account = 'account'): Calls {
-  const outside = { recordCall: () => {}, recordDrift: async () => {}, allowances }
+  const assumeRole = () => Promise.reject(new Error('no roles here'))
+  const outside = { recordCall: () => {}, recordDrift: async () => {}, assumeRole, allowances }
   const budget = createRateBudgets({ perSecond: 10, burst: 10, userShare: 0.2 })(account)
   return createCalls({ ctx: { now: () => nowMs, outside }, budget, lane: () => lane })
 }

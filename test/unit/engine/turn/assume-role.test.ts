@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import {
+  conditionOf,
+  defineKind,
+  defineReconciler,
+  done,
+  Namespace,
+  type AssumedRole,
+} from '../../../../shared/index.ts'
+import { roleRequestOf } from '../../../../shared/engine/turn/assume-role.ts'
+import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
+import type { RoleRequest } from '../../../../shared/ports/roles.ts'
+
+const roleArn = 'arn:aws:iam::210987654321:role/tenants/Shop'
+const object = { kind: 'Bucket', metadata: { namespace: 'shop', name: 'photos' } } as never
+const cluster = { kind: 'Bucket', metadata: { name: 'photos' } } as never
+const bucket = { name: 'bucket' }
+
+describe('what is asked of STS', () => {
+  it.each([
+    [
+      'by default is one session for a namespace',
+      { roleArn },
+      object,
+      {
+        sessionName: 'bucket.shop',
+        externalId: 'setpoint:shop',
+        tags: { 'setpoint:controller': 'bucket', 'setpoint:namespace': 'shop' },
+      },
+    ],
+    [
+      'can be one for each object',
+      { roleArn, session: 'object' },
+      object,
+      {
+        sessionName: 'bucket.shop.photos',
+        externalId: 'setpoint:shop',
+        tags: { 'setpoint:controller': 'bucket', 'setpoint:namespace': 'shop', 'setpoint:name': 'photos' },
+      },
+    ],
+    [
+      'has the tenant and tags that the author names, and ours whatever they say',
+      { roleArn, externalId: 'tenant-7', tags: { tier: 'gold', 'setpoint:namespace': 'other' } },
+      object,
+      {
+        sessionName: 'bucket.shop',
+        externalId: 'tenant-7',
+        tags: { tier: 'gold', 'setpoint:controller': 'bucket', 'setpoint:namespace': 'shop' },
+      },
+    ],
+    [
+      'of an object without a namespace has no external id of ours',
+      { roleArn },
+      cluster,
+      { sessionName: 'bucket.photos', tags: { 'setpoint:controller': 'bucket', 'setpoint:name': 'photos' } },
+    ],
+  ] as const)('%s', (_, role, of, expected) => {
+    expect(roleRequestOf(role, of, bucket)).toEqual({ roleArn, ...expected })
+  })
+
+  it('has a name that STS takes', () => {
+    const long = { kind: 'Bucket', metadata: { namespace: 'n'.repeat(63), name: 'system:x' } } as never
+    const { sessionName } = roleRequestOf({ roleArn, session: 'object' }, long, bucket)
+    expect(sessionName).toMatch(/^[\w+=,.@-]{2,64}$/)
+    const odd = { kind: 'Bucket', metadata: { name: 'system:x/y' } } as never
+    expect(roleRequestOf({ roleArn }, odd, bucket).sessionName).toBe('bucket.system-x-y')
+  })
+
+  it.each([
+    ['no role', {}, object, /the namespace shop names no role: kubectl annotate namespace shop/],
+    ['no role and no namespace', {}, cluster, /has no namespace, and no role of its own/],
+    ['a user', { roleArn: 'arn:aws:iam::210987654321:user/me' }, object, /is not the ARN of an IAM role/],
+    ['wildcards', { roleArn: 'arn:aws:iam::210987654321:role/*' }, object, /is not the ARN of an IAM role/],
+    [
+      'too many tags',
+      { roleArn, tags: Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`t${i}`, 'x'])) },
+      object,
+      /50 tags at most/,
+    ],
+  ])('is refused for %s', (_, role: AssumedRole, of, why) => {
+    expect(() => roleRequestOf(role, of, bucket)).toThrow(why)
+  })
+})
+
+const Bucket = defineKind({ group: 'test.dev', version: 'v1', kind: 'Bucket', spec: z.object({ tells: z.boolean() }) })
+
+async function start(asked: RoleRequest[]): Promise<TestEnv> {
+  const buckets = defineReconciler(Bucket, {
+    grants: [],
+    async reconcile({ spec }, ctx) {
+      const { secretAccessKey, sessionToken } = await ctx.outside.assumeRole()
+      if (spec.tells) throw new Error(`refused with ${secretAccessKey} and ${sessionToken}`)
+      return done()
+    },
+  })
+  return createTestEnv({
+    reconcilers: [buckets],
+    roles: {
+      assume: async (request, untilMs) => {
+        asked.push(request)
+        return {
+          accessKeyId: 'ASIAEXAMPLE',
+          secretAccessKey: 'wJalrXUtnFEMIK7MDENG',
+          sessionToken: 'IQoJb3JpZ2luX2VjEXAMPLE',
+          expiresAtMs: untilMs + 1,
+        }
+      },
+    },
+  })
+}
+
+async function annotate(env: TestEnv): Promise<void> {
+  await env.patch(Namespace, 'default', { metadata: { annotations: { 'setpoint.dev/role-arn': roleArn } } })
+}
+
+describe('a run', () => {
+  it('takes the role that its namespace names, for the time that it has', async () => {
+    const asked: RoleRequest[] = []
+    await using env = await start(asked)
+    await annotate(env)
+    await env.apply(Bucket, { metadata: { name: 'photos' }, spec: { tells: false } })
+    await env.settle()
+    expect(asked).toMatchObject([{ roleArn, externalId: 'setpoint:default', sessionName: 'bucket.default' }])
+  })
+
+  it('is told what to type where the namespace names none, and goes on by itself when it does', async () => {
+    await using env = await start([])
+    await env.apply(Bucket, { metadata: { name: 'photos' }, spec: { tells: false } })
+    await env.settle()
+    const waiting = await env.get(Bucket, 'photos')
+    expect(waiting && conditionOf(waiting as never, 'Ready')?.message).toMatch(/kubectl annotate namespace default/)
+    await annotate(env)
+    await env.advance('10m')
+    const ready = await env.get(Bucket, 'photos')
+    expect(ready && conditionOf(ready as never, 'Ready')).toMatchObject({ status: 'True' })
+  })
+
+  it('tells nobody its credentials, whatever it throws', async () => {
+    await using env = await start([])
+    await annotate(env)
+    await env.apply(Bucket, { metadata: { name: 'photos' }, spec: { tells: true } })
+    await env.settle()
+    const said = JSON.stringify([await env.get(Bucket, 'photos'), env.logs])
+    expect(said).toContain('refused with *** and ***')
+    expect(said).not.toContain('wJalrXUtnFEMIK7MDENG')
+    expect(said).not.toContain('IQoJb3JpZ2luX2VjEXAMPLE')
+  })
+
+  it('on one machine is told that there are no roles', async () => {
+    const buckets = defineReconciler(Bucket, {
+      reconcile: async (_, ctx) =>
+        done({ status: { key: (await ctx.outside.assumeRole({ roleArn })).accessKeyId } as never }),
+    })
+    await using env = await createTestEnv({ reconcilers: [buckets] })
+    await env.apply(Bucket, { metadata: { name: 'photos' }, spec: { tells: false } })
+    await env.settle()
+    const stored = await env.get(Bucket, 'photos')
+    expect(stored && conditionOf(stored as never, 'Ready')?.message).toMatch(/roles are assumed on AWS only/)
+  })
+})
