@@ -314,8 +314,8 @@ describe('the roles that a Controller assumes', () => {
   const tenant = 'arn:aws:iam::210987654321:role/tenants/Shop'
 
   it('are named one by one in the policy of its function, and in no other', () => {
-    const template = deployed({}, { assumes: [tenant] }).template()
-    const policies = Object.values(resourcesOf(template, 'AWS::IAM::Policy')).map(({ Properties }) => Properties)
+    const assuming = deployed({}, { assumes: [tenant] }).template()
+    const policies = Object.values(resourcesOf(assuming, 'AWS::IAM::Policy')).map(({ Properties }) => Properties)
     const allowing = policies.filter((policy) => JSON.stringify(policy).includes('sts:AssumeRole'))
     expect(allowing).toEqual([
       expect.objectContaining({

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -23,10 +23,7 @@ beforeEach(async () => {
   refusal = undefined
   clock = createVirtualClock()
   server = createServer((request, reply) => {
-    void text(request).then((body) => {
-      asked.push(Object.fromEntries(new URLSearchParams(body)))
-      reply.writeHead(refusal?.status ?? 200, { 'content-type': 'text/xml' }).end(answer())
-    })
+    void take(request, reply)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -38,6 +35,11 @@ afterEach(() => {
   server.closeAllConnections()
   server.close()
 })
+
+async function take(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  asked.push(Object.fromEntries(new URLSearchParams(await text(request))))
+  reply.writeHead(refusal?.status ?? 200, { 'content-type': 'text/xml' }).end(answer())
+}
 
 function answer(): string {
   if (refusal !== undefined)
