@@ -39,7 +39,7 @@ const arnPattern = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/
 const sessionNameMax = 64
 const tagsMax = 50
 
-/** What is asked of STS. Throws UNAVAILABLE if there is no role, which somebody may name yet; INVALID for what is none. */
+/** What is asked of STS. Throws UNAVAILABLE while nobody has named a role, and INVALID for what is none. */
 export function roleRequestOf(
   { roleArn, externalId, session = 'namespace', tags = {} }: AssumedRole,
   { kind, metadata: { namespace, name } }: Pick<ApiObject, 'kind' | 'metadata'>,
