@@ -5,7 +5,7 @@ import { runProgram } from '../support/program.ts'
 import { cached, fetchOnce } from '../wire/cache.ts'
 import type { Client } from './client.ts'
 import { runCommands, type Command } from './commands.ts'
-import { goEnvironment, goProgram } from './go.ts'
+import { downloadModule } from './go.ts'
 
 /** Modules with definitions, and where these stand in them. */
 const modules = [
@@ -45,13 +45,9 @@ function nameOf(module: string): string {
 
 /** All files as one; lines of a chart's template are left out. */
 async function definitionsIn(module: string, folder: string): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(goProgram, ['mod', 'download', '-json', module], {
-    env: goEnvironment,
-  })
-  if (code !== 0) throw new Error(`go mod download ${module} ended with ${code}: ${(stdout + stderr).slice(-500)}`)
-  const { Dir } = JSON.parse(stdout) as { readonly Dir: string }
-  const files = readdirSync(join(Dir, folder)).filter((name) => name.endsWith('.yaml'))
-  const texts = files.map((name) => readFileSync(join(Dir, folder, name), 'utf8'))
+  const source = await downloadModule(module)
+  const files = readdirSync(join(source, folder)).filter((name) => name.endsWith('.yaml'))
+  const texts = files.map((name) => readFileSync(join(source, folder, name), 'utf8'))
   return texts
     .map((text) =>
       text

@@ -12,6 +12,15 @@ export const goProgram = existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin
 /** One builder at a time, and behind everything else: a build takes minutes of a small machine. */
 export const goEnvironment = { GOMAXPROCS: '1', GOFLAGS: '-p=1', GOTOOLCHAIN: 'local' }
 
+/** Where the source of `PATH@VERSION` is, once it is here. */
+export async function downloadModule(module: string): Promise<string> {
+  const args = ['mod', 'download', '-json', module]
+  const { code, stdout, stderr } = await runProgram(goProgram, args, { env: goEnvironment })
+  if (code !== 0) throw new Error(`go mod download ${module} ended with ${code}: ${(stdout + stderr).slice(-500)}`)
+  const { Dir } = JSON.parse(stdout) as { readonly Dir: string }
+  return Dir
+}
+
 /** A program of a module of its own, below this directory. */
 interface GoProgram {
   readonly name: string

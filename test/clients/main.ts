@@ -10,6 +10,7 @@ import type { Client } from './client.ts'
 import { crds } from './crds.ts'
 import { argo, clientGo, controllerRuntime, flux } from './go.ts'
 import { helm } from './helm.ts'
+import { k9s } from './k9s.ts'
 import { kubectl } from './kubectl.ts'
 import { clientNode, kopf, olderPython, pythonKubernetes, rbac } from './scripts.ts'
 
@@ -24,6 +25,7 @@ const clients: readonly Client[] = [
   helm,
   flux,
   argo,
+  k9s,
   crds,
   rbac,
 ]

@@ -61,6 +61,8 @@ export async function startProgram(
   const said = { stdout: '', stderr: '' }
   const heard = collect(child, said)
   const ended = endOf(child, said)
+  // Where there is no such file both are rejected, and the caller hears of it once.
+  ended.catch(() => {})
   await once(child, 'spawn')
   // A program that ends before it has read everything closes the pipe.
   child.stdin.on('error', () => {})
