@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import { keyText } from '../../shared/model/object-key.ts'
 import { toolDefinition } from './kinds/tool.ts'
+import { hostOf } from './hook-servers.ts'
 import type { KindName, Step } from './scenario.ts'
 
 export const simGroup = 'simulation.setpoint.dev'
@@ -27,7 +28,8 @@ export function isContainer(kind: KindName): boolean {
 }
 
 /** What a user wants of an object: its spec, or the data of a ConfigMap. */
-export function contentOf({ kind, value, mood, to, size, version }: Step): JsonObject {
+export function contentOf(step: Step): JsonObject {
+  const { kind, value, mood, to, size, version } = step
   switch (kind) {
     case 'Relic':
       if (version !== undefined) return { spec: { size: `${value}x${size}` } }
@@ -36,6 +38,13 @@ export function contentOf({ kind, value, mood, to, size, version }: Step): JsonO
       return { spec: policyOf(value) }
     case 'Binding':
       return { spec: { policyName: to, validationActions: [size === 0 ? 'Warn' : 'Deny'] } }
+    case 'Guard':
+    case 'Stamp':
+      return { webhooks: [webhookOf(step)] }
+    case 'Tint':
+      return { spec: tintPolicy }
+    case 'TintBinding':
+      return { spec: { policyName: to } }
     case 'Quota':
       return { spec: { hard: { configmaps: String(value), secrets: String(size) } } }
     case 'ConfigMap':
@@ -60,13 +69,46 @@ export function contentOf({ kind, value, mood, to, size, version }: Step): JsonO
   }
 }
 
+const configMaps = {
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['CREATE', 'UPDATE'],
+  resources: ['configmaps'],
+}
+const hooked = [{ name: 'hooked', expression: "object.metadata.name.startsWith('hooked')" }]
+
+function webhookOf({ name, value, size }: Step): JsonObject {
+  return {
+    name: `${name}.${simGroup}`,
+    clientConfig: { url: `https://${hostOf(name)}/` },
+    rules: [configMaps],
+    failurePolicy: size === 0 ? 'Ignore' : 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: [1, 3, 10][value] ?? 10,
+    matchConditions: hooked,
+  }
+}
+
+const tintPolicy: JsonObject = {
+  matchConstraints: { resourceRules: [configMaps] },
+  matchConditions: hooked,
+  reinvocationPolicy: 'Never',
+  mutations: [
+    {
+      patchType: 'ApplyConfiguration',
+      applyConfiguration: {
+        expression: 'Object{metadata: Object.metadata{labels: {"tint": "t" + object.data.value}}}',
+      },
+    },
+  ],
+}
+
 /** ConfigMaps of some names may not have some values. */
 function policyOf(barred: number): JsonObject {
   return {
     matchConstraints: {
-      resourceRules: [
-        { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
-      ],
+      resourceRules: [configMaps],
     },
     matchConditions: [{ name: 'ruled', expression: "object.metadata.name.startsWith('ruled')" }],
     validations: [{ expression: `int(object.data.value) % 3 != ${barred}` }],
@@ -116,6 +158,14 @@ function servedAs(kind: KindName, version = 'v1'): Served {
       return { apiVersion: rules, kind: 'ValidatingAdmissionPolicy', isClusterWide: true }
     case 'Binding':
       return { apiVersion: rules, kind: 'ValidatingAdmissionPolicyBinding', isClusterWide: true }
+    case 'Guard':
+      return { apiVersion: rules, kind: 'ValidatingWebhookConfiguration', isClusterWide: true }
+    case 'Stamp':
+      return { apiVersion: rules, kind: 'MutatingWebhookConfiguration', isClusterWide: true }
+    case 'Tint':
+      return { apiVersion: rules, kind: 'MutatingAdmissionPolicy', isClusterWide: true }
+    case 'TintBinding':
+      return { apiVersion: rules, kind: 'MutatingAdmissionPolicyBinding', isClusterWide: true }
     case 'Quota':
       return { apiVersion: 'v1', kind: 'ResourceQuota', isClusterWide: false }
     case 'Namespace':

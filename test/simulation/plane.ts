@@ -2,6 +2,7 @@ import type { Controller } from '../../shared/reconciler/controller.ts'
 import type { StoredObject, Touched } from '../../shared/model/stored-object.ts'
 import type { Change } from '../../shared/ports/change-feed.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
+import type { Webhooks } from '../../shared/ports/webhooks.ts'
 import type { Life, Network } from './life.ts'
 import type { Scenario } from './scenario.ts'
 import type { World } from './world.ts'
@@ -44,6 +45,8 @@ export interface PlaneOptions {
   readonly scenario: Scenario
   /** The reconcilers as one process runs them. */
   readonly controllers: (life: Life, network: Network) => readonly Controller[]
+  /** The servers that one process asks about writes. Left out: none. */
+  readonly webhooks?: (life: Life) => Webhooks
   readonly onWrite: (write: TableWrite) => void
   /** A promise is broken. */
   readonly report: (violation: string) => void

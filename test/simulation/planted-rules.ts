@@ -66,6 +66,37 @@ export const plantedInRules: readonly PlantedBug[] = [
     replace: "isMisconfigured || !binding.spec.validationActions.includes('Audit')",
   },
   {
+    bug: 'a webhook that gives no answer lets all pass',
+    file: 'shared/resources/call-webhooks.ts',
+    find: "if (spec.failurePolicy === 'Ignore') return undefined",
+    replace: "if (spec.failurePolicy !== 'Other') return undefined",
+  },
+  {
+    bug: 'an answer of a webhook to another question counts',
+    file: 'shared/model/admission-review.ts',
+    find: "if (response['uid'] !== uid)",
+    replace: "if (response['uid'] === '')",
+    engine: 'local',
+  },
+  {
+    bug: 'a webhook that may be left out has to answer',
+    file: 'shared/resources/call-webhooks.ts',
+    find: "if (spec.failurePolicy === 'Ignore') return undefined",
+    replace: "if (spec.failurePolicy === 'Other') return undefined",
+  },
+  {
+    bug: 'what a webhook makes of an object is taken back by the policies',
+    file: 'shared/resources/run-mutations.ts',
+    find: '{ ...start, ...objectOf(hooks.object) }, around, policies.again',
+    replace: '{ ...start, ...objectOf(policies.object) }, around, policies.again',
+  },
+  {
+    bug: 'a mutating policy makes nothing of changes',
+    file: 'shared/resources/run-mutations.ts',
+    find: 'const isIdle = object === undefined ||',
+    replace: 'const isIdle = object === undefined || asked.old !== undefined ||',
+  },
+  {
     bug: 'one more is taken than a quota says',
     file: 'shared/resources/quota-usage.ts',
     find: '(used.get(name) ?? 0) + 1 > (limits',

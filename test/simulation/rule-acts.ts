@@ -59,12 +59,11 @@ export function createRuleActs({ world, plane, report, freed }: RuleActsOptions)
       step.value === 0 ? untilTaken(() => annotate(step, 'resync', null)) : annotate(step, 'resync', `${step.value}m`),
     enact: async (step) => {
       const reply = await apply(step)
-      if (step.kind !== 'Policy' || reply === undefined || reply.status >= 300) return reply
+      if (!isBound(step) || reply === undefined || reply.status >= 300) return reply
       return apply(bindingOf(step))
     },
     // Half of the policies lose their bindings only.
-    repeal: (step) =>
-      plane.request(`DELETE ${pathOf(step.kind === 'Policy' && step.size > 1 ? bindingOf(step) : step)}`),
+    repeal: (step) => plane.request(`DELETE ${pathOf(isBound(step) && step.size > 1 ? bindingOf(step) : step)}`),
     compare: async (step) => {
       const [is, was] = [await read(step), await read({ ...step, version: 'v1alpha1' })]
       if (is === undefined || was === undefined || is.version !== was.version) return is?.reply
@@ -114,8 +113,13 @@ export function createRuleActs({ world, plane, report, freed }: RuleActsOptions)
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const definitionName = Relic.definition?.metadata.name ?? ''
 
+function isBound({ kind }: Step): boolean {
+  return kind === 'Policy' || kind === 'Tint'
+}
+
 function bindingOf(policy: Step): Step {
-  return { ...policy, kind: 'Binding', name: `${policy.name}-binding`, to: policy.name }
+  const kind = policy.kind === 'Tint' ? 'TintBinding' : 'Binding'
+  return { ...policy, kind, name: `${policy.name}-binding`, to: policy.name }
 }
 
 function textOfBoth({

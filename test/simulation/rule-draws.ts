@@ -79,6 +79,29 @@ export function policiesOf(random: SeededRandom): readonly Step[] {
   return [...rules, ...writes]
 }
 
+/**
+ * One seed in ten: servers and policies that are asked about ConfigMaps of some names come and go, and change whether
+ * they may be left out.
+ */
+export function webhooksOf(random: SeededRandom): readonly Step[] {
+  if (random.next() >= 1 / 10) return []
+  const [ruler, writers] = [69, [70, 71]]
+  const rules = Array.from({ length: 2 + below(random, 5) }, (_, i): Step => {
+    const kind = oneOf(random, ['Guard', 'Guard', 'Stamp', 'Tint'] as const)
+    const act = i < 2 ? 'enact' : oneOf(random, ['enact', 'enact', 'repeal'] as const)
+    const afterMs = i < 2 ? below(random, 5_000) : 20_000 + below(random, 200_000)
+    const name = kind === 'Guard' ? `guard-${below(random, 3)}` : kind.toLowerCase()
+    return { ...base, user: ruler, act, afterMs, kind, name, value: below(random, 3), size: below(random, 3) }
+  })
+  const some = (user: number): readonly Step[] =>
+    Array.from({ length: 8 + below(random, 12) }, (_, i): Step => {
+      const act = oneOf(random, ['apply', 'apply', 'apply', 'edit', 'delete'] as const)
+      const name = `hooked-${user}-${i % 2}`
+      return { ...base, user, act, afterMs: below(random, 40_000), kind: 'ConfigMap', name, value: below(random, 30) }
+    })
+  return [...rules, ...writers.flatMap(some)]
+}
+
 /** One seed in ten: a namespace may have so many ConfigMaps, which several make and take away. */
 export function rationsOf(random: SeededRandom): readonly Step[] {
   if (random.next() >= 1 / 10) return []

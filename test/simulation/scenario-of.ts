@@ -13,6 +13,7 @@ import {
   rationsOf,
   relicsOf,
   relinksOf,
+  webhooksOf,
 } from './rule-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
@@ -55,6 +56,7 @@ export function scenarioOf(seed: number): Scenario {
       ...relics,
       ...passesOf(stream('passes'), plain),
       ...policiesOf(stream('policies')),
+      ...webhooksOf(stream('webhooks')),
       ...rationsOf(stream('rations')),
       ...relinksOf(stream('relinks'), plain),
       ...holdsOf(stream('holds'), plain),

@@ -74,7 +74,7 @@ export interface Slowed {
 export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit', 'Errand', 'Pass', 'Relic'] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */
-type RuleKind = 'Policy' | 'Binding' | 'Quota'
+type RuleKind = 'Policy' | 'Binding' | 'Quota' | 'Guard' | 'Stamp' | 'Tint' | 'TintBinding'
 
 /** Something that a user does, or somebody by hand. */
 export interface Step {

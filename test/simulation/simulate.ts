@@ -3,6 +3,7 @@ import { startAwsPlane } from './aws/plane.ts'
 import { createCheckers } from './checkers/all-checkers.ts'
 import { isFenceTried, isRestless, objectsOf } from './checkers/checker.ts'
 import { clearOutside } from './climate.ts'
+import { createHookServers } from './hook-servers.ts'
 import { startLocalPlane } from './local/plane.ts'
 import { startInformers } from './informers.ts'
 import { createOutside } from './outside.ts'
@@ -53,11 +54,13 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     clear: clearOutside,
     onEffect: (effect) => checkers.effect(effect),
   })
+  const hooks = createHookServers({ world, climate })
   const startPlane = scenario.local !== undefined ? startLocalPlane : startAwsPlane
   const plane: Plane = startPlane({
     world,
     scenario,
     report,
+    webhooks: hooks.of,
     controllers: (life, network) =>
       controllersFor(scenario, {
         life,
@@ -88,6 +91,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     scenario,
     table,
     outside,
+    hooks,
     users,
     report,
     calmSinceMs: () => end.calmSinceMs,
@@ -107,6 +111,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   end.calmSinceMs = world.nowMs()
   plane.calmDown()
   outside.calmDown()
+  hooks.calmDown()
   if (isFenceTried(scenario)) await runAgain()
   await calm({ world, plane, unmet, restBegins: () => checkers.restBegins(), report })
   plane.end()

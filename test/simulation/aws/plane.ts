@@ -337,6 +337,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       clock: life.clock,
       random: world.random.fork(`chance ${life.name}`),
       retire: () => life.retire(),
+      ...(options.webhooks && { webhooks: options.webhooks(life) }),
     },
     ports: {
       store,

@@ -33,6 +33,7 @@ import { createRateLimit } from './rate-limit.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
+import { createWebhooks } from './webhooks.ts'
 
 /** All checkers as one. */
 export interface Checkers extends Required<Checker> {
@@ -72,6 +73,7 @@ export function createCheckers(scene: Scene): Checkers {
     createVersions(scene),
     createHooks(scene),
     createPolicies(scene),
+    createWebhooks(scene),
     createQuotas(scene),
     createHolders(scene),
     createBudgets(scene),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../shared/index.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { HookServers } from '../hook-servers.ts'
 import type { Effect, Outside } from '../outside.ts'
 import type { SeenTable, TableWrite } from '../plane.ts'
 import type { RunListener } from '../runs.ts'
@@ -26,6 +27,7 @@ export interface Scene {
   readonly scenario: Scenario
   readonly table: SeenTable
   readonly outside: Outside
+  readonly hooks: HookServers
   readonly users: Users
   /** When the trouble ended. */
   calmSinceMs(): number | undefined

@@ -2,6 +2,7 @@ import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { TableWrite } from '../plane.ts'
 import type { AnsweredStep } from '../users.ts'
 import type { Checker, Scene } from './checker.ts'
+import { ruleDelayMs } from './standing-rules.ts'
 
 /** A policy, as it is stored with its binding. */
 interface Rule {
@@ -25,7 +26,7 @@ export function createPolicies({ world, scenario, report }: Scene): Checker {
   const rules = new Map<string, Rule>()
   /** When each ConfigMap was written last: what is as it was asked for already is not, and no policy is asked. */
   const writtenMs = new Map<string, number>()
-  const delayMs = delayOf(scenario)
+  const delayMs = ruleDelayMs(scenario)
 
   const isBinding = ({ spec }: StoredObject['object']): boolean => spec?.['policyName'] !== undefined
 
@@ -76,14 +77,4 @@ export function createPolicies({ world, scenario, report }: Scene): Checker {
       if (kind === 'ConfigMap' && name.startsWith('ruled') && (act === 'apply' || act === 'edit')) judge(answer)
     },
   }
-}
-
-/**
- * On AWS a process reads the policies again when they are half a minute old by its clock, which may jump. On one
- * machine they count with the answer to their writer, who may have to wait for the process.
- */
-function delayOf({ climate, local }: Scene['scenario']): number {
-  const stillMs = climate.pause > 0 ? climate.pauseMsMax : 0
-  if (local !== undefined) return 2_000 + 4 * climate.latencyMsMax + stillMs
-  return 30_000 + 2 * climate.skewMsMax + 4 * climate.latencyMsMax
 }

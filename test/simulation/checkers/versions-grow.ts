@@ -33,9 +33,10 @@ export function createVersionsGrow({ report }: Scene): Checker {
   }
 }
 
-/** The spec, whatever version it is stored in. */
-function wantedBy({ object: { kind, spec } }: StoredObject): StoredObject['object']['spec'] {
-  return kind === 'Relic' && spec !== undefined ? presentSpecOf(spec) : spec
+/** The spec, whatever version it is stored in; the configurations of webhooks have none. */
+function wantedBy({ object }: StoredObject): unknown {
+  const { kind, spec } = object
+  return kind === 'Relic' && spec !== undefined ? presentSpecOf(spec) : (spec ?? object['webhooks'])
 }
 
 function removedIn({ object }: StoredObject): number {

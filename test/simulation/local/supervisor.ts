@@ -115,6 +115,7 @@ async function live(life: Life, opened: OpenPorts, options: LiveOptions): Promis
       controllers: options.controllers(life, network).filter(({ kind: { kind } }) => !isAway(options, kind)),
       authenticate: (token) => (token === simToken ? { name: 'user', groups: ['system:masters'] } : undefined),
       clock: life.clock,
+      ...(options.webhooks && { webhooks: options.webhooks(life) }),
       random: world.random.fork(`chance ${life.name}`),
       logger: silent,
       tickMs: scenario.local?.tickMs ?? 1_000,
