@@ -3,13 +3,12 @@ import { hasReason } from './failure.ts'
 import type { ClusterIdentity, PostgresProvider, ProviderRun, Stage, WantedCluster } from './provider.ts'
 import { configure } from './server/configure.ts'
 import { destroy } from './server/destroy.ts'
-import type { Server } from './server/home.ts'
+import { type Server, findDataVersion } from './server/home.ts'
 import { prepareHost, type ServerHost } from './server/host.ts'
 import { initialise } from './server/initialise.ts'
 import { reload, start, stopServer } from './server/lifecycle.ts'
 import { observe } from './server/observe.ts'
 import { loopback } from './server/port.ts'
-import { modestSettings } from './server/settings.ts'
 import { resetPassword } from './server/superuser.ts'
 import { withConnection } from './sql/connection.ts'
 
@@ -18,10 +17,10 @@ import { withConnection } from './sql/connection.ts'
  * has a directory of its namespace and name, so that data that was retained is found again by a cluster of that name.
  */
 export function localProvider(directory: string): PostgresProvider {
-  const serverOf = async (cluster: ClusterIdentity, signal: AbortSignal): Promise<Server> => ({
-    host: await host(signal),
-    directory: join(directory, `${cluster.namespace}_${cluster.name}`),
-  })
+  const serverOf = async ({ namespace, name }: ClusterIdentity, signal: AbortSignal): Promise<Server> => {
+    const own = join(directory, `${namespace}_${name}`)
+    return { host: await findHost(await findDataVersion(own), signal), directory: own }
+  }
 
   const stage = (
     condition: string,
@@ -47,15 +46,20 @@ export function localProvider(directory: string): PostgresProvider {
   }
 }
 
-let prepared: Promise<ServerHost> | undefined
+/** By the major version of the data; under `undefined` the one for new servers. */
+const prepared = new Map<string | undefined, Promise<ServerHost>>()
 
 /** The machine does not change while the process runs; a failure to find out is not remembered. */
-function host(signal: AbortSignal): Promise<ServerHost> {
-  prepared ??= prepareHost({ user: process.env['SETPOINT_POSTGRES_USER'] }, signal).catch((error: unknown) => {
-    prepared = undefined
+function findHost(version: string | undefined, signal: AbortSignal): Promise<ServerHost> {
+  const known = prepared.get(version)
+  if (known !== undefined) return known
+  const { SETPOINT_POSTGRES_USER: user, SETPOINT_POSTGRES_HOME: home } = process.env
+  const host = prepareHost({ user, home, version }, signal).catch((error: unknown) => {
+    prepared.delete(version)
     throw error
   })
-  return prepared
+  prepared.set(version, host)
+  return host
 }
 
 async function initialiseStage(
@@ -68,7 +72,8 @@ async function initialiseStage(
   const found = hasEnded ? { outage: 'the server had ended by itself' } : {}
   if (initialised) return found
   await initialise(server, superuser, signal)
-  return { ...found, changes: ['made the data directory'] }
+  const { name, version } = server.host.binaries
+  return { ...found, changes: [`made the data directory with PostgreSQL ${version} ${name}`] }
 }
 
 async function configureStage(
@@ -76,8 +81,7 @@ async function configureStage(
   { port, parameters }: WantedCluster,
   { signal, notes }: ProviderRun,
 ): ReturnType<Stage['run']> {
-  const settings = { ...modestSettings, ...parameters }
-  const { written, pending } = await configure(server, { port, settings }, signal)
+  const { written, pending } = await configure(server, { port, settings: parameters }, signal)
   if (pending === 'reload') await reload(server, signal)
   if (pending === 'restart') {
     notes.set(runningNote, undefined)

@@ -1,13 +1,14 @@
 /** Where PostgreSQL may run: accounts, and data and binaries that the account cannot reach where they lie. */
-import { chmod, chown, cp, lstat, mkdir, readdir, readlink, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chooseAccount } from '../../../functions/reconcilers/postgres/server/account.ts'
-import { findBinaries, findInstallation } from '../../../functions/reconcilers/postgres/server/binaries.ts'
+import { findBinaries } from '../../../functions/reconcilers/postgres/server/binaries.ts'
 import { runCommand } from '../../../functions/reconcilers/postgres/server/command.ts'
 import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
-import { prepareHost } from '../../../functions/reconcilers/postgres/server/host.ts'
+import { type HostOptions, prepareHost } from '../../../functions/reconcilers/postgres/server/host.ts'
+import { findInstallations } from '../../../functions/reconcilers/postgres/server/installations.ts'
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
 import { start } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
@@ -76,14 +77,15 @@ describe.skipIf(!asRoot)('as root', { meta: { skipped: 'only root lends accounts
 
 describe('binaries', () => {
   it('run from a copy where npm put them out of reach or left out their links, made once', async () => {
-    const { root, label } = await findInstallation()
+    const npm = (await findInstallations({ path: '', shelves: [] }))[0]
+    const { root, label } = npm ?? expect.fail('npm has installed no binaries')
     const home = join(bench.directory, 'no-entry')
     const away = join(home, 'native')
     await mkdir(home, { mode: 0o700 })
     await cp(root, away, { recursive: true, filter: async (path) => !(await lstat(path)).isSymbolicLink() })
     const cache = join(bench.directory, 'cache')
     const search = {
-      installation: { root: away, label },
+      installation: { root: away, label, name: 'away', mayBeCopied: true },
       account: bench.host.account,
       cache: () => Promise.resolve(cache),
     }
@@ -105,7 +107,7 @@ describe('binaries', () => {
     const empty = join(bench.directory, 'empty')
     await mkdir(empty)
     const search = {
-      installation: { root: empty, label: 'empty-1' },
+      installation: { root: empty, label: 'empty-1', name: 'empty', mayBeCopied: true },
       account: bench.host.account,
       cache: () => Promise.resolve(join(bench.directory, 'cache')),
     }
@@ -113,5 +115,44 @@ describe('binaries', () => {
       kind: 'terminal',
       reason: 'BinariesUnusable',
     })
+  })
+
+  it('are those of an installed server where there is one, for data of their version; else npm has some', async () => {
+    const npm = (await findInstallations({ path: '', shelves: [] }))[0] ?? expect.fail('npm has installed no binaries')
+    const shelf = join(bench.directory, 'shelf')
+    await chmod(bench.directory, 0o755)
+    await cp(npm.root, join(shelf, 'pg-18'), { recursive: true })
+    await mkdir(join(shelf, 'pg-19', 'bin'), { recursive: true })
+    await writeFile(join(shelf, 'pg-19', 'bin', 'postgres'), '#!/bin/sh\necho "postgres (PostgreSQL) 19.1"\n', {
+      mode: 0o755,
+    })
+    const here = { path: '', shelves: [{ directory: shelf, prefix: 'pg-' }], refuge: bench.host.refuge }
+    const chosen = async (more: HostOptions): Promise<readonly string[]> => {
+      const { binaries } = await prepareHost({ ...here, ...more }, deadline())
+      return [binaries.version, binaries.name.replace(bench.directory, '')]
+    }
+    expect(await chosen({})).toEqual(['19', 'in /shelf/pg-19'])
+    expect(await chosen({ version: '18' })).toEqual(['18', 'in /shelf/pg-18'])
+    expect(await chosen({ version: '18', shelves: [] })).toEqual(['18', npm.name])
+    expect(await chosen({ version: '17' })).toEqual(['19', 'in /shelf/pg-19'])
+    expect(await chosen({ home: join(shelf, 'pg-18') })).toEqual(['18', 'in /shelf/pg-18'])
+    expect(await chosen({ path: join(shelf, 'pg-18', 'bin') })).toEqual(['18', 'in /shelf/pg-18'])
+    await writeFile(join(shelf, 'pg-19', 'bin', 'postgres'), '#!/bin/sh\necho "postgres (PostgreSQL) 15.1"\n')
+    expect(await chosen({})).toEqual(['18', 'in /shelf/pg-18'])
+    await expect(prepareHost({ home: join(shelf, 'pg-19') }, deadline())).rejects.toMatchObject({
+      kind: 'terminal',
+      reason: 'BinariesUnusable',
+      message: expect.stringMatching(/pg-19 is of version 15: install PostgreSQL 17 or newer/) as string,
+    })
+
+    const server = { directory: join(bench.directory, 'installed'), host: await prepareHost(here, deadline()) }
+    try {
+      await initialise(server, superuser, deadline())
+      await configure(server, {}, deadline())
+      await start(server, deadline())
+      expect(await observe(server, deadline())).toMatchObject({ version: '18', pending: 'none' })
+    } finally {
+      await destroy(server, deadline())
+    }
   })
 })

