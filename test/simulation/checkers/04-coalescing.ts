@@ -4,6 +4,7 @@ import { touches, type StoredObject } from '../../../shared/model/stored-object.
 import type { TableWrite } from '../plane.ts'
 import type { KindName } from '../scenario.ts'
 import { errandOf } from '../kinds/errand.ts'
+import { licenseName } from '../kinds/parcel.ts'
 import { textOf } from '../addresses.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
@@ -60,7 +61,9 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     writesMs = [...writesMs, world.nowMs()]
     const isNews = type !== 'modified' || touches(touched, 'spec', 'delete')
     if (isNews && table.items.has(textOf('Errand', errandOf(name)))) cause('Errand', errandOf(name))
-    for (const { object: link } of table.items.values()) if (link.kind === 'Link') cause('Link', link.metadata.name)
+    for (const { object: other } of table.items.values())
+      if (other.kind === 'Link' || (other.kind === 'Parcel' && name === licenseName))
+        cause(other.kind, other.metadata.name)
   }
 
   return {

@@ -18,6 +18,8 @@ export interface Machine {
   end(where: string): void
   /** The process has this database open. */
   opened(isSynced: () => boolean): void
+  /** Whether the process stands still, with what it has begun. */
+  isStill(): boolean
   /** Whether what the process commits just now may be lost with the power. */
   isCommitDoubtful(): boolean
   calmDown(): void
@@ -40,6 +42,7 @@ export function createMachine({ world, scenario, disk, onCommitted }: MachineOpt
   let born = 0
   let stepsLeft = Infinity
   let end: End = 'killed'
+  let stillLife: Life | undefined
   let isDoubtful = false
   let openedBytes = 0
   let isSynced = (): boolean => true
@@ -65,7 +68,11 @@ export function createMachine({ world, scenario, disk, onCommitted }: MachineOpt
     const still = life
     world.fault('pause')
     still?.freeze()
-    world.after(1_000 + random.next() * climate.pauseMsMax, () => still?.thaw())
+    stillLife = still
+    world.after(1_000 + random.next() * climate.pauseMsMax, () => {
+      still?.thaw()
+      if (stillLife === still) stillLife = undefined
+    })
   }
 
   /** The power goes while a commit is written: of what it added to the log some is there, and nobody was told. */
@@ -108,6 +115,7 @@ export function createMachine({ world, scenario, disk, onCommitted }: MachineOpt
       openedBytes = disk.logBytes()
       isSynced = isNowSynced
     },
+    isStill: () => stillLife !== undefined && stillLife === life && !stillLife.isDead(),
     isCommitDoubtful: () => isDoubtful,
     calmDown: () => {
       isCalm = true

@@ -32,7 +32,7 @@ export interface Supervisor {
   begin(): void
   end(): void
   findRunning(): RunningProcess | undefined
-  /** Messages in the queues of the process. */
+  /** Messages in the queues of the process, and whether it stands still with what it has begun. */
   backlog(): number
 }
 
@@ -97,7 +97,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       machine.end('as all is over')
     },
     findRunning: () => running,
-    backlog: () => [...queues.values()].reduce((sum, queue) => sum + depthOf(queue), 0),
+    backlog: () => [...queues.values()].reduce((sum, queue) => sum + depthOf(queue), 0) + (machine.isStill() ? 1 : 0),
   }
 }
 

@@ -11,9 +11,13 @@ import { createDisk, type Disk } from './disk.ts'
 
 const known = new Map<string, Promise<Uint8Array>>()
 
-/** Puts there what has been there for long: the same for all seeds with the same kinds, but for its own objects. */
+/**
+ * Puts there what has been there for long: the same for all seeds with the same kinds, of the same version of the code,
+ * but for its own objects.
+ */
 export async function fillDisk(disk: Disk, scenario: Scenario): Promise<void> {
-  const name = `${kindsIn(scenario).join(' ')} ${JSON.stringify(scenario.parcels)}`
+  const { parcels, climate } = scenario
+  const name = JSON.stringify([kindsIn(scenario), parcels, climate.deploying])
   const file = known.get(name) ?? createFile(scenario)
   known.set(name, file)
   disk.fill(await file)
