@@ -3,11 +3,9 @@
  * a second of the last 35 days, into a new table beside the old one, and prints the deployment that switches to it.
  * Needs the AWS command line and its credentials. It can be repeated: what is there is not made again.
  */
-import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-
-type AnswerAws = (args: readonly string[]) => unknown
+import { askAws, type AnswerAws } from './aws-command.ts'
 
 export interface Restore {
   readonly stack: string
@@ -106,12 +104,6 @@ function findTable(aws: AnswerAws, name: string): Described | undefined {
   return TableNames.includes(name)
     ? (aws(['dynamodb', 'describe-table', `--table-name=${name}`]) as Described)
     : undefined
-}
-
-function askAws(args: readonly string[]): unknown {
-  const { status, stdout, stderr, error } = spawnSync('aws', [...args, '--output=json'], { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`aws ${args.slice(0, 2).join(' ')}: ${error?.message ?? stderr.trim()}`)
-  return stdout.trim() === '' ? {} : JSON.parse(stdout)
 }
 
 if (import.meta.main) {

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** What the AWS command line answers, as JSON. Throws what it refuses with. */
+export type AnswerAws = (args: readonly string[]) => unknown
+
+export function askAws(args: readonly string[]): unknown {
+  const { status, stdout, stderr, error } = spawnSync('aws', [...args, '--output=json'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`aws ${args.slice(0, 2).join(' ')}: ${error?.message ?? stderr.trim()}`)
+  return stdout.trim() === '' ? {} : JSON.parse(stdout)
+}
+
+/** What a function answers to an event. Throws what it fails with. */
+export function invokeFunction(aws: AnswerAws, name: string, event: unknown): unknown {
+  const directory = mkdtempSync(join(tmpdir(), 'setpoint-'))
+  try {
+    const [sent, answered] = [join(directory, 'event.json'), join(directory, 'answer.json')]
+    writeFileSync(sent, JSON.stringify(event), { mode: 0o600 })
+    // As a file of bytes it means the same to both versions of the command line.
+    const { FunctionError: failed } = aws([
+      'lambda',
+      'invoke',
+      `--function-name=${name}`,
+      `--payload=fileb://${sent}`,
+      answered,
+    ]) as { readonly FunctionError?: string }
+    const answer = readFileSync(answered, 'utf8')
+    if (failed !== undefined) throw new Error(`${name}: ${answer}`)
+    return JSON.parse(answer)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}

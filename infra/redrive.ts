@@ -1,0 +1,172 @@
+/**
+ * `npm run redrive -- --stack Setpoint-dev`: gives the dead letters of a control plane back to their queues, and has
+ * the relay pass on the changes that it gave up. For after a bug or an outage is mended: both are taken care of without
+ * it, later. Needs the AWS command line and its credentials. It can be repeated.
+ */
+import { parseArgs } from 'node:util'
+import { askAws, invokeFunction, type AnswerAws } from './aws-command.ts'
+
+export interface Redrive {
+  readonly stack: string
+  readonly aws: AnswerAws
+  /** Hands an event to a function. */
+  readonly invoke: (name: string, event: unknown) => unknown
+  readonly say: (line: string) => void
+}
+
+/** Parts of logical ids, which never change (test/infra/logical-ids.test.ts). */
+const parts = { deadLetters: 'SystemDeadLetters', failures: 'RelayFailures', relay: 'RelayFunction' } as const
+
+interface Resource {
+  readonly LogicalResourceId: string
+  readonly PhysicalResourceId: string
+  readonly ResourceType: string
+}
+
+type Find = (part: keyof typeof parts, type: string) => string
+
+function resourcesOf({ aws, stack }: Redrive): Find {
+  const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
+  const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly Resource[] }
+  return (part, type) => {
+    const found = all.find((one) => one.ResourceType === type && one.LogicalResourceId.includes(parts[part]))
+    if (found === undefined) throw new Error(`the stack ${stack} has no ${parts[part]}: it is no control plane`)
+    return found.PhysicalResourceId
+  }
+}
+
+/** SQS moves each dead letter to the queue that it came from. How many there were, about. */
+export function redriveDeadLetters(redrive: Redrive): number {
+  const { aws, say } = redrive
+  const queue = `--queue-url=${resourcesOf(redrive)('deadLetters', 'AWS::SQS::Queue')}`
+  const names = ['QueueArn', 'ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible']
+  const asking = ['sqs', 'get-queue-attributes', queue, '--attribute-names', ...names]
+  const { Attributes: of } = aws(asking) as { readonly Attributes: Readonly<Record<string, string>> }
+  const count = Number(of['ApproximateNumberOfMessages']) + Number(of['ApproximateNumberOfMessagesNotVisible'])
+  if (count === 0) say('there are no dead letters')
+  else {
+    aws(['sqs', 'start-message-move-task', `--source-arn=${of['QueueArn']}`])
+    say(`about ${count} dead letters go back to their queues`)
+  }
+  return count
+}
+
+/** What Lambda says of a batch that it gave up. */
+interface GivenUp {
+  readonly DDBStreamBatchInfo: {
+    readonly shardId: string
+    readonly startSequenceNumber: string
+    readonly endSequenceNumber: string
+    readonly streamArn: string
+  }
+}
+
+interface Message {
+  readonly Body: string
+  readonly ReceiptHandle: string
+}
+
+interface StreamRecord {
+  readonly dynamodb: {
+    readonly SequenceNumber: string
+    readonly ApproximateCreationDateTime?: number | string
+  }
+}
+
+/** Longer than a batch may take here. */
+const hiddenSeconds = 300
+
+/**
+ * Has the relay pass on what it gave up, batch by batch, and forgets each that it could. One that fails again stays.
+ * Returns how many records were passed on.
+ */
+export function replayChanges(redrive: Redrive): number {
+  const { aws, say } = redrive
+  const find = resourcesOf(redrive)
+  const queue = `--queue-url=${find('failures', 'AWS::SQS::Queue')}`
+  const relay = find('relay', 'AWS::Lambda::Function')
+  const receiving = ['sqs', 'receive-message', queue, '--max-number-of-messages=10', '--wait-time-seconds=1']
+  let passedOn = 0
+  for (;;) {
+    const answer = aws([...receiving, `--visibility-timeout=${hiddenSeconds}`])
+    const { Messages: messages = [] } = answer as { readonly Messages?: readonly Message[] }
+    if (messages.length === 0) break
+    for (const message of messages) {
+      const records = replayBatch(redrive, relay, JSON.parse(message.Body) as GivenUp)
+      if (records === undefined) continue
+      aws(['sqs', 'delete-message', queue, `--receipt-handle=${message.ReceiptHandle}`])
+      passedOn += records
+    }
+  }
+  say(`${passedOn} changes were passed on`)
+  return passedOn
+}
+
+/** How many records were passed on; undefined if the relay gave them up again. */
+function replayBatch({ aws, invoke, say }: Redrive, relay: string, { DDBStreamBatchInfo: batch }: GivenUp) {
+  const { shardId, startSequenceNumber: from, endSequenceNumber: to } = batch
+  const records = readRecords(aws, batch)
+  if (records === undefined) {
+    say(
+      `${shardId} has no records from ${from} on any more: they are older than a day, and the sweep has found their objects`,
+    )
+    return 0
+  }
+  const { batchItemFailures: failed } = invoke(relay, { Records: records.map(asEvent) }) as {
+    readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
+  }
+  if (failed.length === 0) return records.length
+  say(`${shardId}: the relay still cannot pass on ${failed[0]?.itemIdentifier} (of ${from} to ${to}); its log says why`)
+  return undefined
+}
+
+/** A stream has ten calls' worth of records at most between two that one batch held. */
+const roundsMax = 100
+
+/** Undefined for what the stream has no more. */
+function readRecords(aws: AnswerAws, batch: GivenUp['DDBStreamBatchInfo']): readonly StreamRecord[] | undefined {
+  const { shardId, streamArn, startSequenceNumber, endSequenceNumber } = batch
+  const place = [`--stream-arn=${streamArn}`, `--shard-id=${shardId}`, '--shard-iterator-type=AT_SEQUENCE_NUMBER']
+  const found: StreamRecord[] = []
+  try {
+    const asking = ['dynamodbstreams', 'get-shard-iterator', ...place, `--sequence-number=${startSequenceNumber}`]
+    let { ShardIterator: iterator } = aws(asking) as { readonly ShardIterator?: string }
+    for (let round = 0; iterator !== undefined && round < roundsMax; round++) {
+      const { Records, NextShardIterator } = aws([
+        'dynamodbstreams',
+        'get-records',
+        `--shard-iterator=${iterator}`,
+      ]) as {
+        readonly Records: readonly StreamRecord[]
+        readonly NextShardIterator?: string
+      }
+      found.push(...Records.filter((one) => BigInt(one.dynamodb.SequenceNumber) <= BigInt(endSequenceNumber)))
+      const isOver = Records.some((one) => BigInt(one.dynamodb.SequenceNumber) >= BigInt(endSequenceNumber))
+      iterator = isOver ? undefined : NextShardIterator
+    }
+    return found
+  } catch (error) {
+    if (/TrimmedDataAccess|ResourceNotFound/.test(String(error))) return undefined
+    throw error
+  }
+}
+
+/** The command line gives the time of a record as text; a mapping gives it in seconds. */
+function asEvent(record: StreamRecord): object {
+  const { ApproximateCreationDateTime: at } = record.dynamodb
+  const seconds = typeof at === 'string' ? Math.floor(Date.parse(at) / 1_000) : at
+  return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: seconds } }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { stack: { type: 'string' } } })
+  const { stack = '' } = values
+  if (stack === '') {
+    console.error('npm run redrive -- --stack Setpoint-dev')
+    process.exit(2)
+  }
+  const invoke = (name: string, event: unknown): unknown => invokeFunction(askAws, name, event)
+  const redrive = { stack, aws: askAws, invoke, say: console.log }
+  replayChanges(redrive)
+  redriveDeadLetters(redrive)
+}

@@ -1,0 +1,162 @@
+import type { DynamoDBRecord } from 'aws-lambda'
+import { describe, expect, it } from 'vitest'
+import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import { redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
+import { deployed, resourcesOf } from './synthesized.ts'
+
+/** The resources of a stack as it is synthesized, by names that CloudFormation might give them. */
+const template = deployed().template()
+const summaries = ['AWS::SQS::Queue', 'AWS::Lambda::Function'].flatMap((ResourceType) =>
+  Object.keys(resourcesOf(template, ResourceType)).map((LogicalResourceId) => ({
+    LogicalResourceId,
+    ResourceType,
+    PhysicalResourceId: `https://sqs/${LogicalResourceId}`,
+  })),
+)
+
+const streamArn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
+
+/** A record as the command line prints it. */
+const record = (sequence: number) => ({
+  eventID: String(sequence),
+  eventName: 'REMOVE',
+  dynamodb: {
+    ApproximateCreationDateTime: '2026-11-23T04:00:00+00:00',
+    Keys: { pk: { S: 'x' } },
+    SequenceNumber: String(sequence),
+    StreamViewType: 'NEW_AND_OLD_IMAGES',
+  },
+})
+
+const givenUp = (from: number, to: number) => ({
+  Body: JSON.stringify({
+    requestContext: { condition: 'RetryAttemptsExhausted' },
+    DDBStreamBatchInfo: {
+      shardId: 'shard-1',
+      startSequenceNumber: String(from),
+      endSequenceNumber: String(to),
+      streamArn,
+    },
+  }),
+  ReceiptHandle: `receipt-${from}`,
+})
+
+interface World extends Redrive {
+  readonly asked: string[]
+  readonly said: string[]
+  readonly relayed: DynamoDBRecord[]
+}
+
+interface Fate {
+  readonly messages?: readonly ReturnType<typeof givenUp>[]
+  readonly dead?: number
+  /** Records below it are gone from the stream. */
+  readonly trimmedBelow?: number
+  /** A record that the relay gives up again. */
+  readonly bad?: number
+}
+
+function world({ messages = [], dead = 0, trimmedBelow = 0, bad }: Fate): World {
+  const [asked, said, relayed]: [string[], string[], DynamoDBRecord[]] = [[], [], []]
+  const waiting = [...messages]
+  const answers: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
+    'list-stack-resources': () => ({ StackResourceSummaries: summaries }),
+    'get-queue-attributes': () => ({
+      Attributes: {
+        QueueArn: 'arn:dead',
+        ApproximateNumberOfMessages: String(dead),
+        ApproximateNumberOfMessagesNotVisible: '0',
+      },
+    }),
+    'receive-message': () => ({ Messages: waiting.splice(0, 10) }),
+    'get-shard-iterator': (args) => {
+      const from = Number(args.find((arg) => arg.startsWith('--sequence-number='))?.split('=')[1])
+      if (from < trimmedBelow) throw new Error('An error occurred (TrimmedDataAccessException)')
+      return { ShardIterator: String(from) }
+    },
+    // Four records at a time.
+    'get-records': (args) => {
+      const from = Number(args.find((arg) => arg.startsWith('--shard-iterator='))?.split('=')[1])
+      return { Records: [0, 1, 2, 3].map((i) => record(from + i)), NextShardIterator: String(from + 4) }
+    },
+  }
+  return {
+    stack: 'Setpoint-dev',
+    asked,
+    said,
+    relayed,
+    say: (line) => void said.push(line),
+    aws: (args) => {
+      const [, verb = ''] = args
+      asked.push(args.slice(1).join(' '))
+      return answers[verb]?.(args) ?? {}
+    },
+    invoke: (name, event) => {
+      expect(name).toContain('RelayFunction')
+      const { Records: records } = event as { readonly Records: readonly DynamoDBRecord[] }
+      const failed = records.filter(({ dynamodb }) => dynamodb?.SequenceNumber === String(bad))
+      if (failed.length === 0) relayed.push(...records)
+      return { batchItemFailures: failed.map(() => ({ itemIdentifier: String(bad) })) }
+    },
+  }
+}
+
+const sequences = ({ relayed }: World) => relayed.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber))
+const deleted = ({ asked }: World) => asked.filter((line) => line.startsWith('delete-message'))
+
+describe('changes that the relay gave up', () => {
+  it('are read from the stream and given to it again, and then forgotten', () => {
+    const one = world({ messages: [givenUp(5, 5), givenUp(20, 25)] })
+    expect(replayChanges(one)).toBe(7)
+    expect(sequences(one)).toEqual([5, 20, 21, 22, 23, 24, 25])
+    expect(deleted(one)).toEqual([
+      expect.stringMatching(/RelayFailures\S* --receipt-handle=receipt-5$/),
+      expect.stringMatching(/RelayFailures\S* --receipt-handle=receipt-20$/),
+    ])
+  })
+
+  it('come as a mapping gives them, so that the relay can read them', () => {
+    const one = world({ messages: [givenUp(5, 5)] })
+    replayChanges(one)
+    const [first] = one.relayed
+    expect(first?.dynamodb?.ApproximateCreationDateTime).toBe(Date.parse('2026-11-23T04:00:00Z') / 1_000)
+    // It is none of an object's, and is passed over; one that cannot be read throws.
+    expect(changeOf(first as DynamoDBRecord)).toBeUndefined()
+  })
+
+  it('stay if it gives them up again, and others go on', () => {
+    const one = world({ messages: [givenUp(5, 5), givenUp(9, 9)], bad: 5 })
+    expect(replayChanges(one)).toBe(1)
+    expect(sequences(one)).toEqual([9])
+    expect(deleted(one)).toHaveLength(1)
+    expect(one.said).toContainEqual(expect.stringContaining('still cannot pass on 5'))
+  })
+
+  it('that the stream has no more are forgotten: their objects were found', () => {
+    const one = world({ messages: [givenUp(5, 5), givenUp(9, 9)], trimmedBelow: 8 })
+    expect(replayChanges(one)).toBe(1)
+    expect(deleted(one)).toHaveLength(2)
+    expect(one.said).toContainEqual(expect.stringContaining('older than a day'))
+  })
+})
+
+describe('dead letters', () => {
+  it('go back to the queues that they came from', () => {
+    const one = world({ dead: 3 })
+    expect(redriveDeadLetters(one)).toBe(3)
+    expect(one.asked.at(-1)).toBe('start-message-move-task --source-arn=arn:dead')
+    expect(one.asked[1]).toContain('SystemDeadLetters')
+  })
+
+  it('are let be where there are none', () => {
+    const one = world({})
+    redriveDeadLetters(one)
+    expect(one.asked.join('\n')).not.toContain('start-message-move-task')
+    expect(one.said).toEqual(['there are no dead letters'])
+  })
+})
+
+it('refuses a stack that is no control plane', () => {
+  const one = { ...world({}), aws: () => ({ StackResourceSummaries: [] }) }
+  expect(() => replayChanges(one)).toThrow('it is no control plane')
+})
