@@ -39,7 +39,9 @@ const owner: Person = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test'
 /** As kubectl runs it: the scripts of a Python environment that was moved do not run. */
 function writeAws(directory: string): void {
   const file = join(directory, 'bin', 'aws')
-  writeFileSync(file, `#!/bin/sh\nexec ${awsCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`)
+  // For queues the command line would go to an address of its own.
+  const place = 'case "$1" in sqs) set -- "$@" --endpoint-url="$AWS_ENDPOINT_URL";; esac'
+  writeFileSync(file, `#!/bin/sh\n${place}\nexec ${awsCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`)
   chmodSync(file, 0o700)
 }
 
@@ -103,6 +105,11 @@ function environmentOf(account: Account, person: Person): Readonly<Record<string
     AWS_CA_BUNDLE: authorityFile,
     NODE_EXTRA_CA_CERTS: authorityFile,
   }
+}
+
+/** A command of the repository, by the administrator. */
+export function runCommand(account: Account, args: readonly string[], cwd: string): Promise<Ended> {
+  return runProgram(process.execPath, args, { cwd, env: environmentOf(account, account.admin) })
 }
 
 /** The CDK command line, by the administrator. */

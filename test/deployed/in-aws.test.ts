@@ -81,6 +81,7 @@ it('takes away both stacks and the role, and waits until they are gone', async (
     'cloudformation wait stack-delete-complete',
     'iam delete-role-policy --role-name=SetpointDeployedStranger',
     'iam delete-role --role-name=SetpointDeployedStranger',
+    'iam delete-role --role-name=SetpointDeployedTenant',
   ])
 })
 

@@ -4,7 +4,7 @@ import { packages } from '../../infra/packaging/packages.ts'
 import { root } from '../support/control-plane-process.ts'
 import { mustRun } from '../wire/cache.ts'
 import { runProgram } from '../support/program.ts'
-import type { Account } from './account.ts'
+import { aws, type Account } from './account.ts'
 import { adaptAssembly } from './assembly.ts'
 import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
 import { expect, step, until } from './steps.ts'
@@ -30,6 +30,7 @@ export async function runOwn(account: Account, directory: string, { app, outputs
   console.log('The stack of an app with the packed packages')
   const plane = await connect(account, { stack: 'Own', outputs }, directory)
   await use(plane)
+  await takeRoles(account, plane)
 
   const one = await synthesize(account, app, 'one')
   await step('refuses to take a Controller away that an object needs, and goes on', async () => {
@@ -76,7 +77,7 @@ async function install(directory: string, top: string): Promise<void> {
 
 async function synthesize(account: Account, app: string, list: string): Promise<string> {
   const outdir = join(app, `out-${list}`)
-  const context = JSON.stringify({ list: `${list}.ts`, admin: account.adminArn })
+  const context = JSON.stringify({ list: `${list}.ts`, admin: account.adminArn, tenant: tenantArn(account) })
   const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: context, AWS_REGION: account.region }
   const { code, stderr } = await runProgram(process.execPath, ['app.ts'], { cwd: app, env })
   expect(code === 0, stderr)
@@ -101,6 +102,47 @@ async function use(plane: Plane): Promise<void> {
       () => kubectl.run('get configmap world'),
       ({ code }) => code === 0,
     )
+  })
+}
+
+/** Whose trust policy wants to be told the namespace. */
+export const tenantName = 'SetpointDeployedTenant'
+
+function tenantArn({ id }: Account): string {
+  return `arn:aws:iam::${id}:role/${tenantName}`
+}
+
+async function takeRoles(account: Account, { kubectl }: Plane): Promise<void> {
+  const trust = {
+    Effect: 'Allow',
+    Principal: { AWS: `arn:aws:iam::${account.id}:root` },
+    Action: ['sts:AssumeRole', 'sts:TagSession'],
+    Condition: { StringEquals: { 'sts:ExternalId': 'setpoint:default' } },
+  }
+  const document = `--assume-role-policy-document=${JSON.stringify({ Version: '2012-10-17', Statement: [trust] })}`
+  await aws(account, ['iam', 'create-role', `--role-name=${tenantName}`, document])
+  const count = (namespace: string): Promise<unknown> => {
+    const metadata = { name: 'by-role', namespace }
+    const spec = { to: 1, byRole: true }
+    return kubectl.apply(JSON.stringify({ apiVersion: 'example.dev/v1', kind: 'Counter', metadata, spec }))
+  }
+  const reads = (namespace: string) => () => kubectl.json(`get counter by-role --namespace=${namespace}`)
+  const annotate = (namespace: string) =>
+    kubectl.ok(`annotate namespace ${namespace} setpoint.dev/role-arn=${tenantArn(account)}`)
+  await step('takes the role that a namespace names', async () => {
+    await annotate('default')
+    await count('default')
+    await until(reads('default'), ({ status }) => String(status?.keyId).startsWith('ASIA'))
+  })
+  await step('does not take it for another namespace, though that one names it', async () => {
+    await kubectl.ok('create namespace other')
+    await annotate('other')
+    await count('other')
+    const seen = await until(reads('other'), ({ status }) =>
+      JSON.stringify(status ?? {}).includes('may not be assumed'),
+    )
+    expect(seen.status?.keyId === undefined, 'it was taken')
+    await kubectl.ok('delete namespace other')
   })
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from '../support/control-plane-process.ts'
 import { runProgram } from '../support/program.ts'
 import { startFakeKonnect, type FakeKonnect } from '../reconcilers/konnect/fake-konnect.ts'
-import type { Account } from './account.ts'
+import { aws, runCommand, type Account } from './account.ts'
 import { adaptAssembly } from './assembly.ts'
 import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
 import { expect, step, until } from './steps.ts'
@@ -22,21 +22,25 @@ export async function runShipped(account: Account, directory: string): Promise<v
 
   await signIn(world)
   // On AWS functions do not reach the Konnect of ours.
-  if (account.ministack === undefined) await wait(world)
-  else await useKonnect(world)
+  const restored = account.ministack === undefined ? await wait(world) : await useKonnect(world)
   await step('cdk destroy', () => destroy(account, assembly))
+  // It is none of the stack's.
+  if (restored !== undefined) await aws(account, ['dynamodb', 'delete-table', `--table-name=${restored}`])
   await step('nothing is left of it that was to go', () => isGone(account, plane.stack))
 }
 
-async function useKonnect(world: World): Promise<void> {
+/** The name of the table that it restored. */
+async function useKonnect(world: World): Promise<string> {
   await create(world)
   await change(world)
   await wait(world)
   await drift(world)
   await update(world)
   await rollBack(world)
+  const { table } = await restore(world)
   await clear(world)
   await checkAdaptations(world.account)
+  return table
 }
 
 interface World extends Plane {
@@ -190,6 +194,7 @@ async function update(world: World): Promise<void> {
     const wider = join(directory, 'wider')
     await synthesize(account, wider, {
       sharedConcurrency: '20',
+      keepIndex: 'changes',
       vpc: 'vpc-1',
       subnets: 'subnet-1',
       rdsSecurityGroups: 'sg-1',
@@ -205,7 +210,55 @@ async function update(world: World): Promise<void> {
     await loading
     expect(edits > 1, 'nothing was edited meanwhile')
     await hostBecomes(world, `load-${edits - 1}.example`, killedSeconds)
+    const indexes = await indexesOf(account, world.outputs['Table'] ?? '')
+    expect(indexes.includes('changes'), `the table has no second index for watches, only ${indexes.join(', ')}`)
   })
+}
+
+async function indexesOf(account: Account, table: string): Promise<readonly string[]> {
+  const { Table } = (await aws(account, ['dynamodb', 'describe-table', `--table-name=${table}`])) as {
+    readonly Table: { readonly GlobalSecondaryIndexes?: readonly { readonly IndexName: string }[] }
+  }
+  return (Table.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
+}
+
+/** By the commands of docs/aws.md. The emulator restores what there is now, whatever second is asked for. */
+async function restore(world: World): Promise<{ readonly table: string }> {
+  const { account, directory, kubectl } = world
+  const place = await step('restores the table into a new one', async () => {
+    const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+    const args = [join(root, 'infra/restore-table.ts'), `--stack=${world.stack}`, `--at=${at}`]
+    const { code, stdout, stderr } = await runCommand(account, args, root)
+    expect(code === 0, stdout + stderr)
+    const [, table = '', tableStream = ''] = /-c table=(\S+) -c tableStream=(\S+)/.exec(stdout) ?? []
+    const indexes = await indexesOf(account, table)
+    expect(indexes.includes('feed'), `${table} has the indexes ${indexes.join(', ')}`)
+    return { table, tableStream }
+  })
+  await step('switches to it, and goes on with the objects that it has', async () => {
+    const before = await kubectl.json('get konnectservice orders')
+    await kubectl.ok('create configmap after-the-restore')
+    const restored = join(directory, 'restored')
+    await synthesize(account, restored, place)
+    await deploy(account, adaptAssembly(account, [restored, join(directory, 'restored-adapted')]))
+    const after = await until(
+      () => kubectl.run('get konnectservice orders -o json'),
+      ({ code }) => code === 0,
+    )
+    const { metadata } = JSON.parse(after.stdout) as typeof before
+    expect(metadata.uid === before.metadata.uid, 'another object is there')
+    const { code } = await kubectl.run('get configmap after-the-restore')
+    expect(code !== 0, 'what was written after the restore is there: the table is the old one')
+    await setHost(world, 'restored.example')
+    await hostBecomes(world, 'restored.example', killedSeconds)
+  })
+  await step('gives dead letters and changes back that were given up: there are none', async () => {
+    const args = [join(root, 'infra/redrive.ts'), `--stack=${world.stack}`]
+    const { code, stdout, stderr } = await runCommand(account, args, root)
+    expect(code === 0, stdout + stderr)
+    expect(/0 changes were passed on/.test(stdout), stdout)
+  })
+  return place
 }
 
 async function rollBack(world: World): Promise<void> {

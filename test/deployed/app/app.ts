@@ -9,5 +9,7 @@ const controlPlane = new ControlPlane(stack, 'ControlPlane', {
   adminPrincipals: [String(app.node.tryGetContext('admin'))],
   removalPolicy: RemovalPolicy.DESTROY,
 })
-for (const { name } of controlPlane.reconcilers) new Controller(stack, name, { controlPlane, reconciler: name })
+const assumes = [String(app.node.tryGetContext('tenant'))]
+for (const { name } of controlPlane.reconcilers)
+  new Controller(stack, name, { controlPlane, reconciler: name, ...(name === 'counter' && { assumes }) })
 new CfnOutput(stack, 'KubectlSetup', { value: kubectlSetup(controlPlane) })
