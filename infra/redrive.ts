@@ -93,7 +93,7 @@ export function replayChanges(redrive: Redrive): number {
     if (messages.length === 0) break
     for (const message of messages) {
       const records = replayBatch(redrive, relay, JSON.parse(message.Body) as GivenUp)
-      if (records === undefined) continue
+      if (records === 'again') continue
       aws(['sqs', 'delete-message', queue, `--receipt-handle=${message.ReceiptHandle}`])
       passedOn += records
     }
@@ -102,8 +102,12 @@ export function replayChanges(redrive: Redrive): number {
   return passedOn
 }
 
-/** How many records were passed on; undefined if the relay gave them up again. */
-function replayBatch({ aws, invoke, say }: Redrive, relay: string, { DDBStreamBatchInfo: batch }: GivenUp) {
+/** How many records were passed on, or that the relay gave them up again. */
+function replayBatch(
+  { aws, invoke, say }: Redrive,
+  relay: string,
+  { DDBStreamBatchInfo: batch }: GivenUp,
+): number | 'again' {
   const { shardId, startSequenceNumber: from, endSequenceNumber: to } = batch
   const records = readRecords(aws, batch)
   if (records === undefined) {
@@ -117,7 +121,7 @@ function replayBatch({ aws, invoke, say }: Redrive, relay: string, { DDBStreamBa
   }
   if (failed.length === 0) return records.length
   say(`${shardId}: the relay still cannot pass on ${failed[0]?.itemIdentifier} (of ${from} to ${to}); its log says why`)
-  return undefined
+  return 'again'
 }
 
 /** A stream has ten calls' worth of records at most between two that one batch held. */

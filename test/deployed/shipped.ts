@@ -245,7 +245,7 @@ async function restore(world: World): Promise<{ readonly table: string }> {
       () => kubectl.run('get konnectservice orders -o json'),
       ({ code }) => code === 0,
     )
-    const { metadata } = JSON.parse(after.stdout) as typeof before
+    const { metadata }: typeof before = JSON.parse(after.stdout)
     expect(metadata.uid === before.metadata.uid, 'another object is there')
     const { code } = await kubectl.run('get configmap after-the-restore')
     expect(code !== 0, 'what was written after the restore is there: the table is the old one')
