@@ -304,3 +304,17 @@ describe('a budget with room for one call only', () => {
     expect([...entities.keys()]).toEqual([])
   })
 })
+
+describe('the place of an entity', () => {
+  it('is where it is looked for: where it never was, it is not gone', async () => {
+    let place = 'eu'
+    await start({ place: async () => place })
+    await apply()
+    const made = [...entities.keys()]
+    place = 'us'
+    entities.clear()
+    await env.advance('2m')
+    expect(calls.filter((call) => call === 'create')).toHaveLength(1)
+    expect(await condition('Stalled')).toMatchObject({ message: `${made[0]} is at eu, and not at us` })
+  })
+})

@@ -175,6 +175,24 @@ describe('the last run', () => {
     expect((await env.get(Widget, 'w'))?.status).toMatchObject({ observedGeneration: 1 })
   })
 
+  it('J29 is not begun for the next one when the time of its run is over', async () => {
+    const begunLate: boolean[] = []
+    const dawdle: Run = async (_, ctx) => {
+      if (!ctx.removed) return done()
+      begunLate.push(ctx.signal.aborted)
+      const untilMs = env.nowMs() + 8_000
+      while (env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
+      return done()
+    }
+    await start(allEvents([], dawdle, { timeout: '5s' }))
+    await env.delete(Widget, 'w')
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
+    await env.delete(Widget, 'w')
+    for (let i = 0; i < 20; i++) await env.advance('2s')
+    expect(begunLate.length).toBeGreaterThan(1)
+    expect(begunLate).not.toContain(true)
+  })
+
   it(
     'J29 keeps no next object of the name from running, though it always takes too long and goes on after its time',
     longOnly,

@@ -307,3 +307,18 @@ describe('an owner of many children that waits for them', () => {
     })
   })
 })
+
+it.each([
+  ['in the background', [], ['delete'], []],
+  [
+    'in the foreground',
+    ['foregroundDeletion'],
+    ['delete'],
+    ['their owner ConfigMap owner is deleted: foregroundDeletion'],
+  ],
+  ['in the foreground, long ago', ['foregroundDeletion'], ['spec'], []],
+] as const)('an owner that is deleted %s wakes its children as is right', async (_, finalizers, touched, reasons) => {
+  const stored = await create('owner', { finalizers, deletionTimestamp: '2026-01-01T00:01:00Z' })
+  const targets = await garbageRoute(opened.index).targets({ type: 'modified', touched, stored }, [])
+  expect(targets.map(({ reason }) => reason)).toEqual(reasons)
+})

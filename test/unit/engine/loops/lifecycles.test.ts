@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { definitionController } from '../../../../shared/engine/loops/lifecycles.ts'
+import type { Turn } from '../../../../shared/engine/state/turn.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
+import { createEventExpiry, definitionController } from '../../../../shared/engine/loops/lifecycles.ts'
 import type { Context } from '../../../../shared/index.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { Resources } from '../../../../shared/resources/resources.ts'
@@ -35,4 +38,25 @@ it.each([
 ])('%d s after its deletion, with %d objects and a grace of %s ms, a definition is %s', async (...row) => {
   const [seconds, left, graceMs, becomes] = row
   expect(await lookAt(seconds, left, graceMs)).toBe(becomes)
+})
+
+it.each([
+  [undefined, ['replace 3600000']],
+  [0, ['replace 3600000']],
+  [3_600_000, []],
+])('an Event whose timer is at %s is written again only if it has another end', async (wakeAtMs, writes) => {
+  const made = new Date(deletedMs).toISOString()
+  const metadata = { name: 'e', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1 }
+  const object = { apiVersion: 'v1', kind: 'Event', metadata: { ...metadata, creationTimestamp: made } } as ApiObject
+  const engine = wakeAtMs === undefined ? {} : { wakeAtMs: deletedMs + wakeAtMs }
+  const written: string[] = []
+  const store = {
+    get: async () => ({ object, engine }),
+    replace: async (next: StoredObject) => void written.push(`replace ${(next.engine.wakeAtMs ?? 0) - deletedMs}`),
+  } as unknown as ObjectStore
+  const clock = { nowMs: () => deletedMs, sleep: async () => {} }
+  const key = { group: '', kind: 'Event', namespace: 'default', name: 'e' }
+  const turn = { key, settle: async () => {} } as unknown as Turn
+  await createEventExpiry({ store, resources: {} as Resources, clock })(turn, new AbortController().signal)
+  expect(written).toEqual(writes)
 })
