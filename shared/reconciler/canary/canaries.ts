@@ -80,8 +80,9 @@ function isMoved({ spec, status }: CanaryObject, { share }: TrialProgress): bool
 }
 
 function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: TrialProgress, nowMs: number): TrialLook {
-  const trial = all.filter(({ metadata }) => isInShare(metadata.uid, progress.share))
-  const others = all.filter((object) => !trial.includes(object))
+  const isOnTrial = ({ metadata }: ApiObject): boolean => isInShare(metadata.uid, progress.share)
+  const trial = all.filter(isOnTrial)
+  const others = all.filter((object) => !isOnTrial(object))
   const ran = trial.filter((object) => conditionOf(object, canaryCondition)?.reason === spec.version)
   const unready = (some: readonly ApiObject[]): number =>
     some.filter((object) => becameUnready(object, progress.startedAtMs, nowMs - durationMs(spec.grace))).length
