@@ -1,4 +1,4 @@
-import type { Eventual } from '../model/eventual.ts'
+import { proceed, type Eventual } from '../model/eventual.ts'
 import { isSuperuser } from '../model/access/authorize.ts'
 import type { Attributes } from '../model/access/rules.ts'
 import { OperatingError } from '../model/errors.ts'
@@ -72,7 +72,8 @@ export function createApi(services: ApiServices): HttpHandler {
     if (note !== undefined) note.user = user
     const info = requestInfo(request)
     const isFree = note === undefined && isSuperuser(user)
-    const permit = isFree ? undefined : await admit(user, attributesOf(request, info), note)
+    const admitted = isFree ? undefined : admit(user, attributesOf(request, info), note)
+    const permit = admitted instanceof Promise ? await admitted : admitted
     if (!info.isResource) return answerPath(request, info.segments)
     const named = findKind(info, catalog)
     const kind = requireServed(info, named instanceof Promise ? await named : named)
@@ -83,13 +84,17 @@ export function createApi(services: ApiServices): HttpHandler {
   }
 
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
-  const admit = async (user: User, wanted: Attributes, note?: AuditNote): Promise<PermitWrite | undefined> => {
+  const admit = (user: User, wanted: Attributes, note?: AuditNote): Eventual<PermitWrite | undefined> => {
     if (note !== undefined) note.wanted = wanted
-    const decision = await requireAllowed(user, wanted, readAccess)
-    if (note !== undefined) Object.assign(note, decision)
-    if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
-    const permit = isSuperuser(user) ? undefined : permitFor(user, wanted, await readAccess())
-    return note === undefined ? permit : notingChanges(permit, note)
+    return proceed(requireAllowed(user, wanted, readAccess), (decision) => {
+      if (note !== undefined) Object.assign(note, decision)
+      if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
+      if (isSuperuser(user)) return note && notingChanges(undefined, note)
+      return proceed(readAccess(), (book) => {
+        const permit = permitFor(user, wanted, book)
+        return note === undefined ? permit : notingChanges(permit, note)
+      })
+    })
   }
 
   const told = (request: HttpRequest, reply: Promise<HttpResponse>): Promise<HttpResponse> =>

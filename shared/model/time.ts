@@ -4,7 +4,7 @@
 /** `metav1.Time`: seconds, UTC. */
 export function timestamp(ms: number): string {
   const second = Math.floor(ms / 1000)
-  if (second !== lastSecond.second) lastSecond = { second, text: `${microTimestamp(ms).slice(0, 19)}Z` }
+  if (second !== lastSecond.second) lastSecond = { second, text: `${isoText(ms).slice(0, 19)}Z` }
   return lastSecond.text
 }
 
@@ -19,6 +19,14 @@ const timeMsMax = 8.64e15
  * hides an object.
  */
 export function microTimestamp(ms: number): string {
+  const isOrdinary = ms >= 0 && ms < usualMsMax && Number.isInteger(ms)
+  return isOrdinary ? `${timestamp(ms).slice(0, 19)}.${String(ms % 1_000).padStart(3, '0')}Z` : isoText(ms)
+}
+
+/** Years have four digits until then. */
+const usualMsMax = 2e14
+
+function isoText(ms: number): string {
   return new Date(Math.max(-timeMsMax, Math.min(timeMsMax, ms || 0))).toISOString()
 }
 

@@ -1,5 +1,6 @@
 import { createAccessBook, type AccessBook } from '../model/access/access-book.ts'
 import { hasCode } from '../model/errors.ts'
+import type { Eventual } from '../model/eventual.ts'
 import { keyOf, keyText } from '../model/object-key.ts'
 import { parseApiVersion } from '../model/object.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -12,7 +13,7 @@ import { listPages } from './list-pages.ts'
 /** Roles and bindings in memory, as they are in the store. */
 export interface StoredAccess {
   /** Holds every write that was made through `follow` and has resolved. */
-  read(): Promise<AccessBook>
+  read(): Eventual<AccessBook>
   /** The store, whose writes of roles and bindings are noted. */
   follow(store: ObjectStore): ObjectStore
 }
@@ -55,7 +56,7 @@ export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptio
     parseApiVersion(stored.object.apiVersion).group === accessGroup ? note(write, isGone) : write
 
   return {
-    read: async () => (await kept.get()).book,
+    read: () => kept.peek()?.book ?? kept.get().then(({ book }) => book),
     follow: (followed) => ({
       ...followed,
       create: (stored) => noting(stored, followed.create(stored), false),

@@ -1,6 +1,7 @@
 import { serviceAccountUser, type AccessBook } from '../model/access/access-book.ts'
 import { authorize, serviceAccountGroups } from '../model/access/authorize.ts'
 import type { Requester } from '../model/admission-hooks.ts'
+import type { Eventual } from '../model/eventual.ts'
 import { Meter } from '../model/cel/meter.ts'
 import type { JsonObject } from '../model/json.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
@@ -36,7 +37,7 @@ export interface StoredPoliciesOptions {
   /** Left out, this process asks none, which counts as a failure of each. */
   readonly webhooks?: Webhooks | undefined
   /** For expressions that ask who may do what. Left out, nobody may anything. */
-  readonly readAccess?: () => Promise<AccessBook>
+  readonly readAccess?: () => Eventual<AccessBook>
 }
 
 type Validating = AdmissionConfiguration['validating'][number]

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
+import { accessTable, measureAccess } from './access.ts'
 import { againstTable, measureAgainst } from './against.ts'
 import { engineTable, measureEngine } from './engine.ts'
 import { keysTable, measureKeys } from './keys.ts'
@@ -22,6 +23,7 @@ import { measureWatchers, watcherTable } from './watchers.ts'
  *     npm run bench -- --rest [N] [--json]    what N objects at rest cost, 1,000,000 if not said
  *     npm run bench -- --watchers [N] [--json]  what N watchers cost at 100 changes/s, 1,000 if not said
  *     npm run bench -- --lists [N] [--against COMMIT]   what a list of N objects costs in memory, 100,000 if not said
+ *     npm run bench -- --access [--reps N]    what roles and records of requests cost, in pairs
  *     npm run bench -- --keys N [--reps N]    changes of N keys in turn, beside 1,000
  *     npm run bench -- --against COMMIT [--reps N] [--clients 1,64]   by turns with the server of another commit
  */
@@ -33,6 +35,7 @@ const { values, positionals } = optionsOf('npm run bench -- [objects at rest]', 
     rest: { type: 'boolean', default: false },
     watchers: { type: 'boolean', default: false },
     lists: { type: 'boolean', default: false },
+    access: { type: 'boolean', default: false },
     keys: { type: 'string' },
     against: { type: 'string' },
     seconds: { type: 'string', default: '3' },
@@ -59,6 +62,7 @@ async function measurePart(): Promise<boolean> {
   else if (values.watchers)
     report(await measureWatchers(wholeNumber('--watchers', count ?? '1000', 1), 100), watcherTable)
   else if (values.lists) report(await measureLists(wholeNumber('--lists', count ?? '100000', 1), against), listTable)
+  else if (values.access) report(await measureAccess({ rounds: 5 * reps, clients: 16, sliceMs: 500 }), accessTable)
   else if (keys !== undefined) report(await measureKeys({ ...keysAsked(keys), reps, durationMs }), keysTable)
   else if (against !== undefined)
     report(await measureAgainst({ commit: against, reps, clients, keys: 1_000, durationMs }), againstTable)

@@ -12,16 +12,22 @@ interface RotatingFileOptions {
 
 /** Lines at the end of a file. */
 interface RotatingFile {
-  /** Written with the others of this turn of the event loop. Never throws. */
+  /** Written with the others of 20 ms, or of a megabyte. Never throws. */
   append(line: string): void
   close(): void
 }
+
+/** One write for many lines: each costs as much as to answer a request from memory. */
+const restMs = 20
+const waitingMax = 1_000_000
 
 /** A file for its owner's eyes only, which grows to a size and is then replaced. */
 export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileOptions): RotatingFile {
   let descriptor: number | undefined
   let size = 0
   let waiting: string[] = []
+  let waitingLength = 0
+  let timer: NodeJS.Timeout | undefined
   let isLosing = false
 
   const open = (): number => {
@@ -42,8 +48,11 @@ export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileO
   }
 
   const flush = (): void => {
+    clearTimeout(timer)
+    timer = undefined
     const bytes = Buffer.from(waiting.join(''))
     waiting = []
+    waitingLength = 0
     if (bytes.length === 0) return
     try {
       if (size > 0 && size + bytes.length > bytesMax) rotate()
@@ -60,7 +69,10 @@ export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileO
 
   return {
     append: (line) => {
-      if (waiting.push(line) === 1) setImmediate(flush)
+      waiting.push(line)
+      waitingLength += line.length
+      if (waitingLength >= waitingMax) flush()
+      else timer ??= setTimeout(flush, restMs)
     },
     close: () => {
       flush()

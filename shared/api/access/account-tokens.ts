@@ -2,6 +2,7 @@ import { serviceAccountUser } from '../../model/access/access-book.ts'
 import { bearerToken } from '../../model/access/bearer-token.ts'
 import { serviceAccountGroups } from '../../model/access/authorize.ts'
 import { absentIfNotFound } from '../../model/errors.ts'
+import { proceed } from '../../model/eventual.ts'
 import { isDeleting } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Authenticator, User } from '../../ports/authenticator.ts'
@@ -18,11 +19,13 @@ type AccountServices = Pick<ApiServices, 'resources' | 'tokens'>
 /** The same, and whoever shows a token of a ServiceAccount for this API. */
 export function withAccounts(authenticate: Authenticator, services: AccountServices): Authenticator {
   if (services.tokens === undefined) return authenticate
-  return async (authorization, certificate) => {
-    const user = await authenticate(authorization, certificate)
-    const token = user === undefined ? bearerToken(authorization) : ''
-    return token === '' ? user : (await findAccount(token, [apiAudience], services))?.user
-  }
+  const findUser = async (token: string): Promise<User | undefined> =>
+    (await findAccount(token, [apiAudience], services))?.user
+  return (authorization, certificate) =>
+    proceed(authenticate(authorization, certificate), (user) => {
+      const token = user === undefined ? bearerToken(authorization) : ''
+      return token === '' ? user : findUser(token)
+    })
 }
 
 export interface KnownAccount {

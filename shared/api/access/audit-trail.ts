@@ -1,6 +1,6 @@
 import type { Attributes } from '../../model/access/rules.ts'
 import { findChangedFields } from '../../model/changed-fields.ts'
-import type { JsonObject } from '../../model/json.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { microTimestamp } from '../../model/time.ts'
 import type { User } from '../../ports/authenticator.ts'
@@ -44,13 +44,12 @@ export function createAuditTrail({
       const auditID = idOf(request) ?? newAuditId?.()
       const end = (response: HttpResponse): HttpResponse => {
         const nowMs = clock.nowMs()
-        audit({
-          time: microTimestamp(nowMs),
-          ...(auditID === undefined ? {} : { auditID }),
-          ...recordOf(note, request),
-          code: response.status,
-          latencyMs: Math.max(0, nowMs - startMs),
-        })
+        const record: Record<string, Json> = { time: microTimestamp(nowMs) }
+        if (auditID !== undefined) record['auditID'] = auditID
+        tellNote(record, note, request)
+        record['code'] = response.status
+        record['latencyMs'] = Math.max(0, nowMs - startMs)
+        audit(record)
         return auditID === undefined ? response : withHeader(response, 'audit-id', auditID)
       }
       return { note, end }
@@ -98,35 +97,46 @@ function contentOf({ metadata, ...content }: ApiObject): JsonObject {
   return { ...content, metadata: others }
 }
 
-function recordOf(
-  { sender, user, wanted, allowed, reason, changed, name, annotations }: AuditNote,
-  request: HttpRequest,
-): JsonObject {
-  const isForOther = sender !== undefined && user !== undefined && user !== sender
+/** Field by field: one object for each request, without those that say nothing. */
+function tellNote(record: Record<string, Json>, note: AuditNote, request: HttpRequest): void {
+  const { sender, user, wanted, allowed, reason, changed, annotations } = note
+  if (sender !== undefined) record['user'] = whoIs(sender)
+  if (sender !== undefined && user !== undefined && user !== sender) record['as'] = whoIs(user)
+  if (wanted === undefined) {
+    record['verb'] = request.method.toLowerCase()
+    record['path'] = request.path.slice(0, textMax)
+  } else tellTarget(record, wanted, note.name)
+  record['decision'] = sender === undefined ? 'unknown' : allowed === true ? 'allow' : 'deny'
+  if (reason !== undefined && reason !== '') record['reason'] = reason
+  if (changed !== undefined) record['changed'] = [...changed]
+  if (annotations !== undefined) record['annotations'] = annotations
   const agent = request.header('user-agent')
-  return {
-    ...(sender === undefined ? {} : { user: whoIs(sender) }),
-    ...(isForOther ? { as: whoIs(user) } : {}),
-    ...(wanted === undefined
-      ? { verb: request.method.toLowerCase(), path: request.path.slice(0, textMax) }
-      : targetOf(wanted, name)),
-    decision: sender === undefined ? 'unknown' : allowed === true ? 'allow' : 'deny',
-    ...(reason === undefined || reason === '' ? {} : { reason }),
-    ...(changed === undefined ? {} : { changed: [...changed] }),
-    ...(annotations && { annotations }),
-    ...(agent === undefined ? {} : { agent: agent.slice(0, textMax) }),
-  }
+  if (agent !== undefined) record['agent'] = agent.slice(0, textMax)
 }
 
 const textMax = 500
 
-function whoIs({ name, groups, uid }: User): JsonObject {
-  return { name, groups: [...groups], ...(uid === undefined ? {} : { uid }) }
+/** The same of the same user, who asks again and again. */
+function whoIs(user: User): JsonObject {
+  const before = described.get(user)
+  if (before !== undefined) return before
+  const { name, groups, uid } = user
+  const description = { name, groups: [...groups], ...(uid === undefined ? {} : { uid }) }
+  described.set(user, description)
+  return description
 }
 
-function targetOf(wanted: Attributes, created: string | undefined): JsonObject {
-  if (wanted.path !== undefined) return { verb: wanted.verb, path: wanted.path }
-  const { verb, group, resource, subresource, namespace, name } = wanted
-  const parts = { group, resource, subresource, namespace, name: name === '' ? (created ?? '') : name }
-  return { verb, ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== '')) }
+const described = new WeakMap<User, JsonObject>()
+
+const placeParts = ['group', 'resource', 'subresource', 'namespace'] as const
+
+function tellTarget(record: Record<string, Json>, wanted: Attributes, created = ''): void {
+  record['verb'] = wanted.verb
+  if (wanted.path !== undefined) {
+    record['path'] = wanted.path
+    return
+  }
+  for (const part of placeParts) if (wanted[part] !== '') record[part] = wanted[part]
+  const name = wanted.name === '' ? created : wanted.name
+  if (name !== '') record['name'] = name
 }

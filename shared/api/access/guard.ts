@@ -1,24 +1,31 @@
 import { authorize, isAllowedByGroup, type Decision } from '../../model/access/authorize.ts'
+import { authorizeAgain } from '../../model/access/remembered-decisions.ts'
 import type { AccessBook } from '../../model/access/access-book.ts'
 import type { Attributes, ResourceAttributes } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
+import { proceed, type Eventual } from '../../model/eventual.ts'
 import type { User } from '../../ports/authenticator.ts'
 
 /** Roles and bindings as they are now. */
-export type ReadAccess = () => Promise<AccessBook>
+export type ReadAccess = () => Eventual<AccessBook>
 
 /** Whether a user may do something. Whom a group lets do it waits for nothing. */
-export async function decideAccess(user: User, wanted: Attributes, readAccess: ReadAccess): Promise<Decision> {
-  if (isAllowedByGroup(user, wanted)) return { allowed: true, reason: '' }
-  return authorize(user, wanted, await readAccess())
+export function decideAccess(user: User, wanted: Attributes, readAccess: ReadAccess): Eventual<Decision> {
+  if (isAllowedByGroup(user, wanted)) return allowedByGroup
+  return proceed(readAccess(), (book) => authorize(user, wanted, book))
 }
 
 /** Throws FORBIDDEN for what nobody has allowed. */
-export async function requireAllowed(user: User, wanted: Attributes, readAccess: ReadAccess): Promise<Decision> {
-  const decision = await decideAccess(user, wanted, readAccess)
-  if (decision.allowed) return decision
-  throw accessRefusal(user, wanted, decision.reason)
+export function requireAllowed(user: User, wanted: Attributes, readAccess: ReadAccess): Eventual<Decision> {
+  if (isAllowedByGroup(user, wanted)) return allowedByGroup
+  return proceed(readAccess(), (book) => {
+    const decision = authorizeAgain(user, wanted, book)
+    if (decision.allowed) return decision
+    throw accessRefusal(user, wanted, decision.reason)
+  })
 }
+
+const allowedByGroup: Decision = { allowed: true, reason: '' }
 
 /** FORBIDDEN in Kubernetes' words. */
 export function accessRefusal({ name }: User, wanted: Attributes, reason: string): OperatingError {

@@ -24,6 +24,8 @@ export interface Binding {
  * with the bindings of the one who asks, and not with all there are.
  */
 export interface AccessBook {
+  /** Another number after every change. */
+  readonly revision: number
   /** The object as it is now: a role or a binding. */
   note(object: ApiObject): void
   forget(object: ApiObject): void
@@ -38,7 +40,9 @@ export function createAccessBook(): AccessBook {
   const objects = new Map<string, Binding>()
   const bySubject = new Map<string, Map<string, Binding>>()
 
+  let revision = 0
   const forget = (object: ApiObject): void => {
+    revision++
     roles.forget(object)
     const key = placeOf(object)
     const binding = objects.get(key)
@@ -75,7 +79,15 @@ export function createAccessBook(): AccessBook {
     if (namespace !== '') yield* bindingsIn(asker, namespace)
   }
 
-  return { note, forget, bindingsOf, rulesOf: roles.rulesOf }
+  return {
+    get revision() {
+      return revision
+    },
+    note,
+    forget,
+    bindingsOf,
+    rulesOf: roles.rulesOf,
+  }
 }
 
 /** The roles, and what each allows: of a gathering one the rules of those that it gathers, as they are now. */

@@ -9,7 +9,7 @@ export function ruleAllows(rule: PolicyRule, wanted: Attributes): boolean {
   return (
     matches(rule.apiGroups, wanted.group) &&
     allowsResource(rule, wanted) &&
-    (rule.resourceNames.length === 0 || rule.resourceNames.includes(wanted.name))
+    (rule.resourceNames.length === 0 || (wanted.isOfAnyName !== true && rule.resourceNames.includes(wanted.name)))
   )
 }
 

@@ -35,6 +35,8 @@ export interface ResourceAttributes {
   readonly name: string
   /** Empty for what is in no namespace, and for all of them. */
   readonly namespace: string
+  /** Whatever name it is: rules for some names do not count. */
+  readonly isOfAnyName?: true
   readonly path?: undefined
 }
 

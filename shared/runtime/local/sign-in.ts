@@ -5,6 +5,7 @@ import { createUsersFileAuthenticator } from '../../adapters/local/https/users-f
 import { createKeyFetch } from '../../adapters/local/tokens/key-fetch.ts'
 import { createOidcAuthenticator, type OidcOptions } from '../../adapters/local/tokens/oidc-authenticator.ts'
 import { OperatingError } from '../../model/errors.ts'
+import { proceed } from '../../model/eventual.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -91,12 +92,15 @@ export function createLocalAuthenticator({
 }: AuthenticatorOptions): Authenticator {
   const administrator = createTokenAuthenticator(token, localAdministrator)
   const report = (why: string): void => logger.error('users not read', { error: why })
-  const people = createUsersFileAuthenticator({ file: usersFile, report })
+  const people = createUsersFileAuthenticator({ file: usersFile, report, clock })
   const byIssuer = oidc && createOidcAuthenticator({ oidc, fetch: createKeyFetch(readAuthority(oidc)), clock })
-  return async (authorization, certificate) => {
+  return (authorization, certificate) => {
     const byCertificate = certificate && userOfCertificate(certificate, clock)
     if (byCertificate !== undefined) return byCertificate
-    return (await administrator(authorization)) ?? (await people(authorization)) ?? byIssuer?.(authorization)
+    return proceed(
+      administrator(authorization),
+      (user) => user ?? proceed(people(authorization), (one) => one ?? byIssuer?.(authorization)),
+    )
   }
 }
 

@@ -1,26 +1,36 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { authenticatedGroup } from '../../../model/access/authorize.ts'
 import { bearerToken } from '../../../model/access/bearer-token.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { readIfThere } from '../../node/atomic-file.ts'
 
 export interface UsersFileOptions {
   readonly file: string
   /** Told once of each version of the file that cannot be taken. */
   readonly report: (why: string) => void
+  readonly clock: Pick<Clock, 'nowMs'>
 }
+
+/**
+ * What the file lets in no more stays in for so long at the latest: a look at it costs as much as to let somebody in.
+ * Ahead of a refusal there is always a look.
+ */
+const lookMs = 50
 
 /**
  * Knows the people of a file by the digests of their tokens. The file is read again when it has changed, and nobody of
  * it is let in while a line of it is wrong: that line may be the one that takes a right away.
  */
-export function createUsersFileAuthenticator({ file, report }: UsersFileOptions): Authenticator {
+export function createUsersFileAuthenticator({ file, report, clock }: UsersFileOptions): Authenticator {
   let known: ReadonlyMap<string, User> = new Map()
   let version = ''
+  let lookedAtMs = -Infinity
 
   const refresh = (): void => {
+    lookedAtMs = clock.nowMs()
     const now = versionOf(file)
     if (now === version) return
     version = now
@@ -36,9 +46,13 @@ export function createUsersFileAuthenticator({ file, report }: UsersFileOptions)
   return (authorization) => {
     const token = bearerToken(authorization)
     if (token === '') return
-    refresh()
+    if (Math.abs(clock.nowMs() - lookedAtMs) >= lookMs) refresh()
     // How close a wrong token came, a digest does not tell.
-    return known.get(digestOf(token))
+    const digest = digestOf(token)
+    const user = known.get(digest)
+    if (user !== undefined) return user
+    refresh()
+    return known.get(digest)
   }
 }
 
@@ -58,7 +72,7 @@ function readUsers(file: string): ReadonlyMap<string, User> {
 
 /** How a line of the file has a token. */
 export function digestOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return hash('sha256', token, 'hex')
 }
 
 /** The users by the digests of their tokens. Throws BAD_REQUEST with the place of the first line that is wrong. */

@@ -1,28 +1,34 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openRotatingFile } from '../../../../shared/adapters/node/rotating-file.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
 
 let directory: ReturnType<typeof temporaryDirectory>
 let file: string
 beforeEach(() => {
+  vi.useFakeTimers()
   directory = temporaryDirectory('rotating')
   file = join(directory.path, 'audit.log')
 })
-afterEach(() => directory[Symbol.dispose]())
+afterEach(() => {
+  vi.useRealTimers()
+  directory[Symbol.dispose]()
+})
+
+/** What was appended before is written with the end of it. */
+const rest = () => vi.advanceTimersByTime(20)
 
 const reports: unknown[] = []
 const open = (bytesMax = 1_000) =>
   openRotatingFile({ file, bytesMax, kept: 2, report: (error) => void reports.push(error) })
 
 describe('a file of lines', () => {
-  it('has them in order, for its owner only, and goes on where it was', async () => {
+  it('has them in order, for its owner only, and goes on where it was', () => {
     const lines = open()
     lines.append('one\n')
     lines.append('two\n')
-    await turn()
+    rest()
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     lines.append('three\n')
@@ -33,11 +39,11 @@ describe('a file of lines', () => {
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\nfour\n')
   })
 
-  it('is put aside when it is full, and only so many are kept', async () => {
+  it('is put aside when it is full, and only so many are kept', () => {
     const lines = open(10)
     for (const line of ['aaaaaa\n', 'bbbbbb\n', 'cccccc\n', 'dddddd\n', 'eeeeee\n']) {
       lines.append(line)
-      await turn()
+      rest()
     }
     lines.close()
     expect(readdirSync(directory.path).toSorted()).toEqual(['audit.log', 'audit.log.1', 'audit.log.2'])
@@ -48,13 +54,13 @@ describe('a file of lines', () => {
     ])
   })
 
-  it('that cannot be written loses lines, says so once, and goes on when it can', async () => {
+  it('that cannot be written loses lines, says so once, and goes on when it can', () => {
     reports.length = 0
     mkdirSync(file)
     const lines = open()
     for (const line of ['lost\n', 'lost\n']) {
       lines.append(line)
-      await turn()
+      rest()
     }
     expect(reports).toHaveLength(1)
     rmSync(file, { recursive: true })

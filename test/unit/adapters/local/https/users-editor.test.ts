@@ -56,6 +56,7 @@ describe('the file of users', () => {
           report: (why) => {
             throw new Error(why)
           },
+          clock: { nowMs: () => 0 },
         })
         for (const [name, token] of tokens) expect(authenticate(`Bearer ${token}`)).toMatchObject({ name })
         for (const token of ended) expect(authenticate(`Bearer ${token}`)).toBeUndefined()

@@ -14,7 +14,10 @@ beforeEach(() => {
   directory = temporaryDirectory('users')
   file = join(directory.path, 'users')
   reports = []
-  authenticate = createUsersFileAuthenticator({ file, report: (why) => void reports.push(why) })
+  let nowMs = 0
+  // Each look is later than the one before.
+  const clock = { nowMs: () => (nowMs += 50) }
+  authenticate = createUsersFileAuthenticator({ file, report: (why) => void reports.push(why), clock })
 })
 afterEach(() => directory[Symbol.dispose]())
 

@@ -1,0 +1,191 @@
+import { addUser } from '../../shared/adapters/local/https/users-editor.ts'
+import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
+import { filesIn } from '../../shared/runtime/local/files.ts'
+import { startControlPlane } from '../support/control-plane-process.ts'
+import { connect, requestText, type Connection, type Reply, type Target } from './connection.ts'
+import { cpuMs } from './process-cpu.ts'
+import { median } from './quantiles.ts'
+
+/**
+ * What roles and the record of requests cost: two control planes, one asked by its administrator, for whom no role is
+ * looked at, without a record; one asked by a user of twelve roles, with one. They are asked by turns, in slices, so
+ * that what else the machine does falls on both.
+ */
+
+export interface AccessFigures {
+  readonly rounds: number
+  readonly clients: number
+  readonly cases: readonly CaseFigures[]
+}
+
+interface CaseFigures {
+  readonly name: string
+  /** Requests a second, and processor time of the server for each in µs: medians of the slices. */
+  readonly without: Slice
+  readonly with: Slice
+  /** Medians of what each pair of slices gives. */
+  readonly rateRatio: number
+  readonly cpuRatio: number
+}
+
+interface Slice {
+  readonly rate: number
+  readonly cpuUs: number
+}
+
+interface Subject extends Target {
+  readonly pid: number
+}
+
+type NextRequest = (subject: Subject) => string
+
+const collection = '/api/v1/namespaces/default/configmaps'
+const names = Array.from({ length: 64 }, (_, i) => `m${i}`)
+
+const cases: Readonly<Record<string, () => NextRequest>> = {
+  'GET of an object': () => {
+    let i = 0
+    return (subject) => get(subject, i++)
+  },
+  'PATCH of an object': () => {
+    let i = 0
+    return (subject) => patch(subject, i++)
+  },
+  'three GETs and a PATCH': () => {
+    let i = 0
+    return (subject) => (++i % 4 === 0 ? patch(subject, i) : get(subject, i))
+  },
+}
+
+function nameAt(i: number): string {
+  return names[i % names.length] as string
+}
+
+function get(subject: Subject, i: number): string {
+  return requestText(subject, { method: 'GET', path: `${collection}/${nameAt(i)}` })
+}
+
+let written = 0
+function patch(subject: Subject, i: number): string {
+  const body = JSON.stringify({ data: { count: String(written++) } })
+  const type = 'application/merge-patch+json'
+  return requestText(subject, { method: 'PATCH', path: `${collection}/${nameAt(i)}`, type, body })
+}
+
+interface AccessOptions {
+  readonly rounds: number
+  readonly clients: number
+  readonly sliceMs: number
+}
+
+export async function measureAccess(options: AccessOptions): Promise<AccessFigures> {
+  const { rounds, clients } = options
+  await using plain = await startControlPlane()
+  await using guarded = await startControlPlane({ env: { SETPOINT_AUDIT: 'on' } })
+  const administrators = [plain, guarded].map(targetOf) as [Subject, Subject]
+  for (const subject of administrators) await prepare(subject)
+  const user = { ...administrators[1], token: addUser(filesIn(guarded.dataDirectory).usersFile, 'ann', ['team']) }
+  const subjects = [administrators[0], user] as const
+  const measured: CaseFigures[] = []
+  for (const [name, toRequests] of Object.entries(cases)) {
+    const pairs: (readonly [Slice, Slice])[] = []
+    // The first pair warms both up.
+    for (let round = -1; round < rounds; round++) {
+      const pair = await runPair(subjects, round % 2 === 0, (one) => runSlice(one, toRequests(), options))
+      if (round >= 0) pairs.push(pair)
+    }
+    measured.push(figuresOf(name, pairs))
+  }
+  return { rounds, clients, cases: measured }
+}
+
+function targetOf(plane: { readonly url: string; readonly dataDirectory: string; readonly process: { pid: number } }) {
+  const { authority, token } = loadLocalCredentials(plane.dataDirectory, Date.now())
+  return { port: Number(new URL(plane.url).port), authority, token, pid: plane.process.pid }
+}
+
+/** The objects, and twelve roles of which the last one lets the user do it. */
+async function prepare(subject: Subject): Promise<void> {
+  const connection = await connect(subject)
+  const create = async (path: string, body: object): Promise<void> => {
+    const text = JSON.stringify(body)
+    check(await connection.send(requestText(subject, { method: 'POST', path, type: 'application/json', body: text })))
+  }
+  for (const name of names) await create(collection, { metadata: { name }, data: { note: 'x'.repeat(900) } })
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  for (let i = 0; i < 12; i++) {
+    const resources = [i === 11 ? 'configmaps' : `others${i}`]
+    const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
+    const name = `role-${i}`
+    await create(`${rbac}/clusterroles`, { metadata: { name }, rules: [{ apiGroups: [''], resources, verbs }] })
+    await create(`${rbac}/namespaces/default/rolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'team' }],
+    })
+  }
+  connection.close()
+}
+
+function check({ status, body }: Reply): void {
+  if (status >= 300) throw new Error(`${status} ${body.toString().slice(0, 500)}`)
+}
+
+/** One after the other, whichever begins. */
+async function runPair(
+  [plain, guarded]: readonly [Subject, Subject],
+  isPlainFirst: boolean,
+  run: (subject: Subject) => Promise<Slice>,
+): Promise<readonly [Slice, Slice]> {
+  if (isPlainFirst) return [await run(plain), await run(guarded)]
+  const second = await run(guarded)
+  return [await run(plain), second]
+}
+
+async function runSlice(
+  subject: Subject,
+  next: NextRequest,
+  { clients, sliceMs }: Pick<AccessOptions, 'clients' | 'sliceMs'>,
+): Promise<Slice> {
+  // Made anew for each slice: a server ends what is idle for five seconds.
+  const connections = await Promise.all(Array.from({ length: clients }, () => connect(subject)))
+  const cpuBefore = cpuMs(subject.pid)
+  const startMs = performance.now()
+  let count = 0
+  const ask = async (connection: Connection): Promise<void> => {
+    for (; performance.now() - startMs < sliceMs; count++) check(await connection.send(next(subject)))
+  }
+  await Promise.all(connections.map(ask))
+  const tookMs = performance.now() - startMs
+  const usedMs = cpuMs(subject.pid) - cpuBefore
+  for (const connection of connections) connection.close()
+  return { rate: (count * 1_000) / tookMs, cpuUs: (usedMs * 1_000) / count }
+}
+
+function figuresOf(name: string, pairs: readonly (readonly [Slice, Slice])[]): CaseFigures {
+  const medians = (which: 0 | 1): Slice => ({
+    rate: median(pairs.map((pair) => pair[which].rate)),
+    cpuUs: median(pairs.map((pair) => pair[which].cpuUs)),
+  })
+  return {
+    name,
+    without: medians(0),
+    with: medians(1),
+    rateRatio: median(pairs.map(([plain, guarded]) => guarded.rate / plain.rate)),
+    cpuRatio: median(pairs.map(([plain, guarded]) => guarded.cpuUs / plain.cpuUs)),
+  }
+}
+
+export function accessTable({ rounds, clients, cases: measured }: AccessFigures): string {
+  const head = ['request', 'without', 'with roles and record', 'requests/s', 'processor time']
+  const cell = ({ rate, cpuUs }: Slice): string => `${Math.round(rate)}/s, ${Math.round(cpuUs)} µs`
+  const lines = measured.map((one) => [
+    one.name,
+    cell(one.without),
+    cell(one.with),
+    one.rateRatio.toFixed(3),
+    one.cpuRatio.toFixed(3),
+  ])
+  const rows = [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`)
+  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} pairs of slices`
+}
