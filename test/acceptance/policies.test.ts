@@ -93,6 +93,18 @@ describe('a policy', () => {
     expect(await send(`PATCH ${poolsAt}/x/status`, { status: {} })).toMatchObject({ code: 200 })
   })
 
+  it('asks who may do what, with selectors that roles know nothing of', async () => {
+    const check = 'authorizer.group("test.setpoint.dev").resource("pools").namespace("default")'
+    const selected = `${check}.fieldSelector("metadata.name=x").labelSelector("a=b").check("list")`
+    await bind({
+      validations: [
+        { expression: `${selected}.allowed() == ${check}.check("list").allowed()` },
+        { expression: `!authorizer.requestResource.labelSelector("a in (").check("get").errored()` },
+      ],
+    })
+    expect((await create(1)).message).toBe(undefined)
+  })
+
   it('denies a deletion, with the reason that it gives', async () => {
     await bind({
       validations: [

@@ -89,6 +89,11 @@ function narrow(part: 'resource' | 'subresource' | 'namespace' | 'name') {
   }
 }
 
+/** Roles know no selectors: as on Kubernetes, RBAC answers as if none were named, one that cannot be read too. */
+function sameCheck([check]: readonly Value[]): Result {
+  return check as Check
+}
+
 function answer([check, verb]: readonly Value[], meter: Meter): Result {
   meter.spend(checkSteps)
   const { wanted, decide } = check as Check
@@ -119,6 +124,8 @@ export const authorizers: readonly Overload[] = overloads({
   [`${prefix}ResourceCheck.subresource(string) ${prefix}ResourceCheck`]: narrow('subresource'),
   [`${prefix}ResourceCheck.namespace(string) ${prefix}ResourceCheck`]: narrow('namespace'),
   [`${prefix}ResourceCheck.name(string) ${prefix}ResourceCheck`]: narrow('name'),
+  [`${prefix}ResourceCheck.fieldSelector(string) ${prefix}ResourceCheck`]: sameCheck,
+  [`${prefix}ResourceCheck.labelSelector(string) ${prefix}ResourceCheck`]: sameCheck,
   [`${prefix}ResourceCheck.check(string) ${prefix}Decision`]: answer,
   [`${prefix}PathCheck.check(string) ${prefix}Decision`]: answer,
   [`${prefix}Decision.allowed() bool`]: ([said]) => (said as Answer).decision.allowed,
