@@ -45,6 +45,8 @@ import { ${kind} } from './kind.ts'
 /** Makes the world match one ${kind}. It may run at any time and often, so each step says how it is to be. */
 export const ${variable}Reconciler: Controller = defineReconciler(${kind}, {
   owns: [ConfigMap],
+  // It may read and write its own kind and what it owns. What it needs beyond that is declared here.
+  grants: [],
 
   async reconcile({ metadata, spec }, ctx) {
     const configMap = \`\${metadata.name}-${file}\`
