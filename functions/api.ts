@@ -2,6 +2,7 @@ import middy, { type MiddyfiedHandler } from '@middy/core'
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
+import { openAwsTraces } from '#tracing'
 import { createAnswering, type Answer } from '../shared/runtime/aws/api.ts'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { recordInvocation } from './middleware/record-invocation.ts'
@@ -10,8 +11,9 @@ import { recordInvocation } from './middleware/record-invocation.ts'
 export function apiFunction(
   boundary = lambdaBoundary,
   controllers = reconcilers,
+  open = openAwsTraces,
 ): MiddyfiedHandler<APIGatewayProxyEvent, Answer> {
-  const seeing = createSeeing(boundary)
+  const seeing = createSeeing(boundary, open)
   const answer = createAnswering({ boundary, seeing, controllers })
   return middy<APIGatewayProxyEvent, Answer>({ executionMode: executionModeStreamifyResponse })
     .use(recordInvocation(seeing))

@@ -1,6 +1,7 @@
 import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { reconcilers } from '#reconcilers'
+import { openAwsTraces } from '#tracing'
 import { createSeeing, lambdaBoundary } from '../shared/runtime/aws/boundary.ts'
 import { createReconcile } from '../shared/runtime/aws/reconcile.ts'
 import { logUnhandledRejections } from '../shared/runtime/local/rejections.ts'
@@ -10,8 +11,9 @@ import { recordInvocation } from './middleware/record-invocation.ts'
 export function reconcileFunction(
   boundary = lambdaBoundary,
   controllers = reconcilers,
+  open = openAwsTraces,
 ): MiddyfiedHandler<SQSEvent, SQSBatchResponse> {
-  const seeing = createSeeing(boundary)
+  const seeing = createSeeing(boundary, open)
   const reconcile = createReconcile({ boundary, seeing, controllers })
   return middy<SQSEvent, SQSBatchResponse>()
     .use(recordInvocation(seeing))

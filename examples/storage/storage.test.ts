@@ -7,12 +7,19 @@ const spec = { schedule: '0 2 * * *', retentionDays: 30, targets: [{ namespace: 
 
 it('makes the CronJob with the retention, corrects it, suspends it, and takes it along', async () => {
   await using env = await createTestEnv({ reconcilers: [backupPolicies] })
-  const args = async () =>
-    (await env.get(CronJob, 'nightly-backup'))?.spec.jobTemplate.spec.template.spec.containers[0]?.args
+  const container = async () =>
+    (await env.get(CronJob, 'nightly-backup'))?.spec.jobTemplate.spec.template.spec.containers[0]
   const reason = async () => (await env.get(BackupPolicy, 'nightly'))?.status?.conditions?.[0]?.reason
   await env.apply(BackupPolicy, { metadata: at, spec })
   await env.settle()
-  expect([await args(), await reason()]).toEqual([['--retention=30', '--namespace=production'], 'CronJobCreated'])
+  expect(await container()).toMatchObject({
+    args: ['--retention=30'],
+    env: [{ name: 'NAMESPACES', value: 'production' }],
+  })
+  expect([await reason(), (await env.get(BackupPolicy, 'nightly'))?.status?.lastScheduleTime]).toEqual([
+    'CronJobCreated',
+    null,
+  ])
 
   await env.patch(CronJob, 'nightly-backup', { spec: { suspend: true } })
   await env.settle()
@@ -21,7 +28,7 @@ it('makes the CronJob with the retention, corrects it, suspends it, and takes it
   await env.patch(BackupPolicy, 'nightly', { spec: { suspended: true, retentionDays: 7 } })
   await env.settle()
   expect((await env.get(CronJob, 'nightly-backup'))?.spec.suspend).toBe(true)
-  expect([(await args())?.[0], await reason()]).toEqual(['--retention=7', 'Suspended'])
+  expect([(await container())?.args, await reason()]).toEqual([['--retention=7'], 'Suspended'])
 
   await env.delete(BackupPolicy, 'nightly')
   await env.settle()

@@ -1,6 +1,13 @@
 import * as z from 'zod'
 import { defineKind, defineReconciler, done, type Controller } from 'setpoint'
 
+const containerSchema = z.object({
+  name: z.string(),
+  image: z.string(),
+  args: z.array(z.string()),
+  env: z.array(z.object({ name: z.string(), value: z.string() })),
+})
+
 /** The CronJob of batch/v1, as far as a policy declares it. Nothing here runs containers. */
 export const CronJob = defineKind({
   group: 'batch',
@@ -14,7 +21,7 @@ export const CronJob = defineKind({
         template: z.object({
           spec: z.object({
             restartPolicy: z.enum(['Never', 'OnFailure']),
-            containers: z.array(z.object({ name: z.string(), image: z.string(), args: z.array(z.string()) })),
+            containers: z.array(containerSchema),
           }),
         }),
       }),
@@ -45,17 +52,18 @@ export const BackupPolicy = defineKind({
 export const backupPolicies: Controller = defineReconciler(BackupPolicy, {
   owns: [CronJob],
   async reconcile({ metadata, spec }, ctx) {
-    const args = [
-      `--retention=${spec.retentionDays}`,
-      ...spec.targets.map(({ namespace }) => `--namespace=${namespace}`),
-    ]
-    const containers = [{ name: 'backup', image: 'example.com/backup:1', args }]
+    const container = {
+      name: 'backup',
+      image: 'example.com/backup:1',
+      args: [`--retention=${spec.retentionDays}`],
+      env: [{ name: 'NAMESPACES', value: spec.targets.map(({ namespace }) => namespace).join(',') }],
+    }
     const cronJob = await ctx.apply(CronJob, {
       metadata: { name: `${metadata.name}-backup` },
       spec: {
         schedule: spec.schedule,
         suspend: spec.suspended,
-        jobTemplate: { spec: { template: { spec: { restartPolicy: 'OnFailure', containers } } } },
+        jobTemplate: { spec: { template: { spec: { restartPolicy: 'OnFailure', containers: [container] } } } },
       },
     })
     const reason = spec.suspended ? 'Suspended' : 'CronJobCreated'

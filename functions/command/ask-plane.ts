@@ -24,6 +24,12 @@ export async function printQueue(args: readonly string[], ask: AskKubectl): Prom
   process.stdout.write(await ask(['get', '--raw', '/queue']))
 }
 
+/** `setpoint get-timers`, `setpoint get-budgets`. */
+export async function printPage(page: 'timers' | 'budgets', args: readonly string[], ask: AskKubectl): Promise<void> {
+  if (args.length > 0) throw new OperatingError('BAD_REQUEST', `type setpoint get-${page}, and nothing after it`)
+  process.stdout.write(await ask(['get', '--raw', `/${page}`]))
+}
+
 /** `setpoint log-level`, which tells it, or with a level, which sets it. */
 export async function setLogLevel([level, ...more]: readonly string[], ask: AskKubectl): Promise<void> {
   if (more.length > 0)

@@ -61,6 +61,16 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'list the objects that run, or wait in a queue for their run',
     run: async (args, ask) => (await import('./ask-plane.ts')).printQueue(args, ask),
   },
+  'get-timers': {
+    usage: '',
+    summary: 'list the objects that a timer will run, the soonest first, and what they wait for',
+    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('timers', args, ask),
+  },
+  'get-budgets': {
+    usage: '',
+    summary: 'tell what bounds the runs: retries of all controllers, rates, how many at once',
+    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('budgets', args, ask),
+  },
   'log-level': {
     usage: '[debug | info | warn | error]',
     summary: 'tell the log level of a control plane on one machine, or set it until its end',

@@ -53,19 +53,21 @@ function writeRequired(scratch: string): Readonly<Record<string, string>> {
 
 /**
  * Writes `index.mjs` with the exports of `entry`, where the text stands in the place of the module `#reconcilers`, and
- * beside it the licences of what is in it.
+ * the file, if one is given, in that of `#tracing`; and beside it the licences of what is in it.
  */
-export function writeBundle(entry: string, reconcilers: string, directory: string): void {
+export function writeBundle(entry: string, reconcilers: string, directory: string, tracing?: string): void {
   const scratch = mkdtempSync(join(tmpdir(), 'setpoint-bundle-'))
   try {
     const module = join(scratch, 'reconcilers.mjs')
     writeFileSync(module, reconcilers)
+    const none = join(scratch, 'no-tracing.mjs')
+    writeFileSync(none, 'export const openAwsTraces = undefined\n')
     const { metafile } = buildSync({
       ...bundleOptions,
       metafile: true,
       entryPoints: [entry],
       outfile: join(directory, 'index.mjs'),
-      alias: { '#reconcilers': module, ...writeRequired(scratch) },
+      alias: { '#reconcilers': module, '#tracing': tracing ?? none, ...writeRequired(scratch) },
     })
     writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices(Object.keys(metafile.inputs)))
   } finally {

@@ -1,6 +1,6 @@
 import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AssetHashType, DockerImage, type Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { AssetHashType, DockerImage, type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import * as iam from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import * as logs from 'aws-cdk-lib/aws-logs'
@@ -14,6 +14,22 @@ export interface FunctionDefaults {
   readonly tracing: boolean
 }
 
+/** Where a function sends its spans, by OTLP over HTTP. */
+export interface SentTraces {
+  /** Of a collector: `https://collector.example.com:4318`, or `http://localhost:4318` for one in a layer. */
+  readonly endpoint: string
+  /** With a key of the collector, for example. They stand in the function's variables. */
+  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Of how many traces the spans are kept that begin here, from 0 to 1. The sender of a `traceparent` decides for
+   * itself.
+   * @default 0.05
+   */
+  readonly ratio?: number
+  /** A collector of your own in the function, such as that of the AWS Distro for OpenTelemetry. */
+  readonly layer?: lambda.ILayerVersion
+}
+
 export interface ControlFunctionProps
   extends FunctionDefaults, Pick<lambda.FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'> {
   /** Names the file in `functions/`. */
@@ -24,6 +40,7 @@ export interface ControlFunctionProps
   readonly timeout: Duration
   readonly memorySize: number
   readonly environment: Readonly<Record<string, string>>
+  readonly traces?: SentTraces | undefined
 }
 
 /**
@@ -35,15 +52,16 @@ export class ControlFunction extends lambda.Function {
   live: lambda.IFunction = this
 
   constructor(scope: Construct, id: string, props: ControlFunctionProps) {
-    const { handler, reconcilers, logRetention, tracing, environment, ...options } = props
+    const { handler, reconcilers, logRetention, tracing, environment, traces, ...options } = props
     const logGroup = new logs.LogGroup(scope, `${id}Logs`, {
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     })
     super(scope, id, {
       ...options,
-      environment,
-      code: bundleCode(handler, reconcilers),
+      environment: { ...environment, ...(traces && variablesOf(traces, Stack.of(scope).stackName)) },
+      ...(traces?.layer && { layers: [traces.layer] }),
+      code: bundleCode(handler, reconcilers, traces && tracingFile()),
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -65,10 +83,10 @@ export class ControlFunction extends lambda.Function {
 }
 
 /** A bundle that CDK makes when it needs it: not for stacks it leaves out, and once for all that are equal. */
-function bundleCode(handler: string, reconcilers: string): lambda.Code {
+function bundleCode(handler: string, reconcilers: string, tracing: string | undefined): lambda.Code {
   const entry = functionFile(handler)
   const bundle = (directory: string): true => {
-    writeBundle(entry, reconcilers, directory)
+    writeBundle(entry, reconcilers, directory, tracing)
     return true
   }
   return lambda.Code.fromAsset(dirname(entry), {
@@ -77,14 +95,33 @@ function bundleCode(handler: string, reconcilers: string): lambda.Code {
       image: DockerImage.fromRegistry('unused'),
       local: { tryBundle: bundle },
       // Never run: by it CDK tells bundles apart.
-      command: [entry, reconcilers],
+      command: [entry, reconcilers, ...(tracing === undefined ? [] : [tracing])],
     },
   })
+}
+
+/** An invocation does not wait long for its collector. */
+const sendingMs = 2_000
+
+function variablesOf({ endpoint, headers = {}, ratio = 0.05 }: SentTraces, service: string): Record<string, string> {
+  const told = Object.entries(headers).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    ...(told.length > 0 && { OTEL_EXPORTER_OTLP_HEADERS: told.join(',') }),
+    OTEL_EXPORTER_OTLP_TIMEOUT: String(sendingMs),
+    OTEL_SERVICE_NAME: service,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: String(ratio),
+  }
 }
 
 /** In the repository they are TypeScript; in the package, where we stand in `dist/`, they have been compiled. */
 function functionFile(name: string): string {
   return fileURLToPath(new URL(`../../functions/${name}${extname(import.meta.url)}`, import.meta.url))
+}
+
+function tracingFile(): string {
+  return fileURLToPath(new URL(`../../shared/runtime/aws/tracing${extname(import.meta.url)}`, import.meta.url))
 }
 
 function roleOf(scope: Construct, id: string, logGroup: logs.LogGroup): iam.Role {

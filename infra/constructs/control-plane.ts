@@ -13,7 +13,7 @@ import { dashboard } from '../dashboards/dashboard.ts'
 import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
-import { ControlFunction, type FunctionDefaults } from './control-function.ts'
+import { ControlFunction, type FunctionDefaults, type SentTraces } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
 import { GradualReleases, type ReleasePace } from './gradual-releases.ts'
 import { indexNames, objectTable, type ObjectTable, type ObjectTableOptions } from './object-table.ts'
@@ -66,6 +66,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    * @default 'all'
    */
   readonly runHistory?: 'all' | 'failures' | 'none'
+  /**
+   * Sends spans of requests, writes, runs and what runs call to a collector (OpenTelemetry). The app has the packages
+   * of OpenTelemetry installed, which go into the bundles of the functions then.
+   * @default - none
+   */
+  readonly traces?: SentTraces
   /**
    * Traces of X-Ray, of one in twenty requests.
    * @default true
@@ -298,7 +304,8 @@ export class ControlPlane extends Construct {
 
   private createFunction(scope: Construct, id: string, { access, ...props }: FunctionProps): ControlFunction {
     const environment = { ...this.environment(), ...props.environment }
-    const created = new ControlFunction(scope, id, { ...props, ...this.common(), environment })
+    const traces = traced.includes(props.handler) ? this.props.traces : undefined
+    const created = new ControlFunction(scope, id, { ...props, ...this.common(), environment, traces })
     if (access !== undefined) allowObjects(created, this.table, access)
     return created
   }
@@ -352,7 +359,7 @@ export class ControlPlane extends Construct {
   private connect(queue: WorkQueue): void {
     const { api, relay, resync } = this.functions
     const { queueArn } = queue.queue
-    api.allow(['sqs:SendMessage'], [queueArn])
+    api.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
     relay.allow(['sqs:SendMessage', 'sqs:ChangeMessageVisibility'], [queueArn])
     resync.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
   }
@@ -451,6 +458,9 @@ export class ControlPlane extends Construct {
 }
 
 /** A kind has eight partitions (shared/adapters/aws/dynamodb/dynamodb-keys.ts). */
+/** The functions that have something to tell of a change: the others hand keys on. */
+const traced: readonly string[] = ['api', 'reconcile']
+
 const ticksMax = 8
 /** Of a rule. */
 const targetsMax = 5

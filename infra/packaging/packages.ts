@@ -38,8 +38,8 @@ export const packages: readonly PackagePlan[] = [
       './testing': 'shared/testing/test-env',
     },
     programs: [command],
-    // An app that deploys imports `setpoint/cdk`, as this repository does, and has installed `setpoint-cdk`.
-    forwards: { './cdk': 'setpoint-cdk' },
+    // An app that deploys imports these, as this repository does, and has installed `setpoint-cdk`.
+    forwards: { './cdk': 'setpoint-cdk', './testing-aws': 'setpoint-cdk/testing' },
     // kubectl runs the second one as `kubectl setpoint`.
     bin: { setpoint: `./${command}.js`, 'kubectl-setpoint': `./${command}.js` },
     files: { production: 'infra/production' },
@@ -48,11 +48,14 @@ export const packages: readonly PackagePlan[] = [
   {
     name: 'setpoint-cdk',
     description: 'CDK constructs that deploy a Setpoint control plane and its reconcilers into an AWS account.',
-    entries: { '.': 'infra/cdk' },
-    programs: ['api', 'authorizer', 'deadletter', 'reconcile', 'relay', 'removal', 'resync'].map(
-      (name) => `functions/${name}`,
-    ),
-    peers: ['aws-cdk-lib', 'constructs', 'setpoint'],
+    entries: { '.': 'infra/cdk', './testing': 'shared/testing-aws/aws-engine' },
+    programs: [
+      ...['api', 'authorizer', 'deadletter', 'reconcile', 'relay', 'removal', 'resync'].map(
+        (name) => `functions/${name}`,
+      ),
+      'shared/runtime/aws/tracing',
+    ],
+    peers: ['aws-cdk-lib', 'constructs', 'dynalite', 'setpoint'],
   },
   {
     name: 'setpoint-reconcilers',

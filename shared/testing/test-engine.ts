@@ -27,6 +27,6 @@ export function useTestEngine(other: OpenTestEngine): void {
   open = other
 }
 
-export function testEngine(clock: Clock): Promise<TestEngine> {
-  return open(clock)
+export function testEngine(clock: Clock, chosen: OpenTestEngine = open): Promise<TestEngine> {
+  return chosen(clock)
 }

@@ -14,7 +14,7 @@ import type { Faults } from './faults.ts'
 import { createObservation, type PortCall, type ProcessLife } from './observed-ports.ts'
 import { createSeededRandom } from './seeded-random.ts'
 import { createTestClient, manager, type TestClient } from './test-client.ts'
-import { testEngine } from './test-engine.ts'
+import { testEngine, type OpenTestEngine } from './test-engine.ts'
 import { startTestProcess } from './test-process.ts'
 import { createTestTime, type TestTime } from './test-time.ts'
 import { createVirtualClock } from './virtual-clock.ts'
@@ -43,6 +43,11 @@ export interface TestEnvOptions {
   readonly isBusy?: () => boolean
   /** What all controllers together may spend on retries. Default: no limit but each object's backoff. */
   readonly retryBudget?: TokenBucketOptions
+  /**
+   * What the control plane runs on. Default: the engine of one machine. `awsEngine` of `setpoint/testing-aws` is the
+   * one of AWS, on DynamoDB's adapters.
+   */
+  readonly engine?: OpenTestEngine
   /** In place of the servers that webhook configurations name. Default: none can be asked. */
   readonly webhooks?: Webhooks
   /** In the place of AWS's STS, for `ctx.outside.assumeRole`. Default: there is none. */
@@ -85,7 +90,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     // Nobody moves the clock while a process starts: a delay would be for ever.
     (ms) => (process.isRestarting ? Promise.resolve() : clock.sleep(ms)),
   )
-  const engine = await testEngine(clock)
+  const engine = await testEngine(clock, options.engine)
   let reconcilers = options.reconcilers ?? []
   const process = await startTestProcess(startCore)
   const time = createTestTime(clock, {

@@ -65,10 +65,14 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: [...pureLayers, 'shared/adapters/local', 'shared/adapters/node', 'shared/runtime'],
     packages: ['node:'],
   },
+  'shared/testing-aws': {
+    mayImport: [...pureLayers, 'shared/adapters/aws', 'shared/adapters/local', 'shared/runtime', 'shared/testing'],
+    packages: ['@aws-sdk/', 'node:'],
+  },
   'shared/index.ts': { mayImport: ['shared/model', 'shared/reconciler'], packages: [] },
   functions: {
     mayImport: ['shared/runtime', 'functions/reconcilers'],
-    packages: ['#reconcilers', '@middy/', 'aws-lambda', 'node:module'],
+    packages: ['#reconcilers', '#tracing', '@middy/', 'aws-lambda', 'node:module'],
   },
   // What the functions get as `#reconcilers`, unless a bundle has something else in its place.
   'functions/reconcilers.ts': { mayImport: ['shared/index.ts', 'functions/reconcilers'], packages: [] },

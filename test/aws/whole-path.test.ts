@@ -50,6 +50,22 @@ describe('a change goes from the API to its status', () => {
     expect(log.runs).toBe(1)
   })
 
+  it('and the API has pages of queues, timers, budgets and the doctor, and says where the log level is', async () => {
+    const plane = await start()
+    await launch(plane, 'w', { heading: 1 })
+    await arrives(plane, 'w', 1)
+    const page = async (name: string) => (await plane.request(`GET /${name}`)).body as string
+    await expect.poll(() => page('queue')).toMatch(/^QUEUE +OF +MESSAGES\n.+\.fifo +\d+ controllers +about \d+\n$/)
+    expect(await page('timers')).toMatch(/timer|CONTROLLER/)
+    expect(await page('budgets')).toMatch(/^all retries +10\/s, 100 at once +kept in the table$/m)
+    expect(await page('doctor')).toContain('least privilege')
+    expect(await page('log-level')).toBe('info\n')
+    expect(await plane.request('POST /log-level', 'debug')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('logLevel') },
+    })
+  })
+
   it('and the API tells of the run', async () => {
     const plane = await start()
     await launch(plane, 'w', { heading: 1 })

@@ -3,11 +3,11 @@ import type { APIGatewayProxyEvent, SQSBatchResponse, SQSEvent } from 'aws-lambd
 import { randomUUID } from 'node:crypto'
 import { text as whole } from 'node:stream/consumers'
 import type { Controller } from '../../shared/index.ts'
-import type { AwsBoundary, ClientSettings } from '../../shared/runtime/aws/boundary.ts'
+import type { AwsBoundary, ClientSettings, OpenAwsTraces } from '../../shared/runtime/aws/boundary.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../shared/adapters/node/system-random.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
-import { startDynalite, testCredentials, type Transport } from '../support/dynalite.ts'
+import { startDynalite, testCredentials, type Transport } from '../../shared/testing-aws/dynalite.ts'
 import { startFauxqsInProcess } from '../support/fauxqs.ts'
 import {
   createEnvironment,
@@ -81,6 +81,8 @@ export interface WholePathOptions {
   readonly chance?: () => number
   /** How wrong the clock of the n-th execution environment, of the function of this name, is whenever it looks. */
   readonly skewMs?: (environment: number, name: string) => number
+  /** What the functions have in the place of `#tracing`. Default: nothing. */
+  readonly openTraces?: OpenAwsTraces
   /** Of the work queues. Default 3. */
   readonly visibilitySeconds?: number
   /** Default 10. */
@@ -94,7 +96,7 @@ export interface WholePathOptions {
 /** A control plane on AWS, but for AWS: the real functions before queues and a stream, with an API to call. */
 export interface WholePath extends AsyncDisposable {
   /** `PATCH /apis/…`; the body as JSON, of this type. */
-  request(line: string, body?: unknown, type?: string): Promise<Reply>
+  request(line: string, body?: unknown, type?: string, traceparent?: string): Promise<Reply>
   /** The minute's tick. */
   tick(): Promise<void>
   /** Calm at first. */
@@ -142,6 +144,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
         SETPOINT_TABLE: services.table,
         SETPOINT_QUEUES: JSON.stringify({ system: system.url }),
         SETPOINT_LOG: 'info',
+        ...(options.openTraces && { OTEL_TRACES_EXPORTER: 'otlp' }),
       },
       clock: skewed(skewMs, ++environments, name),
       random: { ...systemRandom, next: chance },
@@ -156,7 +159,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   const api = createEnvironment<APIGatewayProxyEvent, Reply>({
     name: 'api',
     timeoutMs: 30_000,
-    create: (retire) => inOnePiece(apiFunction(boundary('api', retire), controllers) as never),
+    create: (retire) => inOnePiece(apiFunction(boundary('api', retire), controllers, options.openTraces) as never),
   })
   const ticks = createEnvironment<unknown, void>({
     name: 'resync',
@@ -166,7 +169,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   const reconcile: LambdaFunction<SQSEvent, SQSBatchResponse> = {
     name: 'reconcile',
     timeoutMs,
-    create: (retire) => reconcileFunction(boundary('reconcile', retire), controllers),
+    create: (retire) => reconcileFunction(boundary('reconcile', retire), controllers, options.openTraces),
   }
   const running: Running[] = [
     mapStream({
@@ -192,8 +195,8 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   ]
 
   const plane: WholePath = {
-    request: async (line, body, type = 'application/json') => {
-      const ended = await api.invoke(proxyEvent(line, body, type))
+    request: async (line, body, type = 'application/json', traceparent) => {
+      const ended = await api.invoke(proxyEvent(line, body, type, traceparent))
       return ended.kind === 'answered' ? ended.result : badGateway
     },
     tick: async () => void (await ticks.invoke({})),
@@ -256,11 +259,17 @@ function inOnePiece(answer: Handler<APIGatewayProxyEvent, StreamedAnswer>): Hand
     const { prelude, stream } = await answer(event, context)
     const { statusCode: status } = await prelude
     const body = await whole(stream)
-    return { status, body: body === '' ? undefined : (JSON.parse(body) as unknown) }
+    return { status, body: bodyOf(body) }
   }
 }
 
-function proxyEvent(line: string, body: unknown, type: string): APIGatewayProxyEvent {
+/** Pages are plain text. */
+function bodyOf(text: string): unknown {
+  if (text === '') return undefined
+  return text.startsWith('{') ? JSON.parse(text) : text
+}
+
+function proxyEvent(line: string, body: unknown, type: string, traceparent?: string): APIGatewayProxyEvent {
   const [method = '', url = ''] = line.split(' ')
   const { pathname, searchParams } = new URL(url, 'https://host')
   const query = [...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)])
@@ -268,7 +277,11 @@ function proxyEvent(line: string, body: unknown, type: string): APIGatewayProxyE
     httpMethod: method,
     path: pathname,
     headers: null,
-    multiValueHeaders: { 'Content-Type': [type], Accept: ['application/json'] },
+    multiValueHeaders: {
+      'Content-Type': [type],
+      Accept: ['application/json'],
+      ...(traceparent !== undefined && { traceparent: [traceparent] }),
+    },
     multiValueQueryStringParameters: Object.fromEntries(query) as Record<string, string[]>,
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)).toString('base64'),
     isBase64Encoded: true,

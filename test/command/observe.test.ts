@@ -113,6 +113,17 @@ describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl }, t
     await client.send(`DELETE ${talkers}/sleeper`)
   })
 
+  it('shows timers, and what bounds the runs', async () => {
+    await talk('hopeless', { says: '', fails: true })
+    const timers = async (): Promise<string> => (await setpoint('get-timers')).stdout
+    await expect
+      .poll(timers, { timeout: 60_000 })
+      .toMatch(/^talker +default\/hopeless +(in \d+s|\d+s ago) +Backoff +cannot say/m)
+    expect(await timers()).not.toContain('hidden words')
+    await client.send(`DELETE ${talkers}/hopeless`)
+    expect((await setpoint('get-budgets')).stdout).toMatch(/^all retries +10\/s, 100 at once +\d+$/m)
+  })
+
   it('changes the log level while it runs, and shows requests then', async () => {
     expect(await setpoint('log-level')).toMatchObject({ code: 0, stdout: 'info\n' })
     expect(plane.stderr).not.toContain('"message":"request"')

@@ -4,7 +4,7 @@ import { createDynamodbAllowances } from '../../shared/adapters/aws/dynamodb/dyn
 import type { Allowances } from '../../shared/ports/allowances.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { countAwsRequests } from '../support/aws-requests.ts'
-import { createTestTable, startDynalite, testClient } from '../support/dynalite.ts'
+import { createTestTable, startDynalite, testClient } from '../../shared/testing-aws/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { faultyTransport, type Fault } from '../support/faulty-transport.ts'
 import { allowancesContract } from './allowances.contract.ts'

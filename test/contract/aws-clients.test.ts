@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createEventBridgeClient } from '../../shared/adapters/aws/eventbridge-publisher.ts'
 import { createSqsClient } from '../../shared/adapters/aws/sqs/sqs-depth.ts'
-import { testCredentials } from '../support/dynalite.ts'
+import { testCredentials } from '../../shared/testing-aws/dynalite.ts'
 
 /** Clients against servers that do not do their part; that of DynamoDB has tests of its own. */
 describe.concurrent.each([

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { startDynalite } from '../support/dynalite.ts'
+import { startDynalite } from '../../shared/testing-aws/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
 import { longOnly } from '../support/strength.ts'
 import { changeFeedContract, type OpenFeed } from './change-feed.contract.ts'

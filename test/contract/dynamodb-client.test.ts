@@ -9,7 +9,7 @@ import { requestFailure } from '../../shared/adapters/aws/dynamodb/dynamodb-fail
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../shared/adapters/node/system-random.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
-import { testCredentials } from '../support/dynalite.ts'
+import { testCredentials } from '../../shared/testing-aws/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { storedWidget } from '../support/stored-object.ts'
 

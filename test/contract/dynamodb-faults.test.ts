@@ -13,14 +13,14 @@ import type { Clock } from '../../shared/ports/clock.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import {
-  bytesOf,
+  bufferOf,
   createTestTable,
   startDynalite,
   testClient,
   testCredentials,
   type Transport,
   type TransportRequest,
-} from '../support/dynalite.ts'
+} from '../../shared/testing-aws/dynalite.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { faultyTransport, type Fault, type Faults } from '../support/faulty-transport.ts'
 import { storedWidget, versionOf, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
@@ -345,7 +345,7 @@ describe('what a write does besides', () => {
     const index = createDynamodbIndex({ client: dynalite.client, table, random, clock })
     const transport = {
       handle: async (request: Parameters<typeof dynalite.transport.handle>[0]) => {
-        const isObject = bytesOf(request.body).toString().includes('"doc"')
+        const isObject = bufferOf(request.body).toString().includes('"doc"')
         if (isObject) noted = await index.childrenOf('owner-1')
         return dynalite.transport.handle(request)
       },

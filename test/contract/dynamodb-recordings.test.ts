@@ -8,7 +8,7 @@ import type { DynamodbOptions } from '../../shared/adapters/aws/dynamodb/dynamod
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb-store.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { countAwsRequests } from '../support/aws-requests.ts'
-import { createTestTable, startDynalite } from '../support/dynalite.ts'
+import { createTestTable, startDynalite } from '../../shared/testing-aws/dynalite.ts'
 import { storedWidget, widgetKind, withSpec } from '../support/stored-object.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 

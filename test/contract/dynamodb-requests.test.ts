@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { keyOf } from '../../shared/model/object-key.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import { countAwsRequests } from '../support/aws-requests.ts'
-import { startDynalite } from '../support/dynalite.ts'
+import { startDynalite } from '../../shared/testing-aws/dynalite.ts'
 import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
 import { storedWidget, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
 

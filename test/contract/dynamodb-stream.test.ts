@@ -6,7 +6,7 @@ import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../shared/adapters/node/system-random.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
 import type { Part, StoredObject } from '../../shared/model/stored-object.ts'
-import { startDynalite, type TestStreamRecord } from '../support/dynalite.ts'
+import { startDynalite, type TestStreamRecord } from '../../shared/testing-aws/dynalite.ts'
 import { openDynamodb, type OpenDynamodb } from '../support/dynamodb.ts'
 import { storedWidget, withMetadata, withSpec } from '../support/stored-object.ts'
 

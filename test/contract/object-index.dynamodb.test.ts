@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { startDynalite } from '../support/dynalite.ts'
+import { startDynalite } from '../../shared/testing-aws/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
 import { objectIndexContract } from './object-index.contract.ts'
 

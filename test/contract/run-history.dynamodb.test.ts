@@ -4,7 +4,7 @@ import { createDynamodbRunHistory } from '../../shared/adapters/aws/dynamodb/dyn
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { countAwsRequests } from '../support/aws-requests.ts'
-import { createTestTable, startDynalite, testClient } from '../support/dynalite.ts'
+import { createTestTable, startDynalite, testClient } from '../../shared/testing-aws/dynalite.ts'
 import { faultyTransport } from '../support/faulty-transport.ts'
 import { pastRun, runHistoryContract } from './run-history.contract.ts'
 

@@ -4,7 +4,7 @@ import { defineKind, defineReconciler, done, type Controller, type Duration } fr
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { startServices, startWholePath, type WholePath } from '../aws/whole-path.ts'
 import { countedTransport, type RequestTally } from '../support/aws-requests.ts'
-import type { Transport } from '../support/dynalite.ts'
+import type { Transport } from '../../shared/testing-aws/dynalite.ts'
 
 /** What one of each costs in requests, capacity and log, by the real functions on dynalite and fauxqs. */
 export interface Measured {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
@@ -15,5 +16,26 @@ it.each(['api', 'reconcile'])(
     // One other character, and Node decodes and compiles the whole text as UTF-16.
     expect(Buffer.byteLength(text)).toBe(text.length)
     expect(text).not.toMatch(/from ?"node:(?:crypto|http|process|util)"/)
+  },
+)
+
+it(
+  'a bundle has OpenTelemetry in it where traces are asked for, and nothing of it elsewhere',
+  { timeout: 60_000 },
+  () => {
+    using directory = temporaryDirectory('bundle-traces')
+    const write = (tracing?: string): string => {
+      writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', directory.path, tracing)
+      return readFileSync(join(directory.path, 'index.mjs'), 'utf8')
+    }
+    const without = write()
+    const withTraces = write(join(functions, '../shared/runtime/aws/tracing.ts'))
+    expect(without).not.toMatch(/opentelemetry/i)
+    expect(withTraces).toMatch(/opentelemetry/i)
+    const { stderr, status } = spawnSync(process.execPath, [join(directory.path, 'index.mjs')], {
+      encoding: 'utf8',
+      env: { ...process.env, OTEL_TRACES_EXPORTER: 'otlp' },
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   },
 )

@@ -1,5 +1,5 @@
 import { RemovalPolicy, Stack } from 'aws-cdk-lib'
-import { Match } from 'aws-cdk-lib/assertions'
+import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
@@ -326,6 +326,40 @@ describe('the relay', () => {
     expectProperties(paced, 'AWS::Lambda::Function', {
       Description: planeFunctions.resync.description,
       Environment: { Variables: Match.objectLike({ SETPOINT_SHARED_CONCURRENCY: '40' }) },
+    })
+  })
+})
+
+describe('traces', () => {
+  const traces = { endpoint: 'http://localhost:4318', headers: { 'x-key': 'a b' } }
+  const told = (from: Template): readonly string[] =>
+    Object.values(resourcesOf(from, 'AWS::Lambda::Function'))
+      .filter(({ Properties: { Environment } }) => JSON.stringify(Environment ?? {}).includes('OTEL_'))
+      .map(({ Properties: { Description } }) => String(Description))
+
+  it('are sent by the API and by what runs reconcilers, and by nobody unless they are asked for', () => {
+    const sending = deployed({ traces }).template()
+    const { api, system } = planeFunctions
+    expect(told(sending)).toEqual(expect.arrayContaining([api.description, system.description]))
+    expect(told(sending)).not.toContain(planeFunctions.relay.description)
+    expectProperties(sending, 'AWS::Lambda::Function', {
+      Description: api.description,
+      Environment: {
+        Variables: Match.objectLike({
+          OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
+          OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
+          OTEL_TRACES_SAMPLER_ARG: '0.05',
+        }),
+      },
+    })
+    expect(told(deployed({}).template())).toEqual([])
+  })
+})
+
+describe('the history of runs', () => {
+  it('is told to the functions where it is not the default', () => {
+    expectProperties(deployed({ runHistory: 'failures' }).template(), 'AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ SETPOINT_RUNS: 'failures' }) },
     })
   })
 })

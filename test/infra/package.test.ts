@@ -33,7 +33,7 @@ async function install(): Promise<void> {
   const { devDependencies = {}, dependencies } = own
   const version = (name: string): string => `${name}@${dependencies[name] ?? devDependencies[name] ?? 'latest'}`
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
-  const others = ['aws-cdk-lib', 'constructs', 'zod', 'typescript', '@types/node'].map(version)
+  const others = ['aws-cdk-lib', 'constructs', 'dynalite', 'zod', 'typescript', '@types/node'].map(version)
   const ours = tarballs.map((name) => join('..', name))
   await must('npm', ['install', '--prefer-offline', '--no-audit', ...ours, ...others], app)
 }
@@ -43,10 +43,11 @@ const check = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigMap } from 'setpoint'
 import { createTestEnv } from 'setpoint/testing'
+import { awsEngine } from 'setpoint/testing-aws'
 import { Greeting, greetings } from './greeting/greeting.ts'
 
-void test('greets', async () => {
-  await using env = await createTestEnv({ reconcilers: [greetings] })
+for (const engine of [undefined, awsEngine]) void test('greets', async () => {
+  await using env = await createTestEnv({ reconcilers: [greetings], ...(engine && { engine }) })
   await env.apply(Greeting, { metadata: { name: 'hello' }, spec: { name: 'world' } })
   await env.settle()
   const made = await env.get(ConfigMap, 'hello')
@@ -125,7 +126,7 @@ describe.skipIf(unreachable !== '' || !isLong)(
 
     it("tests the app's reconciler", async () => {
       const { stdout } = await must(process.execPath, ['--test', 'check.ts'], app)
-      expect(stdout).toMatch(/pass 1\b/)
+      expect(stdout).toMatch(/pass 2\b/)
     })
 
     it('synthesizes it, with its own code in the bundles', async () => {
@@ -240,6 +241,7 @@ describe.skipIf(unreachable !== '' || !isLong || kubectl === undefined)(
         '1. DESIRED',
         'STARTED',
         'greetings.example.dev: unchanged, 1 object',
+        'v1 says hello',
         'ok       references',
         'GreetingPlane.template.json',
       ])

@@ -50,7 +50,11 @@ describe('what a function may do is what it does', () => {
 
   it('api', () => {
     // It wakes objects that refer to no others; those of this day all might. test/aws/frugal sees it do so.
-    const everyQueue = ['system', 'shelf', 'lamp'].map((queue) => `sqs:SendMessage ${queue}`)
+    // And it tells how long they are.
+    const everyQueue = ['system', 'shelf', 'lamp'].flatMap((queue) => [
+      `sqs:SendMessage ${queue}`,
+      `sqs:GetQueueAttributes ${queue}`,
+    ])
     expect(permissionsOf(all, 'api')).toEqual(sorted(...asked('api'), ...everyQueue, ...both))
   })
 

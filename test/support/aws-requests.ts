@@ -1,4 +1,4 @@
-import { bytesOf, type Transport } from './dynalite.ts'
+import { bufferOf, type Transport } from '../../shared/testing-aws/dynalite.ts'
 
 /**
  * Counts what clients of AWS ask for: each request as it leaves the code, and the capacity that DynamoDB says it took.
@@ -66,7 +66,7 @@ export function countedTransport(transport: Transport): AwsRequests & { readonly
     const [service = '', operation = ''] = request.headers['x-amz-target']?.split('.') ?? []
     tally.calls[operation] = (tally.calls[operation] ?? 0) + 1
     if (!service.startsWith('DynamoDB') || !isOfItems.test(operation)) return transport.handle(request)
-    const input: Pick<Asked, 'ConsistentRead'> = JSON.parse(bytesOf(request.body).toString())
+    const input: Pick<Asked, 'ConsistentRead'> = JSON.parse(bufferOf(request.body).toString())
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' })
     const answer = await transport.handle({ ...request, body })
     const { ConsumedCapacity = [] }: { ConsumedCapacity?: Capacity | Capacity[] } = JSON.parse(

@@ -11,7 +11,7 @@ import type { Clock } from '../../shared/ports/clock.ts'
 import type { KindName, ObjectIndex } from '../../shared/ports/object-index.ts'
 import type { ObjectStore } from '../../shared/ports/object-store.ts'
 import { createRecordings } from '../../shared/adapters/aws/dynamodb/dynamodb-recordings.ts'
-import { createTestTable } from './dynalite.ts'
+import { createTestTable } from '../../shared/testing-aws/dynalite.ts'
 import { widgetKind } from './stored-object.ts'
 
 /** All that one table gives. */

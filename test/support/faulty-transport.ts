@@ -1,4 +1,9 @@
-import { bytesOf, type Transport, type TransportRequest, type TransportResponse } from './dynalite.ts'
+import {
+  bufferOf,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from '../../shared/testing-aws/dynalite.ts'
 
 /** What happens to one request. */
 export type Fault =
@@ -38,7 +43,7 @@ export function faultyTransport(transport: Transport, faults: Faults): Transport
 
   return {
     handle: async (request) => {
-      const input: Input = JSON.parse(bytesOf(request.body).toString())
+      const input: Input = JSON.parse(bufferOf(request.body).toString())
       const operation = request.headers['x-amz-target']?.split('.')[1] ?? ''
       const fault = faults(operation, count++, input)
       const held = late

@@ -1,5 +1,5 @@
 import { buildApp } from 'fauxqs'
-import { bytesOf, type Transport } from './dynalite.ts'
+import { bufferOf, type Transport } from '../../shared/testing-aws/dynalite.ts'
 
 /**
  * The SQS emulator in this process, on 127.0.0.1; its own way to start listens on all interfaces. Its time is
@@ -25,7 +25,7 @@ export function startFauxqsInProcess(): AsyncDisposable & { readonly transport: 
           method: method as 'POST',
           url: path,
           headers: { ...headers },
-          payload: bytesOf(body),
+          payload: bufferOf(body),
         })
         return { response: { statusCode, headers: textHeaders(given), body: rawPayload } }
       },

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Transport, TransportResponse } from './dynalite.ts'
+import type { Transport, TransportResponse } from '../../shared/testing-aws/dynalite.ts'
 
 /**
  * One execution environment of a function, as far as it can be had in this process. When it dies, nothing of what it

@@ -8,7 +8,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
 import { changeOf, type StreamChange } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
-import { testCredentials } from '../support/dynalite.ts'
+import { testCredentials } from '../../shared/testing-aws/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
 import { storedWidget, withSpec } from '../support/stored-object.ts'
 import { onPeer } from './endpoints.ts'

@@ -12,7 +12,7 @@ import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamod
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { headings, launch, newShipLog, shipReconciler, steer } from '../aws/fleet.ts'
 import { startWholePath, type Service, type Services, type WholePath } from '../aws/whole-path.ts'
-import { createTestTable, testCredentials, type Transport } from '../support/dynalite.ts'
+import { createTestTable, testCredentials, type Transport } from '../../shared/testing-aws/dynalite.ts'
 import { createStreamLog, pause, type StreamLog } from '../support/lambda-driver.ts'
 import { calm, stormy } from '../support/lambda-life.ts'
 import { elasticmq } from './elasticmq.ts'

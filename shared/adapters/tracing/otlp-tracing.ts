@@ -17,6 +17,8 @@ import type { SpanPlan, Tracing } from '../../ports/tracing.ts'
 
 export interface OpenTracing {
   readonly tracing: Tracing
+  /** Sends what has ended, for a process that may stand still after it. Rejects if it cannot be sent. */
+  flush(): Promise<void>
   /** Sends what is left. */
   close(): Promise<void>
 }
@@ -63,6 +65,7 @@ export function openOtlpTracing(version: string): OpenTracing {
       },
       current: () => traceparentOf(trace.getActiveSpan()),
     },
+    flush: () => provider.forceFlush(),
     close: async () => {
       fetches.disable()
       await provider.shutdown()

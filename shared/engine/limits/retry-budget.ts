@@ -3,7 +3,7 @@ import type { EngineState } from '../../model/engine-state.ts'
 import type { Rate } from '../../model/reservations.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Reserve } from '../../ports/reservations.ts'
-import { createTokenBucket } from './token-bucket.ts'
+import type { TokenBucket } from './token-bucket.ts'
 
 /**
  * What all controllers together may spend on retries: how long a retry waits at least, though the backoff of its object
@@ -13,8 +13,7 @@ import { createTokenBucket } from './token-bucket.ts'
 export type RetryBudget = (nowMs: number) => number | Promise<number>
 
 /** Of one process, which runs all controllers. */
-export function createRetryBudget(rate: Rate): RetryBudget {
-  const bucket = createTokenBucket(rate)
+export function createRetryBudget(bucket: TokenBucket): RetryBudget {
   return (nowMs) => bucket.reserve(nowMs)
 }
 

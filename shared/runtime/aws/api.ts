@@ -12,11 +12,13 @@ import type { Authenticator, User } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { FunctionOptions } from './open.ts'
+import { awsPages, setLogLevelElsewhere } from './pages.ts'
 import { openAwsQueues } from './queues.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './services.ts'
 import { openAwsTable } from './table.ts'
 import { lazy } from './lazy.ts'
 import { setpointVersion } from '../setpoint-version.ts'
+import { withRequestSpans } from '../spans.ts'
 
 /** Answers one request; a watch ends a moment before the function's time does. */
 export type AnswerEvent = (event: APIGatewayProxyEvent, timeMs: number) => Promise<Answer>
@@ -28,11 +30,12 @@ export type Answer = StreamedResponse
 export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
   const answer = lazy(() => {
     const ports = openAwsTable(boundary, { patienceMs, logger: seeing.logger })
-    const { queueOf } = openAwsQueues(boundary, controllers, ports.checkpoint)
-    const direct = { controllers, queueOf, clock: boundary.clock, logger: seeing.logger }
+    const queues = openAwsQueues(boundary, controllers, ports.checkpoint)
+    const direct = { controllers, queueOf: queues.queueOf, clock: boundary.clock, logger: seeing.logger }
     const wrapStore = (store: ObjectStore): ObjectStore => withDirectWake(store, direct)
     const options = { boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, wrapStore, ...seeing }
-    return createAnswer(createAwsServices(options))
+    const services = createAwsServices(options)
+    return createAnswer(services, awsPages({ ...services, ...queues }, boundary.environment))
   })
   return (event, timeMs) => answer()(event, timeMs)
 }
@@ -43,9 +46,9 @@ const patienceMs = 5_000
 /** What of a function's time is left when a watch is told to end. */
 const goodbyeMs = 3_000
 
-function createAnswer(services: AwsServices): AnswerEvent {
+function createAnswer(services: AwsServices, pages: ReadonlyMap<string, Page>): AnswerEvent {
   const { clock } = services
-  const api = createAwsApi(services, userOf)
+  const api = createAwsApi(services, userOf, pages)
 
   return async (event, timeMs) => {
     const over = new AbortController()
@@ -58,19 +61,21 @@ function createAnswer(services: AwsServices): AnswerEvent {
   }
 }
 
-/** The API without a gateway. Numbers are in CloudWatch: there are no pages, but for tests. */
+/** The API without a gateway. */
 export function createAwsApi(
   services: AwsServices,
   authenticate: Authenticator,
   pages: ReadonlyMap<string, Page> = new Map(),
 ): HttpHandler {
-  return createApi({
+  const api = createApi({
     ...services,
     explain: createExplain({ ...services, controllers: allControllers(services) }),
     pages,
+    operations: new Map([['log-level', setLogLevelElsewhere]]),
     authenticate,
     version: setpointVersion,
   })
+  return services.tracing === undefined ? api : withRequestSpans(api, services.tracing)
 }
 
 /** The text is our own: the event's authorizer is where it comes from. */

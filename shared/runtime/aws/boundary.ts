@@ -8,6 +8,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Webhooks } from '../../ports/webhooks.ts'
+import type { Tracing } from '../../ports/tracing.ts'
+import { setpointVersion } from '../setpoint-version.ts'
+import { asksForTraces } from '../spans.ts'
 import { logLevelOf, metricNamespaceOf, type Environment } from './environment.ts'
 
 /** All that a function takes from around it; tests bring their own. */
@@ -50,11 +53,22 @@ export const lambdaBoundary: AwsBoundary = {
 export interface Seeing {
   readonly logger: Logger
   readonly telemetry: EmfTelemetry
+  /** Left out where nobody asked for traces. */
+  readonly traces?: AwsTraces
 }
 
-/** The log, and the numbers in it. */
-export function createSeeing({ environment, clock, write }: AwsBoundary): Seeing {
+/** Spans, and what sends them: a function stands still between its invocations. */
+export interface AwsTraces {
+  readonly tracing: Tracing
+  flush(): Promise<void>
+}
+
+export type OpenAwsTraces = (version: string) => AwsTraces
+
+/** The log, the numbers in it, and traces if the variables of OpenTelemetry ask for them. */
+export function createSeeing({ environment, clock, write }: AwsBoundary, openTraces?: OpenAwsTraces): Seeing {
   return {
+    ...(openTraces && asksForTraces(environment) && { traces: openTraces(setpointVersion) }),
     logger: createJsonLogger({ write, clock, level: logLevelOf(environment) }),
     telemetry: createEmfTelemetry({ write, clock, ...metricNamespaceOf(environment) }),
   }

@@ -21,7 +21,8 @@ import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
 import type { Allowances } from '../../ports/allowances.ts'
-import type { AwsBoundary } from './boundary.ts'
+import type { AwsBoundary, AwsTraces } from './boundary.ts'
+import { withWriteSpans } from '../spans.ts'
 import type { FlushedHistory } from './kept-runs.ts'
 import { withSafetyNet } from '../../engine/wake/safety-net.ts'
 
@@ -68,6 +69,7 @@ export interface AwsServicesOptions {
   readonly boundary: Pick<AwsBoundary, 'clock' | 'random' | 'retire' | 'webhooks'>
   readonly logger: Logger
   readonly telemetry: Telemetry
+  readonly traces?: AwsTraces
   readonly ports: TablePorts
   readonly controllers: readonly Controller[]
   /** What all controllers together may spend on retries. Default: no limit. */
@@ -113,7 +115,9 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     readAccess: access.read,
     webhooks: boundary.webhooks,
   })
-  const store = wrapStore(policies.follow(quotas.follow(withSafetyNet(told, { clock, controllers, logger }))))
+  const netted = withSafetyNet(told, { clock, controllers, logger })
+  const tracing = options.traces?.tracing
+  const store = withWriteSpans(wrapStore(policies.follow(quotas.follow(netted))), tracing)
   const resources = createResources({ store, clock, random, quotas, policies })
   const events = createEventRecorder({ resources, clock, logger })
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
@@ -135,5 +139,6 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     quotaLagMs,
     readAccess: access.read,
     ...(retryBudget && { retryBudget }),
+    ...(tracing && { tracing }),
   }
 }

@@ -26,7 +26,7 @@ import { openGuardedPorts, type GuardedPorts } from './ports.ts'
 import { createLocalAuthenticator, type SignIn } from './sign-in.ts'
 import { loadEndpoint, ownUrl, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
-import { withRequestSpans } from './traces.ts'
+import { withRequestSpans } from '../spans.ts'
 
 export interface LocalControlPlaneOptions {
   /** 0 for any that is free. */

@@ -14,6 +14,7 @@ import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
 import { createRetryBudget } from '../../engine/limits/retry-budget.ts'
+import { createTokenBucket, type TokenBucket } from '../../engine/limits/token-bucket.ts'
 import type { Rate } from '../../model/reservations.ts'
 import type { Audit } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
@@ -40,9 +41,10 @@ import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
+import { budgetsPage, timersPage, type TimersSource } from '../plane-pages.ts'
 import { queuePage } from './queue-page.ts'
 import { createReadiness } from './readiness.ts'
-import { withWriteSpans } from './traces.ts'
+import { withWriteSpans } from '../spans.ts'
 import { tellSchemaChanges } from './schema-changes.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 
@@ -101,6 +103,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const stop = new AbortController()
   const abandon = new AbortController()
   const refusals = new Map<string, string>()
+  const retries = options.retryBudget && createTokenBucket(options.retryBudget)
   const engine = {
     ...ports,
     refusals,
@@ -117,7 +120,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     createQueue: (name: string, visibilityMs: number) => wrapQueue(queues.create(name, visibilityMs), name),
     tickMs: options.tickMs ?? 1_000,
     ...givenOf(options),
-    ...(options.retryBudget === undefined ? {} : { retryBudget: createRetryBudget(options.retryBudget) }),
+    ...(retries && { retryBudget: createRetryBudget(retries) }),
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })
@@ -134,7 +137,11 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       telemetry,
       explain,
       ...(options.history && { history: options.history }),
-      pages: new Map([...pagesOf(telemetry, controllers, ports), ['queue', queues.page], ...(options.pages ?? [])]),
+      pages: new Map([
+        ...pagesOf(telemetry, controllers, ports),
+        ...planePages({ ...engine, queues, retries, rate: options.retryBudget }),
+        ...(options.pages ?? []),
+      ]),
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
@@ -163,6 +170,23 @@ function givenOf({
   roles,
 }: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing' | 'roles'> {
   return { ...(history && { history }), ...(tracing && { tracing }), ...(roles && { roles }) }
+}
+
+interface PagesSource extends TimersSource {
+  readonly queues: Queues
+  readonly retries: TokenBucket | undefined
+  readonly rate: Rate | undefined
+}
+
+/** What people see of queues, timers and budgets. Fewer retries than none are left while some wait for their turn. */
+function planePages({ queues, retries, rate, ...source }: PagesSource): ReadonlyMap<string, Page> {
+  const { controllers, clock } = source
+  const retriesLeft = (): string => String(retries?.tokens(clock.nowMs()) ?? '')
+  return new Map([
+    ['queue', queues.page],
+    ['timers', timersPage(source)],
+    ['budgets', budgetsPage({ controllers, retryBudget: rate, retriesLeft })],
+  ])
 }
 
 /** Keeps why a definition was refused, for the objects of its kind. */

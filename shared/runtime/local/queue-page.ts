@@ -1,7 +1,7 @@
 import type { LocalWorkQueue } from '../../adapters/local/queue/local-work-queue.ts'
 import type { Page } from '../../api/call.ts'
 import { humanDuration } from '../../model/human-duration.ts'
-import { formatTable } from './text-table.ts'
+import { formatTable } from '../text-table.ts'
 
 /** So many keys of one queue are told; a page is for people. */
 const keysMax = 200

@@ -5,6 +5,7 @@ import * as postgres from '../../../functions/reconcilers/postgres/kinds.ts'
 import { metrics } from '../../../shared/model/metrics.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
 import type { Kind } from '../../../shared/reconciler/kind.ts'
+import { conditionsByKind, postgresFailures } from './conditions.ts'
 import { publicNamesOf } from './public-names.ts'
 
 /** The pages that are written from the code, by their files. */
@@ -53,13 +54,41 @@ function kindsPage(): string {
 ${rows.join('\n')}
 
 Columns of \`kubectl get\`: ${shown}.
-`
+
+${conditionsOf(kind)}`
   })
+  const failures = Object.entries(postgresFailures)
+    .map(([next, reasons]) => `- **${next}**: ${wordsOf(reasons)}.\n`)
+    .join('')
   return `# Kinds that come with it
 
 ${written} Every status also has the fields and conditions that [the engine writes](../reference.md#what-the-engine-writes).
 
-${sections.join('\n')}`
+${sections.join('\n')}
+## Failures of PostgreSQL
+
+The reasons of Ready that PostgresCluster, PostgresDatabase and Job share.
+
+${failures}`
+}
+
+/** The table of a kind's conditions, and what Ready says besides. */
+function conditionsOf(kind: string): string {
+  const found = conditionsByKind[kind]
+  if (found === undefined) throw new Error(`test/docs/reference/conditions.ts has nothing of ${kind}`)
+  const rows = Object.entries(found.conditions).map(
+    ([type, { what, reasons }]) => `| \`${type}\` | ${what} | ${wordsOf(reasons)} |`,
+  )
+  return `| condition | what it says | reasons |
+| --- | --- | --- |
+${rows.join('\n')}
+
+Ready has also the reasons ${wordsOf(found.ready)}.
+`
+}
+
+function wordsOf(reasons: readonly string[]): string {
+  return reasons.map((reason) => `\`${reason}\``).join(', ')
 }
 
 function isKind(value: unknown): value is Kind {

@@ -1,7 +1,7 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
 import { setTimeout } from 'node:timers/promises'
 import { relayedWrites } from '../../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
-import type { TestStreamRecord } from '../../support/dynalite.ts'
+import type { TestStreamRecord } from '../../../shared/testing-aws/dynalite.ts'
 import type { FunctionProcess } from './function-process.ts'
 import { queueNames, type FunctionName, type QueueName } from './synthesized-code.ts'
 

@@ -5,7 +5,7 @@ import { createDynamodbCheckpoint } from '../../../shared/adapters/aws/dynamodb/
 import { systemClock } from '../../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
-import { startDynalite, type TestStreamRecord, type Transport } from '../../support/dynalite.ts'
+import { startDynalite, type TestStreamRecord, type Transport } from '../../../shared/testing-aws/dynalite.ts'
 import { recordLongSince } from '../../support/dynamodb.ts'
 import { startFauxqs } from '../../support/fauxqs.ts'
 import { sqsClient } from '../../support/sqs-queue.ts'

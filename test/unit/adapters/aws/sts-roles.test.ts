@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStsRoles } from '../../../../shared/adapters/aws/sign-in/sts-roles.ts'
 import type { Roles } from '../../../../shared/ports/roles.ts'
-import { testCredentials } from '../../../support/dynalite.ts'
+import { testCredentials } from '../../../../shared/testing-aws/dynalite.ts'
 import { expectCode } from '../../../support/expect-code.ts'
 import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
 

@@ -4,6 +4,7 @@ import {
   createSharedRetryBudget,
   reserveRetry,
 } from '../../../../shared/engine/limits/retry-budget.ts'
+import { createTokenBucket } from '../../../../shared/engine/limits/token-bucket.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
@@ -44,7 +45,7 @@ describe('a retry', () => {
 
 describe('a budget', () => {
   it('gives its burst at once, and then one after the other', () => {
-    const budget = createRetryBudget({ perSecond: 10, burst: 3 })
+    const budget = createRetryBudget(createTokenBucket({ perSecond: 10, burst: 3 }))
     expect(Array.from({ length: 6 }, () => budget(0))).toEqual([0, 0, 0, 100, 200, 300])
   })
 

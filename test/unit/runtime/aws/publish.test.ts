@@ -5,7 +5,12 @@ import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import { createSeeing, type AwsBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { openPublish } from '../../../../shared/runtime/aws/publish.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
-import { bytesOf, testCredentials, type TransportRequest, type TransportResponse } from '../../../support/dynalite.ts'
+import {
+  bufferOf,
+  testCredentials,
+  type TransportRequest,
+  type TransportResponse,
+} from '../../../../shared/testing-aws/dynalite.ts'
 import { expectCode } from '../../../support/expect-code.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
@@ -30,7 +35,7 @@ beforeEach(() => {
 /** The client of AWS itself, without a network. */
 function open(environment: AwsBoundary['environment']): (changes: readonly StreamChange[]) => Promise<void> {
   const handle = async ({ body }: TransportRequest): Promise<{ readonly response: TransportResponse }> => {
-    const sent = JSON.parse(bytesOf(body).toString()) as Sent
+    const sent = JSON.parse(bufferOf(body).toString()) as Sent
     requests.push(sent)
     const reply = { FailedEntryCount: 0, Entries: sent.Entries.map(() => answer) }
     const headers = { 'content-type': 'application/x-amz-json-1.1' }

@@ -4,7 +4,7 @@ import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 import { createArrivals } from '../../../../shared/runtime/aws/arrivals.ts'
 import { lambdaBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { openAwsQueues, type AwsQueues } from '../../../../shared/runtime/aws/queues.ts'
-import { bytesOf, testCredentials, type Transport } from '../../../support/dynalite.ts'
+import { bufferOf, testCredentials, type Transport } from '../../../../shared/testing-aws/dynalite.ts'
 import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
 import { expectCode } from '../../../support/expect-code.ts'
 
@@ -23,7 +23,7 @@ beforeEach(() => void (asked = []))
 /** Says how long each queue is, and notes which was asked for. */
 const sqs: Transport = {
   handle: async ({ body }) => {
-    const { QueueUrl = '' } = JSON.parse(bytesOf(body).toString()) as { readonly QueueUrl?: string }
+    const { QueueUrl = '' } = JSON.parse(bufferOf(body).toString()) as { readonly QueueUrl?: string }
     asked.push(QueueUrl.split('/').at(-1) ?? '')
     const answer = JSON.stringify({ Attributes: { ApproximateNumberOfMessages: '7' } })
     return {

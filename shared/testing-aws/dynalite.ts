@@ -9,8 +9,8 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { isDeepStrictEqual } from 'node:util'
-import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
-import { tableDefinition } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
+import { createDynamodbClient } from '../adapters/aws/dynamodb/dynamodb-client.ts'
+import { tableDefinition } from '../adapters/aws/dynamodb/dynamodb-table.ts'
 
 /**
  * dynalite in this process, in memory: DynamoDB by somebody else. A client reaches it without a socket, through its own
@@ -93,7 +93,18 @@ export async function createTestTable(client: DynamoDBClient, table: string): Pr
 }
 
 const require = createRequire(import.meta.url)
-const dynalite = require('dynalite') as (options: { readonly createTableMs: number }) => Server
+const { dynalite, db } = requireDynalite()
+
+/** An optional peer of the package: whoever tests on AWS's engine installs it. */
+function requireDynalite(): { readonly dynalite: Dynalites; readonly db: DynaliteDb } {
+  try {
+    return { dynalite: require('dynalite') as Dynalites, db: require('dynalite/db') as DynaliteDb }
+  } catch (cause) {
+    throw new Error('setpoint/testing-aws needs dynalite: type npm i -D dynalite', { cause })
+  }
+}
+
+type Dynalites = (options: { readonly createTableMs: number }) => Server
 
 function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamRecord) => void>): Transport {
   return {
@@ -112,7 +123,7 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
             Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]),
           ),
         })
-        const body = bytesOf(request.body)
+        const body = bufferOf(request.body)
         const input = JSON.parse(body.toString()) as Request
         current.run({ listeners, input }, () => {
           server.emit('request', incoming, reply)
@@ -124,7 +135,7 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
 }
 
 /** The SDK warns of whoever treats its bytes as a text. */
-export function bytesOf(body: Uint8Array | string): Buffer {
+export function bufferOf(body: Uint8Array | string): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
@@ -134,8 +145,8 @@ const current = new AsyncLocalStorage<{
   readonly input: Request
 }>()
 
-/** What dynalite's requests call as members of this module: patched for this process, once. */
-const db = require('dynalite/db') as {
+/** What dynalite's requests call as members of its module: patched for this process, once. */
+interface DynaliteDb {
   updateIndexes: (...args: [store: unknown, table: { TableName: string }, ...images: Images, done: Done]) => void
   checkConditional: (request: Request, there: Image | null) => { readonly body: { Item?: Image } } | null | undefined
   addConsumedCapacity: (
