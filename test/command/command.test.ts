@@ -51,6 +51,8 @@ describe('setpoint', () => {
       'runs',
       'logs',
       'get-queue',
+      'get-timers',
+      'get-budgets',
       'log-level',
       'migrate',
       'backup',
