@@ -6,8 +6,8 @@ import { setpointIn } from '../support/setpoint-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /**
- * `npx node test/demo/screenshots.ts`: what commands print about the example `cluster` while it comes up, as pictures in
- * `docs/images`.
+ * `npx node test/demo/screenshots.ts`: what commands print about the example `cluster` while it comes up, as pictures
+ * in `docs/images`.
  */
 const columnsMax = 132
 const linesMax = 34
