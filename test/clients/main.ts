@@ -12,6 +12,7 @@ import { argo, clientGo, controllerRuntime, flux } from './go.ts'
 import { helm } from './helm.ts'
 import { k9s } from './k9s.ts'
 import { kubectl } from './kubectl.ts'
+import { oidc } from './oidc.ts'
 import { clientNode, kopf, olderPython, pythonKubernetes, rbac } from './scripts.ts'
 
 const clients: readonly Client[] = [
@@ -28,6 +29,7 @@ const clients: readonly Client[] = [
   k9s,
   crds,
   rbac,
+  oidc,
 ]
 
 type Result = 'passed' | 'failed' | 'left out'
