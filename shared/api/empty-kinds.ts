@@ -19,6 +19,8 @@ export const emptyKinds: readonly ServedKind[] = [
   emptyKind('apps', 'StatefulSet', 'statefulsets', { shortNames: ['sts'] }),
   emptyKind('batch', 'Job', 'jobs', {}),
   emptyKind('batch', 'CronJob', 'cronjobs', {}),
+  // Nothing is served for others, so there are no servers to name.
+  emptyKind('apiregistration.k8s.io', 'APIService', 'apiservices', { namespaced: false }),
   emptyKind('networking.k8s.io', 'Ingress', 'ingresses', { shortNames: ['ing'] }),
 ]
 
