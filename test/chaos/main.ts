@@ -29,7 +29,8 @@ function troubleOf(text: string): Trouble {
   return known.find((one) => one === text) ?? refuse(`--troubles: "${text}" is none of ${known.join(', ')}`)
 }
 
-const line = values.databases ? '--databases' : `--applies ${appliesMin} --troubles '${values.troubles}'`
+const informers = values.informers ? ' --informers' : ''
+const line = values.databases ? '--databases' : `--applies ${appliesMin} --troubles '${values.troubles}'${informers}`
 console.log(`npm run chaos -- --seed ${seed} --rounds ${rounds} ${line}`)
 const { faults, ...counts } = values.databases
   ? await runDatabaseChaos(seed, rounds)
