@@ -113,6 +113,8 @@ if (import.meta.main) {
     console.error('npm run restore-table -- --stack Setpoint-dev --at 2026-11-23T04:00:00Z')
     process.exit(2)
   }
-  const command = await restoreTable({ stack, at, aws: askAws, say: console.log, pause: () => sleep(20_000) })
+  let seconds = 1
+  const pause = (): Promise<unknown> => sleep(Math.min(20, (seconds *= 2)) * 1_000)
+  const command = await restoreTable({ stack, at, aws: askAws, say: console.log, pause })
   console.log(`The table is ready. Switch to it:\n\n  ${command} (with the other -c of this stack)\n`)
 }

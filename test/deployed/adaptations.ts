@@ -228,7 +228,7 @@ const shorterHiding: Adaptation = {
         aws(account, ['lambda', 'invoke', `--function-name=${FunctionName}`, `--payload={"ms":${ms}}`, '/dev/null'])
       await invoke(0)
       const state = { isOver: false }
-      const running = (invoke(8_000) as Promise<{ readonly FunctionError?: string }>).finally(() => {
+      const running = (invoke(slowMs) as Promise<{ readonly FunctionError?: string }>).finally(() => {
         state.isOver = true
       })
       for (let changes = 1; !state.isOver; changes++) {
@@ -241,11 +241,14 @@ const shorterHiding: Adaptation = {
   },
 }
 
+/** So long that a change comes while it runs, on however slow a machine. */
+const slowMs = 18_000
+
 /** One of CloudFormation's that takes as long as it is told. */
 function slowFunction({ adminArn: Role }: Account): { readonly FunctionName: string; readonly probe: Resource } {
   const FunctionName = 'ProbeSlow'
   const ZipFile = 'exports.handler = ({ ms }) => new Promise((done) => setTimeout(done, ms, "whole"))'
-  const code = { Code: { ZipFile }, Handler: 'index.handler', Runtime: 'nodejs24.x', Timeout: 20 }
+  const code = { Code: { ZipFile }, Handler: 'index.handler', Runtime: 'nodejs24.x', Timeout: 29 }
   return { FunctionName, probe: { Type: 'AWS::Lambda::Function', Properties: { FunctionName, Role, ...code } } }
 }
 

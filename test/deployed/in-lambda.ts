@@ -1,12 +1,15 @@
 /**
- * Loaded into every function's process ahead of its code, since MiniStack's own runtime lacks two things of Lambda's:
+ * Loaded into every function's process ahead of its code, since MiniStack's own runtime lacks three things of Lambda's:
  *
  * - `awslambda`, for functions whose answer is a stream. The answer is given whole, when it has ended.
+ * - An end that waits: MiniStack kills functions that run when their code or settings change, two seconds after it has
+ *   told them. What they do is done by then, as a rule.
  * - A way from `fetch` to the emulator's STS. What verifies tokens asks the host that the token names, and MiniStack
  *   stands elsewhere; it also answers in XML where STS answers in JSON if asked to.
  */
 import { Buffer } from 'node:buffer'
 import { request } from 'node:https'
+import readline from 'node:readline'
 import { Writable } from 'node:stream'
 
 interface Head {
@@ -71,5 +74,35 @@ function jsonOf(xml: string): string {
   const [, Arn] = /<Arn>([^<]+)<\/Arn>/.exec(xml) ?? []
   return Arn === undefined ? xml : JSON.stringify({ GetCallerIdentityResponse: { GetCallerIdentityResult: { Arn } } })
 }
+
+const work = { running: 0, isOver: false }
+
+function endIfDone(): void {
+  if (work.isOver && work.running === 0) process.exit(0)
+}
+
+const createInterface = readline.createInterface.bind(readline)
+readline.createInterface = ((options: readline.ReadLineOptions) => {
+  const lines = createInterface(options)
+  if (options.input === process.stdin)
+    // The first line says which function it is; each other one is an invocation.
+    lines.once('line', () => lines.on('line', () => void work.running++))
+  return lines
+}) as typeof readline.createInterface
+
+const write = process.stdout.write.bind(process.stdout)
+process.stdout.write = (chunk: string | Uint8Array, ...rest: never[]) => {
+  const isAnswer = work.running > 0 && /^\{"status":"(ok|error)"/.test(String(chunk).slice(0, 20))
+  if (!isAnswer) return write(chunk, ...rest)
+  return write(chunk, () => {
+    work.running--
+    endIfDone()
+  })
+}
+
+process.on('SIGTERM', () => {
+  work.isOver = true
+  endIfDone()
+})
 
 Object.assign(globalThis, { awslambda, fetch: fetchHere })

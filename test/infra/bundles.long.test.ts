@@ -72,6 +72,19 @@ describe.skipIf(unavailable)(
       expect(text).toContain('"type":"Stalled","status":"True"')
     })
 
+    it('a message that nobody can read is a dead letter after as many receives as the template says', async () => {
+      const { source = '' } = stage.wiring.mappings.find((one) => one.function.includes('SystemFunction')) ?? {}
+      const { receives = 0 } = stage.wiring.queues.get(source)?.redrive ?? {}
+      await stage.send(source, 'not JSON')
+      for (let i = 0; i < receives; i++) {
+        expect(stage.functions.deadLetters.log).not.toContain('dead letter not processed')
+        await stage.settle()
+        await stage.endHiding()
+      }
+      await stage.settle()
+      expect(stage.functions.deadLetters.log).toContain('dead letter not processed')
+    })
+
     it('shelf: goes on, and says so, when a reconcile function lets go of a promise that is rejected', async () => {
       for (const name of ['careless', 'other'])
         await stage.request('POST', shelvesPath, shelf(name, { books: 1, careless: name === 'careless' }))

@@ -1,17 +1,27 @@
-import { DeleteMessageCommand, ReceiveMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  type Message,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
 import { setTimeout } from 'node:timers/promises'
-import { relayedWrites } from '../../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import type { TestStreamRecord } from '../../../shared/testing-aws/dynalite.ts'
 import type { FunctionProcess } from './function-process.ts'
-import { queueNames, type FunctionName, type QueueName } from './synthesized-code.ts'
+import { matches, type WiredMapping } from './wiring.ts'
 
 /** What stands between the table, the queues and the functions. */
 export interface Mappings {
+  readonly wired: readonly WiredMapping[]
   /** What the stream has and nobody has seen. */
   readonly records: TestStreamRecord[]
-  readonly functions: Readonly<Record<FunctionName, FunctionProcess>>
+  /** By logical id. */
+  readonly functionOf: (id: string) => FunctionProcess
   readonly sqs: SQSClient
-  readonly queueUrl: (name: QueueName) => string
+  /** By logical id. */
+  readonly queueUrl: (id: string) => string
+  /** What functions reported as not done, by the URL of its queue: SQS hides it for as long as the template says. */
+  readonly kept: Map<string, string[]>
 }
 
 /** Hands on what waits, round after round, until a round finds nothing. */
@@ -20,41 +30,52 @@ export async function settle(mappings: Mappings): Promise<void> {
   do {
     // A record comes a few milliseconds after its write.
     await setTimeout(30)
-    const relayed = await relayRecords(mappings)
-    const delivered = await Promise.all(queueNames.map((name) => deliver(mappings, name)))
-    handed = delivered.reduce((sum, count) => sum + count, relayed)
+    const streams = mappings.wired.filter(({ isStream }) => isStream)
+    const relayed = await Promise.all(streams.map((one) => relayRecords(mappings, one)))
+    const queues = mappings.wired.filter(({ isStream }) => !isStream)
+    const delivered = await Promise.all(queues.map((one) => deliver(mappings, one)))
+    handed = [...relayed, ...delivered].reduce((sum, count) => sum + count, 0)
   } while (handed > 0)
 }
 
-async function relayRecords({ records, functions }: Mappings): Promise<number> {
-  const batch = records.splice(0).filter(isRelayed)
-  if (batch.length === 0) return 0
+/** As if the time were over for which SQS hides what was reported. */
+export async function endHiding({ kept, sqs }: Mappings): Promise<void> {
+  for (const [QueueUrl, handles] of kept)
+    for (const ReceiptHandle of handles.splice(0))
+      await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }))
+}
+
+async function relayRecords({ records, functionOf }: Mappings, mapping: WiredMapping): Promise<number> {
+  const { batchSize, filters } = mapping
+  const taken = records.splice(0, batchSize)
+  const batch = taken.filter((record) => filters.some((filter) => matches(filter, record)))
+  if (batch.length === 0) return taken.length
   const Records = batch.map(({ eventName, dynamodb }, i) => ({
     eventID: String(i),
     eventName,
     eventSource: 'aws:dynamodb',
     dynamodb: { ...dynamodb, SequenceNumber: String(i), StreamViewType: 'NEW_AND_OLD_IMAGES' },
   }))
-  expectNone(await functions.relay.invoke({ Records }))
+  expectNone(await functionOf(mapping.function).invoke({ Records }))
   return batch.length
 }
 
-function isRelayed({ dynamodb }: TestStreamRecord): boolean {
-  const touched = String(dynamodb.NewImage?.['touched']?.['S'] ?? '')
-  return relayedWrites.dynamodb.NewImage.touched.S.some(({ prefix }) => touched.startsWith(prefix))
-}
-
-async function deliver({ functions, sqs, queueUrl }: Mappings, name: QueueName): Promise<number> {
-  const QueueUrl = queueUrl(name)
-  const receive = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] }
+async function deliver({ functionOf, sqs, queueUrl, kept }: Mappings, mapping: WiredMapping): Promise<number> {
+  const QueueUrl = queueUrl(mapping.source)
+  const MaxNumberOfMessages = Math.min(10, mapping.batchSize)
+  const receive = { QueueUrl, MaxNumberOfMessages, MessageSystemAttributeNames: ['All' as const] }
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(receive))
   if (Messages.length === 0) return 0
-  const { body, error } = await functions[name].invoke({ Records: Messages.map(recordOf) })
-  if (error !== undefined) throw new Error(`${name}: ${error.errorMessage}`)
-  const { batchItemFailures: failed } = JSON.parse(body.toString()) as Report
-  const kept = new Set(failed.map(({ itemIdentifier }) => itemIdentifier))
-  for (const { MessageId = '', ReceiptHandle } of Messages)
-    if (!kept.has(MessageId)) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+  const { body, error } = await functionOf(mapping.function).invoke({ Records: Messages.map(recordOf) })
+  if (error !== undefined) throw new Error(`${mapping.function}: ${error.errorMessage}`)
+  const { batchItemFailures } = JSON.parse(body.toString()) as Report
+  // Without parts a function says by an error that a batch is not done.
+  const failed = mapping.reportsParts
+    ? new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+    : new Set()
+  for (const { MessageId = '', ReceiptHandle = '' } of Messages)
+    if (failed.has(MessageId)) kept.set(QueueUrl, [...(kept.get(QueueUrl) ?? []), ReceiptHandle])
+    else await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
   return Messages.length
 }
 

@@ -1,4 +1,5 @@
-import { CreateQueueCommand } from '@aws-sdk/client-sqs'
+import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDynamodbCheckpoint } from '../../../shared/adapters/aws/dynamodb/dynamodb-checkpoint.ts'
@@ -11,16 +12,10 @@ import { startFauxqs } from '../../support/fauxqs.ts'
 import { sqsClient } from '../../support/sqs-queue.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startFunction, streamedReply, type FunctionProcess } from './function-process.ts'
-import { settle } from './mappings.ts'
+import { endHiding, settle } from './mappings.ts'
 import { passedTo, recordCalls, type Answering, type AwsCall } from './recording-proxy.ts'
-import {
-  functionNames,
-  resolve,
-  synthesize,
-  type FunctionName,
-  type QueueName,
-  type Synthesized,
-} from './synthesized-code.ts'
+import { functionNames, resolve, synthesize, type FunctionName, type Synthesized } from './synthesized-code.ts'
+import type { WiredQueue, Wiring } from './wiring.ts'
 
 /**
  * What `cdk synth` produced, run: every bundle in a process of its own with the variables that the template gives it,
@@ -35,6 +30,12 @@ export interface Stage extends AsyncDisposable {
   request(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }>
   /** Hands on what waits in the stream and in queues, and what comes of that, until nothing does. */
   settle(): Promise<void>
+  /** What the template says of what stands between the functions. */
+  readonly wiring: Wiring
+  /** Puts a message into the queue of this logical id. */
+  send(queue: string, body: string): Promise<void>
+  /** As if the time were over for which SQS hides what functions reported. */
+  endHiding(): Promise<void>
   /** All that is left of earlier ticks is that there were some. */
   forgetTicks(): Promise<void>
   /** Of the bundles, in bytes. */
@@ -53,17 +54,10 @@ export async function openStage(client: readonly string[], props: Partial<Contro
   opening.defer(() => dynalite.close())
 
   const refs = new Map([[synthesized.tableId, 'objects']])
-  for (const [name, id] of synthesized.queueIds) {
-    const Attributes = {
-      FifoQueue: 'true',
-      DeduplicationScope: 'messageGroup',
-      FifoThroughputLimit: 'perMessageGroupId',
-      VisibilityTimeout: '60',
-    }
-    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: `${name}.fifo`, Attributes }))
-    refs.set(id, QueueUrl)
-  }
-  const queueUrl = (name: QueueName): string => refs.get(synthesized.queueIds.get(name) ?? '') ?? ''
+  const names = new Map([...synthesized.queueIds].map(([name, id]) => [id, name]))
+  for (const [id, queue] of synthesized.wiring.queues)
+    refs.set(id, await createQueue(sqs, { name: names.get(id) ?? id, queue, urls: refs }))
+  const queueUrl = (id: string): string => refs.get(id) ?? ''
 
   const calls = new Map<string, () => readonly AwsCall[]>()
   async function start(name: FunctionName): Promise<FunctionProcess> {
@@ -94,7 +88,9 @@ export async function openStage(client: readonly string[], props: Partial<Contro
 
   const records: TestStreamRecord[] = []
   dynalite.onRecord((record) => void records.push(record))
-  const mappings = { records, functions, sqs, queueUrl }
+  const { wiring, nameOf } = synthesized
+  const functionOf = (id: string): FunctionProcess => functions[nameOf(id)]
+  const mappings = { wired: wiring.mappings, records, functionOf, sqs, queueUrl, kept: new Map<string, string[]>() }
   const ports = { client: dynalite.client, table: 'objects', clock: systemClock, random: systemRandom }
   const resync = createDynamodbCheckpoint({ ...ports, name: 'resync' })
   const closing = opening.move()
@@ -104,11 +100,43 @@ export async function openStage(client: readonly string[], props: Partial<Contro
       functionNames.map((name) => [name, sizeOf(synthesized.functionOf(name))]),
     ) as Stage['sizes'],
     calls: (name) => calls.get(name)?.() ?? [],
-    request: async (method, path, body) => streamedReply(await functions.api.invoke(proxyEvent(method, path, body))),
+    wiring,
+    request: async (method, path, body) =>
+      streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body))),
     settle: () => settle(mappings),
+    send: async (id, body) => {
+      const group = { MessageGroupId: 'test', MessageDeduplicationId: randomUUID() }
+      await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(id), MessageBody: body, ...group }))
+    },
+    endHiding: () => endHiding(mappings),
     forgetTicks: () => resync.save('{}'),
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }
+}
+
+interface MadeQueue {
+  readonly name: string
+  readonly queue: WiredQueue
+  /** Of those that are there already, by their logical ids: that of its dead letters is. */
+  readonly urls: ReadonlyMap<string, string>
+}
+
+/** As the template has it. */
+async function createQueue(sqs: SQSClient, { name, queue, urls }: MadeQueue): Promise<string> {
+  const { attributes, redrive } = queue
+  const policy = redrive && {
+    deadLetterTargetArn: await arnOf(sqs, urls.get(redrive.queue) ?? ''),
+    maxReceiveCount: redrive.receives,
+  }
+  const QueueName = attributes['FifoQueue'] === 'true' ? `${name}.fifo` : name
+  const Attributes = { ...attributes, ...(policy && { RedrivePolicy: JSON.stringify(policy) }) }
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))
+  return QueueUrl
+}
+
+async function arnOf(sqs: SQSClient, QueueUrl: string): Promise<string> {
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }))
+  return Attributes?.['QueueArn'] ?? ''
 }
 
 function sizeOf({ directory }: { readonly directory: string }): number {

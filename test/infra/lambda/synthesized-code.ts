@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ControlFunction } from '../../../infra/constructs/control-function.ts'
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
 import { deployed, resourcesOf, type Deployed } from '../synthesized.ts'
+import { wiringOf, type Resources, type Wiring } from './wiring.ts'
 
 export const functionNames = [
   'api',
@@ -26,6 +27,9 @@ export type QueueName = (typeof queueNames)[number]
 /** A template with its assets, as far as it is run here. */
 export interface Synthesized {
   readonly tableId: string
+  readonly wiring: Wiring
+  /** By the logical id of a function. */
+  readonly nameOf: (id: string) => FunctionName
   readonly queueIds: ReadonlyMap<QueueName, string>
   functionOf(name: FunctionName): {
     readonly directory: string
@@ -40,8 +44,15 @@ export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): S
   const template = all.template()
   const idOf = (construct: { readonly node: { readonly defaultChild?: unknown } }): string =>
     all.stack.getLogicalId(construct.node.defaultChild as never)
+  const names = new Map(functionNames.map((name) => [idOf(functionOf(all, name)), name]))
   return {
     tableId: idOf(all.controlPlane.table),
+    wiring: wiringOf(template.toJSON()['Resources'] as Resources),
+    nameOf: (id) => {
+      const name = names.get(id)
+      if (name === undefined) throw new Error(`${id} is none of the functions that are run here`)
+      return name
+    },
     queueIds: new Map(queueNames.map((name) => [name, idOf(queueOf(all, name))])),
     functionOf: (name) => ({
       ...codeOf(template, idOf(functionOf(all, name))),

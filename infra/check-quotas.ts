@@ -1,0 +1,74 @@
+/**
+ * `npm run quotas`, after `npm run synth`: asks the account whether it lets as many functions run at once as the stacks
+ * in `cdk.out` may need, and says what to raise. Exits 1 if it does not. Needs the AWS command line.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { askAws, type AnswerAws } from './aws-command.ts'
+
+/** A template, as far as it says how many functions run. */
+export interface SynthesizedTemplate {
+  readonly Resources?: Readonly<
+    Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
+  >
+}
+
+/** Of a table on demand, as long as it is new. */
+const shards = 4
+/** Pollers that Lambda begins with where a mapping has no limit, each with a function. */
+const pollers = 2
+
+interface Mapping {
+  readonly ScalingConfig?: { readonly MaximumConcurrency: number }
+  readonly ParallelizationFactor?: number
+  readonly StartingPosition?: string
+}
+
+/** How many functions of a template run at once when all that feeds them is busy; people's requests come besides. */
+export function fedAtOnce({ Resources = {} }: SynthesizedTemplate): number {
+  const properties = (type: string) =>
+    Object.values(Resources).flatMap((one) => (one.Type === type ? [one.Properties ?? {}] : []))
+  const mapped = (properties('AWS::Lambda::EventSourceMapping') as readonly Mapping[]).map(
+    ({ ScalingConfig, ParallelizationFactor = 1, StartingPosition }) =>
+      StartingPosition === undefined ? (ScalingConfig?.MaximumConcurrency ?? pollers) : shards * ParallelizationFactor,
+  )
+  const ticked = properties('AWS::Events::Rule').map(({ Targets }) => (Targets as readonly unknown[]).length)
+  return [...mapped, ...ticked].reduce((sum, count) => sum + count, 0)
+}
+
+export interface QuotaCheck {
+  readonly isEnough: boolean
+  readonly said: string
+}
+
+/** `needed`: of all stacks that go into the account. */
+export function checkQuotas(needed: number, aws: AnswerAws): QuotaCheck {
+  const { AccountLimit: limit } = aws(['lambda', 'get-account-settings']) as {
+    readonly AccountLimit: {
+      readonly ConcurrentExecutions: number
+      readonly UnreservedConcurrentExecutions: number
+    }
+  }
+  const { ConcurrentExecutions: all, UnreservedConcurrentExecutions: free } = limit
+  if (free >= needed)
+    return { isEnough: true, said: `${needed} functions may run at once, and the account lets ${free}` }
+  const reserved = all > free ? `${all - free} of its ${all} are reserved for other functions. ` : ''
+  return {
+    isEnough: false,
+    said: [
+      `${needed} functions may run at once, and the account lets ${free}: what is refused comes later, and after ten times as a dead letter. ${reserved}`,
+      'Ask for more: aws service-quotas request-service-quota-increase --service-code=lambda --quota-code=L-B99A9384 --desired-value=1000.',
+      'Or let fewer run: -c sharedConcurrency, and the concurrency of isolated reconcilers.',
+    ].join('\n'),
+  }
+}
+
+if (import.meta.main) {
+  const directory = process.argv[2] ?? 'cdk.out'
+  const files = readdirSync(directory).filter((file) => file.endsWith('.template.json'))
+  const templates = files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as SynthesizedTemplate)
+  const needed = templates.reduce((sum, template) => sum + fedAtOnce(template), 0)
+  const { isEnough, said } = checkQuotas(needed, askAws)
+  console.log(said)
+  process.exit(isEnough ? 0 : 1)
+}
