@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { banners, reconcilers } from '../../examples/canary/banner.ts'
+import { banners, reconcilers } from '../../examples/canary/canary.ts'
 import { startWholePath } from './whole-path.ts'
 
 const paths = {

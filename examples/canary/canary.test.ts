@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Canary } from 'setpoint'
 import { createTestEnv } from 'setpoint/testing'
-import { Banner, reconcilers } from './banner.ts'
+import { Banner, reconcilers } from './canary.ts'
 
 it('is loud in a part of all banners first, and then in all', async () => {
   await using env = await createTestEnv({ reconcilers })
