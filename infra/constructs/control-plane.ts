@@ -62,8 +62,8 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
   readonly retryBudget?: { readonly perSecond: number; readonly burst: number } | 'none'
   /**
    * Which runs of each object are kept for a week, for `kubectl setpoint runs`: all that changed something, those that
-   * failed or logged something, or none. A kept run is one write unit.
-   * @default 'all'
+   * failed or logged something, or none. A kept run is one write unit, beside the six of a change.
+   * @default 'failures'
    */
   readonly runHistory?: 'all' | 'failures' | 'none'
   /**

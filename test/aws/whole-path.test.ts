@@ -67,7 +67,7 @@ describe('a change goes from the API to its status', () => {
   })
 
   it('and the API tells of the run', async () => {
-    const plane = await start()
+    const plane = await start({ keepsAllRuns: true })
     await launch(plane, 'w', { heading: 1 })
     await arrives(plane, 'w', 1)
     const told = async () => (await plane.request(`GET ${ships}/w/runs`)).body

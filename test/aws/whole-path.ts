@@ -83,6 +83,8 @@ export interface WholePathOptions {
   readonly skewMs?: (environment: number, name: string) => number
   /** What the functions have in the place of `#tracing`. Default: nothing. */
   readonly openTraces?: OpenAwsTraces
+  /** Runs that changed something are kept too. */
+  readonly keepsAllRuns?: true
   /** Of the work queues. Default 3. */
   readonly visibilitySeconds?: number
   /** Default 10. */
@@ -144,6 +146,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
         SETPOINT_TABLE: services.table,
         SETPOINT_QUEUES: JSON.stringify({ system: system.url }),
         SETPOINT_LOG: 'info',
+        ...(options.keepsAllRuns && { SETPOINT_RUNS: 'all' }),
         ...(options.openTraces && { OTEL_TRACES_EXPORTER: 'otlp' }),
       },
       clock: skewed(skewMs, ++environments, name),

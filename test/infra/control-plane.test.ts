@@ -358,8 +358,8 @@ describe('traces', () => {
 
 describe('the history of runs', () => {
   it('is told to the functions where it is not the default', () => {
-    expectProperties(deployed({ runHistory: 'failures' }).template(), 'AWS::Lambda::Function', {
-      Environment: { Variables: Match.objectLike({ SETPOINT_RUNS: 'failures' }) },
+    expectProperties(deployed({ runHistory: 'all' }).template(), 'AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ SETPOINT_RUNS: 'all' }) },
     })
   })
 })

@@ -34,7 +34,7 @@ export function sharedConcurrencyOf({ SETPOINT_SHARED_CONCURRENCY: text = '10' }
 }
 
 /** Which runs are written down for people to read. */
-export function keptRunsOf({ SETPOINT_RUNS: kept = 'all' }: Environment): KeptRuns {
+export function keptRunsOf({ SETPOINT_RUNS: kept = 'failures' }: Environment): KeptRuns {
   const found = keptRuns.find((one) => one === kept)
   if (found === undefined) throw new TypeError(`SETPOINT_RUNS is ${kept}; it must be one of ${keptRuns.join(', ')}`)
   return found
