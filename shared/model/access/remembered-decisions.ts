@@ -37,8 +37,9 @@ function rememberedOf(asker: Asker, book: AccessBook): Remembered {
   return remembered
 }
 
+/** No path makes the question of a resource, however it is written. */
 function questionOf(wanted: Attributes): string {
-  if (wanted.path !== undefined) return `${wanted.verb} ${wanted.path}`
+  if (wanted.path !== undefined) return `path ${wanted.verb} ${wanted.path}`
   const { verb, group, resource, subresource, namespace } = wanted
-  return `${verb} ${group}/${resource}/${subresource} ${namespace}`
+  return `resource ${verb} ${group}/${resource}/${subresource} ${namespace}`
 }

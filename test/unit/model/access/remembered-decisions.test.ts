@@ -44,3 +44,12 @@ it('a book that is read anew is asked', () => {
   expect(authorizeAgain(ann, wanted('x'), book).allowed).toBe(true)
   expect(authorizeAgain(ann, wanted('x'), createAccessBook()).allowed).toBe(false)
 })
+
+it('who may read every path may not read a resource whose question looks like one', () => {
+  const ann = { name: 'ann', groups: [] }
+  const book = createAccessBook()
+  book.note(object('ClusterRole', { rules: [{ verbs: ['get'], nonResourceURLs: ['*'] }] }))
+  book.note(binding)
+  expect(authorizeAgain(ann, { verb: 'get', path: '/configmaps/ a' }, book).allowed).toBe(true)
+  expect(authorizeAgain(ann, wanted('x'), book).allowed).toBe(false)
+})
