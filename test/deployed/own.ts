@@ -1,5 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { packages } from '../../infra/packaging/packages.ts'
 import { root } from '../support/control-plane-process.ts'
 import { mustRun } from '../wire/cache.ts'
@@ -30,6 +30,7 @@ export async function runOwn(account: Account, directory: string, { app, outputs
   console.log('The stack of an app with the packed packages')
   const plane = await connect(account, { stack: 'Own', outputs }, directory)
   await use(plane)
+  await step('answers kubectl setpoint, from the packed package', () => askPlugin(plane, app))
   await takeRoles(account, plane)
 
   const one = await synthesize(account, app, 'one')
@@ -103,6 +104,34 @@ async function use(plane: Plane): Promise<void> {
       ({ code }) => code === 0,
     )
   })
+}
+
+/** The command as kubectl finds it: a program of this name in PATH. */
+async function askPlugin({ kubeconfig }: Plane, app: string): Promise<void> {
+  const bin = join(app, 'bin')
+  const home = join(app, '..', '..', '..', 'node_modules', 'setpoint')
+  const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { readonly bin: PluginBin }
+  mkdirSync(bin)
+  symlinkSync(join(home, manifest.bin['kubectl-setpoint']), join(bin, 'kubectl-setpoint'))
+  chmodSync(join(bin, 'kubectl-setpoint'), 0o755)
+  const env = { KUBECONFIG: kubeconfig, PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter) }
+  const answers = [
+    ['explain greeting/world', /Ready/],
+    ['runs counter/first', /done|again/],
+    ['get-queue', /MESSAGES/],
+    ['get-timers', /DUE|no object waits/],
+    ['get-budgets', /all retries/],
+    ['doctor', /least privilege/],
+    ['reconcile --all Greeting', /1/],
+  ] as const
+  for (const [line, expected] of answers) {
+    const { code, stdout, stderr } = await runProgram('kubectl', ['setpoint', ...line.split(' ')], { env, cwd: bin })
+    expect(code === 0 && expected.test(stdout), `kubectl setpoint ${line}: ${stdout}${stderr}`)
+  }
+}
+
+interface PluginBin {
+  readonly 'kubectl-setpoint': string
 }
 
 /** Whose trust policy wants to be told the namespace. */

@@ -11,6 +11,8 @@ export interface Plane {
   readonly outputs: Readonly<Record<string, string>>
   /** As the administrator, by what the output `KubectlSetup` says. */
   readonly kubectl: Kubectl
+  /** Of the same. */
+  readonly kubeconfig: string
 }
 
 export async function bootstrap(account: Account, directory: string): Promise<void> {
@@ -87,7 +89,7 @@ export async function connect(
     await kubectl.ok(`config set-cluster ${stack} ${place}`)
   }
   await kubectl.ok(`config set-credentials stranger ${variables(account.stranger, directory)}`)
-  return { stack, outputs, kubectl }
+  return { stack, outputs, kubectl, kubeconfig }
 }
 
 /** In the emulator tokens are kept in the directory of the run: those of an earlier one are of other keys. */

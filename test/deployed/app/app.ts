@@ -8,6 +8,7 @@ const controlPlane = new ControlPlane(stack, 'ControlPlane', {
   reconcilers: String(app.node.tryGetContext('list')),
   adminPrincipals: [String(app.node.tryGetContext('admin'))],
   removalPolicy: RemovalPolicy.DESTROY,
+  runHistory: 'all',
 })
 const assumes = [String(app.node.tryGetContext('tenant'))]
 for (const { name } of controlPlane.reconcilers)
