@@ -16,6 +16,24 @@ const here = join('.setpoint', 'kubeconfig')
  * what to do.
  */
 export async function askKubectl(args: readonly string[], input = ''): Promise<string> {
+  const at = args.indexOf('--raw') + 1
+  if (at === 0) return runKubectl(args, input)
+  const path = `${await serverPath()}${args[at] ?? ''}`
+  return runKubectl(args.with(at, path), input)
+}
+
+/**
+ * What the server's address has behind its host, such as the stage of an API Gateway: `/v1`. kubectl puts a raw path in
+ * the place of it. Empty where there is none, and where nobody says which server it is: then the request tells what is
+ * wrong.
+ */
+async function serverPath(): Promise<string> {
+  const asking = ['config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}']
+  const address = await runKubectl(asking, '').catch(() => '')
+  return URL.canParse(address) ? new URL(address).pathname.replace(/\/+$/, '') : ''
+}
+
+async function runKubectl(args: readonly string[], input: string): Promise<string> {
   const isHere = !process.env['KUBECONFIG'] && existsSync(here)
   const env = isHere ? { ...process.env, KUBECONFIG: here } : process.env
   const kubectl = spawn('kubectl', args, { env, stdio: 'pipe' })
