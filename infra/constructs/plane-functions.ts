@@ -42,7 +42,8 @@ export const planeFunctions = {
     description: 'Answers kubectl',
     timeout: apiTimeout,
     memorySize: 1024,
-    access: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['feed'] },
+    // A watch reads what changed, and the page of timers what is due.
+    access: { actions: [...readAndWrite, 'BatchGetItem'], indexes: ['feed', 'due'] },
   },
   authorizer: {
     ...modest,

@@ -45,6 +45,7 @@ export async function everything(stage: Stage): Promise<void> {
   await aNamespace(stage)
   await deadMessages(stage)
   await timers(stage)
+  await pages(stage)
   await askCloudFormation(stage.functions.removal, { type: 'Delete', after: [shelfController] })
 }
 
@@ -63,6 +64,11 @@ async function anOldDefinition({ request }: Stage): Promise<void> {
       versions: [{ name: 'v1', served: true, storage: true, schema }],
     },
   })
+}
+
+/** What `setpoint get-queue` and its like ask for. */
+async function pages({ request }: Stage): Promise<void> {
+  for (const page of ['queue', 'timers', 'budgets', 'doctor']) await request('GET', `/${page}`)
 }
 
 async function watching({ request }: Stage): Promise<void> {
