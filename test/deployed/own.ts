@@ -122,7 +122,7 @@ async function askPlugin({ kubeconfig }: Plane, app: string): Promise<void> {
     ['get-timers', /DUE|no object waits/],
     ['get-budgets', /all retries/],
     ['doctor', /least privilege/],
-    ['reconcile --all Greeting', /1/],
+    ['reconcile --all Greeting', /annotated/],
   ] as const
   for (const [line, expected] of answers) {
     const { code, stdout, stderr } = await runProgram('kubectl', ['setpoint', ...line.split(' ')], { env, cwd: bin })
