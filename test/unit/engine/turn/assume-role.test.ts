@@ -9,7 +9,8 @@ import {
   type AssumedRole,
 } from '../../../../shared/index.ts'
 import { roleRequestOf } from '../../../../shared/engine/turn/assume-role.ts'
-import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
+import { awsEngine } from '../../../../shared/testing-aws/aws-engine.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../../../shared/testing/test-env.ts'
 import type { RoleRequest } from '../../../../shared/ports/roles.ts'
 
 const roleArn = 'arn:aws:iam::210987654321:role/tenants/Shop'
@@ -85,7 +86,7 @@ describe('what is asked of STS', () => {
 
 const Bucket = defineKind({ group: 'test.dev', version: 'v1', kind: 'Bucket', spec: z.object({ tells: z.boolean() }) })
 
-async function start(asked: RoleRequest[]): Promise<TestEnv> {
+async function start(asked: RoleRequest[], options: Pick<TestEnvOptions, 'engine'> = {}): Promise<TestEnv> {
   const buckets = defineReconciler(Bucket, {
     grants: [],
     async reconcile({ spec }, ctx) {
@@ -95,6 +96,7 @@ async function start(asked: RoleRequest[]): Promise<TestEnv> {
     },
   })
   return createTestEnv({
+    ...options,
     reconcilers: [buckets],
     roles: {
       assume: async (request, untilMs) => {
@@ -115,9 +117,12 @@ async function annotate(env: TestEnv): Promise<void> {
 }
 
 describe('a run', () => {
-  it('takes the role that its namespace names, for the time that it has', async () => {
+  it.each([
+    ['one machine', {}],
+    ['AWS', { engine: awsEngine }],
+  ])('takes the role that its namespace names, for the time that it has, on the engine of %s', async (_, options) => {
     const asked: RoleRequest[] = []
-    await using env = await start(asked)
+    await using env = await start(asked, options)
     await annotate(env)
     await env.apply(Bucket, { metadata: { name: 'photos' }, spec: { tells: false } })
     await env.settle()
