@@ -12,14 +12,17 @@ export type AskKubectl = (args: readonly string[], input?: string) => Promise<st
 const here = join('.setpoint', 'kubeconfig')
 
 /**
- * What kubectl prints, which knows how to sign in to each control plane. Its own message is the error, since it says
- * what to do.
+ * Asks kubectl, which knows how to sign in to each control plane. Its own message is the error, since it says what to
+ * do. The address of the server is looked up once.
  */
-export async function askKubectl(args: readonly string[], input = ''): Promise<string> {
-  const at = args.indexOf('--raw') + 1
-  if (at === 0) return runKubectl(args, input)
-  const path = `${await serverPath()}${args[at] ?? ''}`
-  return runKubectl(args.with(at, path), input)
+export function createAskKubectl(): AskKubectl {
+  let server: Promise<string> | undefined
+  return async (args, input = '') => {
+    const at = args.indexOf('--raw') + 1
+    if (at === 0) return runKubectl(args, input)
+    server ??= serverPath()
+    return runKubectl(args.with(at, `${await server}${args[at] ?? ''}`), input)
+  }
 }
 
 /**

@@ -12,21 +12,16 @@ export async function explainObject(args: readonly string[], ask: AskKubectl): P
   process.stdout.write(await ask(['get', '--raw', `${await findPath(what, values.namespace, ask)}/explain`]))
 }
 
-/** `setpoint doctor`. */
-export async function printDoctor(args: readonly string[], ask: AskKubectl): Promise<void> {
-  if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint doctor, and nothing after it')
-  process.stdout.write(await ask(['get', '--raw', '/doctor']))
-}
+/** The pages of a control plane, and the commands that print them. */
+const pages = {
+  doctor: 'setpoint doctor',
+  queue: 'setpoint get-queue',
+  timers: 'setpoint get-timers',
+  budgets: 'setpoint get-budgets',
+} as const
 
-/** `setpoint get-queue`. */
-export async function printQueue(args: readonly string[], ask: AskKubectl): Promise<void> {
-  if (args.length > 0) throw new OperatingError('BAD_REQUEST', 'type setpoint get-queue, and nothing after it')
-  process.stdout.write(await ask(['get', '--raw', '/queue']))
-}
-
-/** `setpoint get-timers`, `setpoint get-budgets`. */
-export async function printPage(page: 'timers' | 'budgets', args: readonly string[], ask: AskKubectl): Promise<void> {
-  if (args.length > 0) throw new OperatingError('BAD_REQUEST', `type setpoint get-${page}, and nothing after it`)
+export async function printPage(page: keyof typeof pages, args: readonly string[], ask: AskKubectl): Promise<void> {
+  if (args.length > 0) throw new OperatingError('BAD_REQUEST', `type ${pages[page]}, and nothing after it`)
   process.stdout.write(await ask(['get', '--raw', `/${page}`]))
 }
 

@@ -1,5 +1,5 @@
 import { OperatingError } from '../../shared/index.ts'
-import { askKubectl, type AskKubectl } from './ask-kubectl.ts'
+import { createAskKubectl, type AskKubectl } from './ask-kubectl.ts'
 import { reloading } from './reloading.ts'
 
 /** One command: what comes after its name, what it is for, and what it does. */
@@ -39,7 +39,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor: {
     usage: '',
     summary: 'check each controller of a control plane against good practice',
-    run: async (args, ask) => (await import('./ask-plane.ts')).printDoctor(args, ask),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('doctor', args, ask),
   },
   reconcile: {
     usage: 'KIND/NAME | --all KIND [-n namespace]',
@@ -59,7 +59,7 @@ const commands: Readonly<Record<string, Command>> = {
   'get-queue': {
     usage: '',
     summary: 'list the objects that run, or wait in a queue for their run',
-    run: async (args, ask) => (await import('./ask-plane.ts')).printQueue(args, ask),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('queue', args, ask),
   },
   'get-timers': {
     usage: '',
@@ -121,7 +121,7 @@ export function listCommands(): readonly (Pick<Command, 'usage' | 'summary'> & {
 /** Runs the command that the words name. Ends the process with 1 after a mistake. */
 export async function callCommand(
   [name = '--help', ...args]: readonly string[],
-  ask: AskKubectl = askKubectl,
+  ask: AskKubectl = createAskKubectl(),
 ): Promise<void> {
   try {
     if (name === '--help' || name === '-h' || name === 'help') return printHelp()

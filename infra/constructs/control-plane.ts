@@ -95,8 +95,8 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly ticksAtOnce?: number
   /**
-   * How new code of reconcilers takes over: a part of the batches first, and all of them only if none of the alarms
-   * goes on meanwhile. Otherwise the version before takes all again, and CloudFormation rolls the update back.
+   * How new code of reconcilers takes over. It gets a part of the batches first. It gets all of them if no alarm is
+   * raised in that time. If one is, the old code gets all batches again, and CloudFormation rolls the update back.
    * @default - at once
    */
   readonly releases?: ReleasePace
@@ -458,10 +458,9 @@ export class ControlPlane extends Construct {
 }
 
 /** A kind has eight partitions (shared/adapters/aws/dynamodb/dynamodb-keys.ts). */
+const ticksMax = 8
 /** The functions that have something to tell of a change: the others hand keys on. */
 const traced: readonly string[] = ['api', 'reconcile']
-
-const ticksMax = 8
 /** Of a rule. */
 const targetsMax = 5
 

@@ -37,8 +37,8 @@ export interface GradualReleasesProps {
 const telling = ['Stopped', 'Repairs', 'GivenUp', 'ApiFails', 'RelayLate', 'FunctionsThrottled', 'TableThrottled']
 
 /**
- * Has CodeDeploy move the queues of reconcilers from one version of their function to the next, and back to the old one
- * if an alarm goes on meanwhile. CloudFormation waits for that, and then rolls the whole update back.
+ * CodeDeploy moves the queues of reconcilers from one version of their function to the next. If an alarm is raised in
+ * that time, CodeDeploy moves them back, and CloudFormation rolls the whole update back.
  */
 export class GradualReleases extends Construct {
   private readonly props: GradualReleasesProps

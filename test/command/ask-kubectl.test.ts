@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { askKubectl } from '../../functions/command/ask-kubectl.ts'
+import { createAskKubectl } from '../../functions/command/ask-kubectl.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** kubectl puts a raw path in the place of the one that the server's address has, as that of a stage on AWS. */
@@ -25,6 +25,7 @@ it.each([
 ])('of the server %s the page is %s', async (server, path) => {
   using directory = temporaryDirectory('kubectl')
   pretend(directory.path, server)
+  const askKubectl = createAskKubectl()
   expect(await askKubectl(['get', '--raw', '/doctor'])).toBe(`get --raw ${path}\n`)
   expect(await askKubectl(['get', 'widgets', '-o', 'json'])).toBe('get widgets -o json\n')
 })

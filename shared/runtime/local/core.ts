@@ -178,7 +178,7 @@ interface PagesSource extends TimersSource {
   readonly rate: Rate | undefined
 }
 
-/** What people see of queues, timers and budgets. Fewer retries than none are left while some wait for their turn. */
+/** What people see of queues, timers and budgets. The number of retries is below zero while some wait. */
 function planePages({ queues, retries, rate, ...source }: PagesSource): ReadonlyMap<string, Page> {
   const { controllers, clock } = source
   const retriesLeft = (): string => String(retries?.tokens(clock.nowMs()) ?? '')
