@@ -157,7 +157,7 @@ export const plantedInRules: readonly PlantedBug[] = [
     replace: 'const kept = outputs && (memory.outputs ?? (await keepOutputs(outputs, run.object, { entity, ctx })))',
   },
   {
-    bug: 'the end of a clean-up lets go for everybody',
+    bug: 'the end of a clean-up removes the finalizers of others too',
     file: 'shared/engine/state/begun-state.ts',
     find: 'const left = finalizers.filter((name) => name !== finalizer)',
     replace: "const left = finalizers.filter((name) => name === '')",
