@@ -179,27 +179,29 @@ describe('setpoint token', { timeout: 120_000 }, () => {
     const reply = await client.send('POST /apis/authentication.k8s.io/v1/selfsubjectreviews', { body })
     return reply.status === 201 ? reply.body.status.userInfo : reply.status
   }
+  // The server looks at the users file at most once in 50 ms.
+  const expectSoon = (kubeconfig: string) => expect.poll(() => whoAmI(kubeconfig), { timeout: 60_000 })
 
   it('lets a person in with a kubeconfig of their own, until it is rotated or removed', async () => {
     const added = await setpoint('token', 'add', 'alice', '--groups', 'developers', '--data-dir', 'shared')
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('kubectl create rolebinding alice') })
     expect(statSync(at('alice.kubeconfig')).mode & 0o777).toBe(0o600)
-    expect(await whoAmI('alice.kubeconfig')).toMatchObject({
+    await expectSoon('alice.kubeconfig').toMatchObject({
       username: 'alice',
       groups: expect.arrayContaining(['developers']),
     })
 
     await setpoint('token', 'rotate', 'alice', '--out', 'new.kubeconfig', '--data-dir', 'shared')
-    expect(await whoAmI('alice.kubeconfig')).toBe(401)
-    expect(await whoAmI('new.kubeconfig')).toMatchObject({ username: 'alice' })
+    await expectSoon('alice.kubeconfig').toBe(401)
+    await expectSoon('new.kubeconfig').toMatchObject({ username: 'alice' })
     expect((await setpoint('token', 'list', '--data-dir', 'shared')).stdout).toMatch(/^alice {2}developers,/)
 
     await setpoint('token', 'remove', 'alice', '--data-dir', 'shared')
-    expect(await whoAmI('new.kubeconfig')).toBe(401)
+    await expectSoon('new.kubeconfig').toBe(401)
     // Nobody but the administrator may take a backup.
     await setpoint('token', 'add', 'bob', '--data-dir', 'shared')
     using client = openApiClient(at('bob.kubeconfig'))
-    expect(await client.send('POST /backup')).toMatchObject({ status: 403 })
+    await expect.poll(() => client.send('POST /backup'), { timeout: 60_000 }).toMatchObject({ status: 403 })
   })
 
   it.each([

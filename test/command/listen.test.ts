@@ -92,7 +92,7 @@ describe('setpoint start --listen', { timeout: 120_000 }, () => {
     await command.call('token', 'rotate', 'alice', '--out', 'alice.kubeconfig')
     expect(readFileSync(at('alice.kubeconfig'), 'utf8')).toContain(`server: https://localhost:${port}\n`)
     using client = openApiClient(at('alice.kubeconfig'))
-    expect(await client.send('GET /version')).toMatchObject({ status: 200 })
+    await expect.poll(() => client.send('GET /version'), { timeout: 60_000 }).toMatchObject({ status: 200 })
     expect(await command.call('backup', 'one.backup')).toMatchObject({ code: 0, stderr: '' })
 
     if (!isLong || (await findKubectls()).length === 0) return
