@@ -8,11 +8,11 @@ import { runCommand } from '../../../functions/reconcilers/postgres/server/comma
 import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
 import { type HostOptions, prepareHost } from '../../../functions/reconcilers/postgres/server/host.ts'
-import { findInstallations } from '../../../functions/reconcilers/postgres/server/installations.ts'
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
 import { start } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { claimRefuge } from '../../../functions/reconcilers/postgres/server/refuge.ts'
+import { findAll } from './find-all.ts'
 import { asRoot, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
 
 let bench: Workbench
@@ -77,7 +77,7 @@ describe.skipIf(!asRoot)('as root', { meta: { skipped: 'only root lends accounts
 
 describe('binaries', () => {
   it('run from a copy where npm put them out of reach or left out their links, made once', async () => {
-    const npm = (await Array.fromAsync(findInstallations({ path: '', shelves: [] }, deadline())))[0]
+    const npm = (await findAll(''))[0]
     const { root, label } = npm ?? expect.fail('npm has installed no binaries')
     const home = join(bench.directory, 'no-entry')
     const away = join(home, 'native')
@@ -118,9 +118,7 @@ describe('binaries', () => {
   })
 
   it('are those of an installed server where there is one, for data of their version; else npm has some', async () => {
-    const npm =
-      (await Array.fromAsync(findInstallations({ path: '', shelves: [] }, deadline())))[0] ??
-      expect.fail('npm has installed no binaries')
+    const npm = (await findAll(''))[0] ?? expect.fail('npm has installed no binaries')
     const shelf = join(bench.directory, 'shelf')
     await chmod(bench.directory, 0o755)
     await cp(npm.root, join(shelf, 'pg-18'), { recursive: true })

@@ -1,0 +1,9 @@
+import { findInstallations, type Installation } from '../../../functions/reconcilers/postgres/server/installations.ts'
+
+/** All installations of PostgreSQL that a search of this PATH finds, in their order; the usual directories are left out. */
+export async function findAll(path: string): Promise<readonly Installation[]> {
+  const found: Installation[] = []
+  const search = findInstallations({ path, shelves: [] }, AbortSignal.timeout(60_000))
+  for await (const installation of search) found.push(installation)
+  return found
+}
