@@ -180,28 +180,30 @@ describe('setpoint token', { timeout: 120_000 }, () => {
     return reply.status === 201 ? reply.body.status.userInfo : reply.status
   }
   // The server looks at the users file at most once in 50 ms.
-  const expectSoon = (kubeconfig: string) => expect.poll(() => whoAmI(kubeconfig), { timeout: 60_000 })
+  const soon = { timeout: 60_000 }
 
   it('lets a person in with a kubeconfig of their own, until it is rotated or removed', async () => {
     const added = await setpoint('token', 'add', 'alice', '--groups', 'developers', '--data-dir', 'shared')
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('kubectl create rolebinding alice') })
     expect(statSync(at('alice.kubeconfig')).mode & 0o777).toBe(0o600)
-    await expectSoon('alice.kubeconfig').toMatchObject({
-      username: 'alice',
-      groups: expect.arrayContaining(['developers']),
-    })
+    await expect
+      .poll(() => whoAmI('alice.kubeconfig'), soon)
+      .toMatchObject({
+        username: 'alice',
+        groups: expect.arrayContaining(['developers']),
+      })
 
     await setpoint('token', 'rotate', 'alice', '--out', 'new.kubeconfig', '--data-dir', 'shared')
-    await expectSoon('alice.kubeconfig').toBe(401)
-    await expectSoon('new.kubeconfig').toMatchObject({ username: 'alice' })
+    await expect.poll(() => whoAmI('alice.kubeconfig'), soon).toBe(401)
+    await expect.poll(() => whoAmI('new.kubeconfig'), soon).toMatchObject({ username: 'alice' })
     expect((await setpoint('token', 'list', '--data-dir', 'shared')).stdout).toMatch(/^alice {2}developers,/)
 
     await setpoint('token', 'remove', 'alice', '--data-dir', 'shared')
-    await expectSoon('new.kubeconfig').toBe(401)
+    await expect.poll(() => whoAmI('new.kubeconfig'), soon).toBe(401)
     // Nobody but the administrator may take a backup.
     await setpoint('token', 'add', 'bob', '--data-dir', 'shared')
     using client = openApiClient(at('bob.kubeconfig'))
-    await expect.poll(() => client.send('POST /backup'), { timeout: 60_000 }).toMatchObject({ status: 403 })
+    await expect.poll(() => client.send('POST /backup'), soon).toMatchObject({ status: 403 })
   })
 
   it.each([
