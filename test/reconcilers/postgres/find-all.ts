@@ -1,6 +1,6 @@
 import { findInstallations, type Installation } from '../../../functions/reconcilers/postgres/server/installations.ts'
 
-/** All installations of PostgreSQL that a search of this PATH finds, in their order; the usual directories are left out. */
+/** The installations of PostgreSQL that a search of this PATH finds, in order; the usual directories are left out. */
 export async function findAll(path: string): Promise<readonly Installation[]> {
   const found: Installation[] = []
   const search = findInstallations({ path, shelves: [] }, AbortSignal.timeout(60_000))
