@@ -51,23 +51,39 @@ function writeRequired(scratch: string): Readonly<Record<string, string>> {
   return Object.fromEntries(files)
 }
 
+/** Modules that most functions do without. */
+export interface BundleParts {
+  readonly tracing?: string | undefined
+  readonly vault?: string | undefined
+}
+
 /**
  * Writes `index.mjs` with the exports of `entry`, where the text stands in the place of the module `#reconcilers`, and
- * the file, if one is given, in that of `#tracing`; and beside it the licences of what is in it.
+ * the files, if they are given, in those of `#tracing` and `#vault`; and beside it the licences of what is in it.
  */
-export function writeBundle(entry: string, reconcilers: string, directory: string, tracing?: string): void {
+export function writeBundle(
+  entry: string,
+  reconcilers: string,
+  directory: string,
+  { tracing, vault }: BundleParts = {},
+): void {
   const scratch = mkdtempSync(join(tmpdir(), 'setpoint-bundle-'))
   try {
     const module = join(scratch, 'reconcilers.mjs')
     writeFileSync(module, reconcilers)
-    const none = join(scratch, 'no-tracing.mjs')
-    writeFileSync(none, 'export const openAwsTraces = undefined\n')
+    const none = join(scratch, 'none.mjs')
+    writeFileSync(none, 'export const openAwsTraces = undefined, openAwsVault = undefined\n')
     const { metafile } = buildSync({
       ...bundleOptions,
       metafile: true,
       entryPoints: [entry],
       outfile: join(directory, 'index.mjs'),
-      alias: { '#reconcilers': module, '#tracing': tracing ?? none, ...writeRequired(scratch) },
+      alias: {
+        '#reconcilers': module,
+        '#tracing': tracing ?? none,
+        '#vault': vault ?? none,
+        ...writeRequired(scratch),
+      },
     })
     writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices(Object.keys(metafile.inputs)))
   } finally {

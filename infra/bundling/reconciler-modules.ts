@@ -11,10 +11,15 @@ export interface ReconcilerDescription {
   /** How many objects may run at once. */
   readonly concurrency: number
   readonly finalizer?: string
+  /** Of secrets of AWS, by the beginnings of names. */
+  readonly vault?: { readonly reads?: readonly SecretPrefix[]; readonly writes?: readonly SecretPrefix[] }
   /** The export of the module that is it, or a list that has it. */
   readonly exportedAs: string
   readonly inList: boolean
 }
+
+/** As `VaultPrefix` of `shared/reconciler/vault.ts`. */
+export type SecretPrefix = { readonly secretsManager: string } | { readonly parameter: string }
 
 /**
  * Every reconciler that a module exports, by itself or in a list. The module is bundled as for Lambda and run, in a
@@ -47,8 +52,8 @@ function describe(file: string): readonly ReconcilerDescription[] {
 // The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.
 const describing = `
 const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof value.kind?.kind === 'string'
-const describe = (exportedAs, inList) => ({ name, kind: { group, kind }, timeoutMs, concurrency, finalizer }) =>
-  ({ name, group, kind, timeoutMs, concurrency, finalizer, exportedAs, inList })
+const describe = (exportedAs, inList) => ({ name, kind: { group, kind }, timeoutMs, concurrency, finalizer, vault }) =>
+  ({ name, group, kind, timeoutMs, concurrency, finalizer, vault, exportedAs, inList })
 const found = Object.entries(module).flatMap(([name, value]) => Array.isArray(value)
   ? value.filter(isReconciler).map(describe(name, true))
   : [value].filter(isReconciler).map(describe(name, false)))

@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import * as logs from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
-import { writeBundle } from '../bundling/bundle.ts'
+import { writeBundle, type BundleParts } from '../bundling/bundle.ts'
 import { acknowledge } from './acknowledge.ts'
 
 /** What all functions of a control plane have in common. */
@@ -41,6 +41,8 @@ export interface ControlFunctionProps
   readonly memorySize: number
   readonly environment: Readonly<Record<string, string>>
   readonly traces?: SentTraces | undefined
+  /** Whether it runs reconcilers that read or write secrets of AWS. */
+  readonly vault?: boolean
 }
 
 /**
@@ -52,7 +54,7 @@ export class ControlFunction extends lambda.Function {
   live: lambda.IFunction = this
 
   constructor(scope: Construct, id: string, props: ControlFunctionProps) {
-    const { handler, reconcilers, logRetention, tracing, environment, traces, ...options } = props
+    const { handler, reconcilers, logRetention, tracing, environment, traces, vault, ...options } = props
     const logGroup = new logs.LogGroup(scope, `${id}Logs`, {
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -61,7 +63,10 @@ export class ControlFunction extends lambda.Function {
       ...options,
       environment: { ...environment, ...(traces && variablesOf(traces, Stack.of(scope).stackName)) },
       ...(traces?.layer && { layers: [traces.layer] }),
-      code: bundleCode(handler, reconcilers, traces && tracingFile()),
+      code: bundleCode(handler, reconcilers, {
+        ...(traces && { tracing: sharedFile('tracing') }),
+        ...(vault === true && { vault: sharedFile('vault') }),
+      }),
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -83,10 +88,10 @@ export class ControlFunction extends lambda.Function {
 }
 
 /** A bundle that CDK makes when it needs it: not for stacks it leaves out, and once for all that are equal. */
-function bundleCode(handler: string, reconcilers: string, tracing: string | undefined): lambda.Code {
+function bundleCode(handler: string, reconcilers: string, parts: BundleParts): lambda.Code {
   const entry = functionFile(handler)
   const bundle = (directory: string): true => {
-    writeBundle(entry, reconcilers, directory, tracing)
+    writeBundle(entry, reconcilers, directory, parts)
     return true
   }
   return lambda.Code.fromAsset(dirname(entry), {
@@ -95,7 +100,7 @@ function bundleCode(handler: string, reconcilers: string, tracing: string | unde
       image: DockerImage.fromRegistry('unused'),
       local: { tryBundle: bundle },
       // Never run: by it CDK tells bundles apart.
-      command: [entry, reconcilers, ...(tracing === undefined ? [] : [tracing])],
+      command: [entry, reconcilers, ...Object.values(parts)],
     },
   })
 }
@@ -120,8 +125,8 @@ function functionFile(name: string): string {
   return fileURLToPath(new URL(`../../functions/${name}${extname(import.meta.url)}`, import.meta.url))
 }
 
-function tracingFile(): string {
-  return fileURLToPath(new URL(`../../shared/runtime/aws/tracing${extname(import.meta.url)}`, import.meta.url))
+function sharedFile(name: string): string {
+  return fileURLToPath(new URL(`../../shared/runtime/aws/${name}${extname(import.meta.url)}`, import.meta.url))
 }
 
 function roleOf(scope: Construct, id: string, logGroup: logs.LogGroup): iam.Role {

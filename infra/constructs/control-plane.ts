@@ -298,7 +298,12 @@ export class ControlPlane extends Construct {
       }),
       deadLetters: create('DeadLetters', planeFunctions.deadLetters),
       removal: create('RemovalFunction', planeFunctions.removal),
-      system: this.released(create('SystemFunction', planeFunctions.system)),
+      system: this.released(
+        create('SystemFunction', {
+          ...planeFunctions.system,
+          vault: this.reconcilers.some(({ vault }) => vault !== undefined),
+        }),
+      ),
     }
   }
 

@@ -1,11 +1,13 @@
 import { Duration, Tags, Token } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type * as ec2 from 'aws-cdk-lib/aws-ec2'
+import type * as kms from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { describeReconcilers, oneReconciler, type ReconcilerDescription } from '../bundling/reconciler-modules.ts'
 import type { ControllerMetricName, ControlMetrics, MetricOptions, ReconcileResult } from '../dashboards/metrics.ts'
 import type { ControlFunction } from './control-function.ts'
 import type { ControlPlane } from './control-plane.ts'
+import { allowVault } from './vault-access.ts'
 import { feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControllerProps {
@@ -30,6 +32,12 @@ export interface ControllerProps {
    * @default - none
    */
   readonly assumes?: readonly string[]
+  /**
+   * Keys of your own that the secrets and parameters are encrypted with which its reconciler reads and writes (`vault`).
+   * The permissions for the secrets themselves follow from the reconciler.
+   * @default - the keys of AWS
+   */
+  readonly vaultKeys?: readonly kms.IKey[]
   /**
    * Only with `isolated`: over how many queues its objects are spread, by their names, from 1 to 16. More than one
    * where the quota of a FIFO queue in your Region ends: see docs/aws.md. Each costs as much as the first for being
@@ -95,6 +103,7 @@ export class Controller extends Construct {
     this.queue = worker.queues[0]
     this.function = worker.function
     this.letAssume(props.assumes ?? [])
+    allowVault(this.function, { reconciler: this.reconciler, keys: props.vaultKeys ?? [] })
     controlPlane.adopt(this)
     // So that the bill says what each isolated one costs.
     Tags.of(this).add('setpoint:controller', this.name)
@@ -121,6 +130,7 @@ export class Controller extends Construct {
       description: `Runs the reconciler ${this.name}`,
       reconcilers: oneReconciler(entry, this.reconciler),
       timeout,
+      vault: this.reconciler.vault !== undefined,
       memorySize: props.memorySize ?? 512,
       environment: props.environment ?? {},
       ...placeOf(props),

@@ -25,8 +25,8 @@ export function findModules(
     entryPoints: [...entries, ...programs].map((path) => `${path}.js`),
     bundle: true,
     packages: 'external',
-    // What bundles a function puts the list of reconcilers, and traces, in their places.
-    external: ['#reconcilers', '#tracing'],
+    // What bundles a function puts the list of reconcilers, traces and the vault in their places.
+    external: ['#reconcilers', '#tracing', '#vault'],
     format: 'esm',
     platform: 'node',
     target: 'node22',

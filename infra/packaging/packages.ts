@@ -54,6 +54,7 @@ export const packages: readonly PackagePlan[] = [
         (name) => `functions/${name}`,
       ),
       'shared/runtime/aws/tracing',
+      'shared/runtime/aws/vault',
     ],
     peers: ['aws-cdk-lib', 'constructs', 'dynalite', 'setpoint'],
   },

@@ -7,6 +7,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Kind } from './kind.ts'
 import type { Notes } from './notes.ts'
 import type { Once } from './once.ts'
+import type { SecretSource, SecretTarget } from './vault.ts'
 
 /**
  * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot
@@ -122,6 +123,19 @@ export interface Outside {
    * in its annotation `setpoint.dev/role-arn`. They are good until the run's time is over. Only on AWS, and in tests.
    */
   assumeRole(role?: AssumedRole): Promise<RoleCredentials>
+  /**
+   * The text that a field of a spec names (`secretSource`): in a Secret of the namespace or, on AWS, in Secrets Manager
+   * or Parameter Store. It is kept nowhere, and what the run tells has `***` in its place. Throws UNAVAILABLE while it is
+   * not there, and FORBIDDEN for a name that `vault` of the reconciler does not grant.
+   */
+  readSecret(source: SecretSource): Promise<string>
+  /**
+   * Makes a secret or a parameter of AWS hold the values (`secretTarget`). It is this object's then, by its tags; throws
+   * ALREADY_EXISTS for one that is somebody else's. Equal values are not written.
+   */
+  keepSecret(target: SecretTarget, data: Readonly<Record<string, string>>): Promise<void>
+  /** Removes what `keepSecret` has made for this object, for its clean-up. */
+  removeSecret(target: SecretTarget): Promise<void>
   /** A call of somebody else's API is over. */
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void
   /**

@@ -6,6 +6,7 @@ import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import type { ControllerLimit, ObjectLimit } from './rate-limit.ts'
 import type { Rights } from './rights.ts'
+import type { VaultGrants } from './vault.ts'
 
 /** A reconciler as the engine runs it: every default filled in, types of spec and status left behind. Frozen. */
 export interface Controller {
@@ -20,6 +21,8 @@ export interface Controller {
   readonly maps: readonly MappedWatch[]
   /** What its runs may do by their context. Left out: everything. */
   readonly rights?: Rights
+  /** What its runs may read and write of secrets of AWS. Left out: nothing. */
+  readonly vault?: VaultGrants
   /** Held while `cleanup` has work to do; absent without `cleanup`. */
   readonly finalizer?: string
   /** What `cleanup` does unless the object says otherwise; absent without `cleanup`. */

@@ -12,6 +12,7 @@ import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
 import { rightsOf, type Grant } from './rights.ts'
+import { checkVaultGrants, type VaultGrants } from './vault.ts'
 import {
   toMappedWatch,
   toOwnedWatch,
@@ -36,6 +37,11 @@ export interface ReconcilerOptions<Read> {
    * outside of that fails, and its message says what is missing. Left out: runs may read and write everything.
    */
   readonly grants?: readonly Grant[]
+  /**
+   * The secrets of AWS Secrets Manager and Parameter Store that its runs may read and write (`ctx.outside.readSecret`),
+   * by the beginnings of their names. The permissions of its function follow from it. Default: none.
+   */
+  readonly vault?: VaultGrants
   /** Every object runs at least this often, whatever happens; `false` or 0: never without a cause. Default 10 h. */
   readonly resync?: Duration | false
   /** Changes within this time of the first one cause one run, at its end. Default 0: at once. */
@@ -121,6 +127,7 @@ export function defineReconciler<Read, Body>(
     kind: kind as Kind,
     ...wakers,
     ...(grants && { rights: rightsOf({ kind: kind as Kind, ...wakers }, grants) }),
+    ...(options.vault && { vault: checkVaultGrants(name, options.vault) }),
     resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),

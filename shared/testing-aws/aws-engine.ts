@@ -149,8 +149,8 @@ async function startAwsCore(
   const wrapped = new Map([...state.queues].map(([name, queue]) => [name, wrapQueue(queue, name)]))
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
   const budget = options.retryBudget && { retryBudget: createSharedRetryBudget(options.retryBudget, reserve) }
-  const roles = options.roles && { roles: options.roles }
-  const engine: QueueServices = { ...services, queueOf, ...budget, ...roles }
+  const outside = { ...(options.roles && { roles: options.roles }), ...(options.vault && { vault: options.vault }) }
+  const engine: QueueServices = { ...services, queueOf, ...budget, ...outside }
   const stop = new AbortController()
   const tick = createTick({
     ...engine,

@@ -6,6 +6,7 @@ import type { TokenBucketOptions } from '../engine/limits/token-bucket.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Roles } from '../ports/roles.ts'
+import type { Vault } from '../ports/vault.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { LocalCore } from '../runtime/local/core.ts'
@@ -20,6 +21,7 @@ import { createTestTime, type TestTime } from './test-time.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export { checkConversions, type ConversionChecks } from './check-conversions.ts'
+export { createTestVault, type TestVault } from './test-vault.ts'
 export { startFarSide } from './far-side.ts'
 export type { FarAnswer, FarFaultOptions, FarFaults, FarRequest, FarSide } from './far-side.ts'
 
@@ -52,6 +54,8 @@ export interface TestEnvOptions {
   readonly webhooks?: Webhooks
   /** In the place of AWS's STS, for `ctx.outside.assumeRole`. Default: there is none. */
   readonly roles?: Roles
+  /** In the place of Secrets Manager and Parameter Store: `createTestVault()`. Default: there are none. */
+  readonly vault?: Vault
 }
 
 /**
@@ -114,6 +118,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
       ...(options.retryBudget === undefined ? {} : { retryBudget: options.retryBudget }),
       ...(options.webhooks && { webhooks: options.webhooks }),
       ...(options.roles && { roles: options.roles }),
+      ...(options.vault && { vault: options.vault }),
     })
     await applyDefinitions(started, options.kinds)
     return started

@@ -172,7 +172,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   const reconcile: LambdaFunction<SQSEvent, SQSBatchResponse> = {
     name: 'reconcile',
     timeoutMs,
-    create: (retire) => reconcileFunction(boundary('reconcile', retire), controllers, options.openTraces),
+    create: (retire) => reconcileFunction(boundary('reconcile', retire), controllers, { open: options.openTraces }),
   }
   const running: Running[] = [
     mapStream({

@@ -25,7 +25,7 @@ it(
   () => {
     using directory = temporaryDirectory('bundle-traces')
     const write = (tracing?: string): string => {
-      writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', directory.path, tracing)
+      writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', directory.path, { tracing })
       return readFileSync(join(directory.path, 'index.mjs'), 'utf8')
     }
     const without = write()

@@ -7,6 +7,7 @@ import type { Random } from '../../ports/random.ts'
 import type { RunHistory } from '../../ports/run-history.ts'
 import type { Roles } from '../../ports/roles.ts'
 import type { Reserve } from '../../ports/reservations.ts'
+import type { Vault } from '../../ports/vault.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
@@ -39,4 +40,6 @@ export interface EngineOptions {
   readonly allowances?: Allowances
   /** Takes roles of AWS for runs. Left out, nobody does. */
   readonly roles?: Roles
+  /** Secrets of AWS. Left out, there are none. */
+  readonly vault?: Vault
 }

@@ -7,6 +7,7 @@ import type { Controller } from '../../reconciler/controller.ts'
 import type { Allowances } from '../../ports/allowances.ts'
 import type { RoleCredentials } from '../../ports/roles.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { SecretSource, SecretTarget } from '../../reconciler/vault.ts'
 import type { RecordedEvent } from '../insight/event-recorder.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
 import { assumeRole } from './assume-role.ts'
@@ -16,6 +17,7 @@ import { RunNotes } from './notes.ts'
 import { createOnce } from './once.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunTime } from './run-times.ts'
+import { keepSecret, readSecret, removeSecret, type UsingVault } from './use-vault.ts'
 import { RunVerbs } from './run-verbs.ts'
 
 export interface ContextOptions {
@@ -52,7 +54,7 @@ export class RunContext implements Context {
     this.deadlineMs = time.deadlineMs
     this.attempt = attemptsOf(stored.engine, object.metadata.generation)
     this.notes = new RunNotes(memory, time)
-    this.outside = new RunOutside(run)
+    this.outside = new RunOutside(run, this)
     this.log = seen.logger
   }
 
@@ -130,10 +132,12 @@ function record(
 /** What a run tells of its doings outside. */
 class RunOutside implements Outside {
   readonly #run: ContextOptions
+  readonly #verbs: Pick<Context, 'get'>
   declare readonly allowances?: Allowances
 
-  constructor(run: ContextOptions) {
+  constructor(run: ContextOptions, verbs: Pick<Context, 'get'>) {
     this.#run = run
+    this.#verbs = verbs
     if (run.engine.allowances !== undefined) this.allowances = run.engine.allowances
   }
 
@@ -144,6 +148,23 @@ class RunOutside implements Outside {
     const { secretAccessKey, sessionToken } = credentials
     seen.noteSecret({ stringData: { secretAccessKey, sessionToken } })
     return credentials
+  }
+
+  readSecret(source: SecretSource): Promise<string> {
+    return readSecret(source, this.#beginUse())
+  }
+
+  keepSecret(target: SecretTarget, data: Readonly<Record<string, string>>): Promise<void> {
+    return keepSecret(target, data, this.#beginUse())
+  }
+
+  removeSecret(target: SecretTarget): Promise<void> {
+    return removeSecret(target, this.#beginUse())
+  }
+
+  #beginUse(): UsingVault {
+    this.#run.time.signal.throwIfAborted()
+    return { ...this.#run, get: this.#verbs.get }
   }
 
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void {

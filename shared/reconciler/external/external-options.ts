@@ -4,6 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
 import type { CleanupOptions } from '../define-reconciler.ts'
 import type { StatusOf } from '../kind.ts'
+import type { SecretTarget } from '../vault.ts'
 import type { ExternalApi, Owner } from './external-api.ts'
 import type { RateBudget } from './rate-budget.ts'
 import type { Requirements, Resolved } from './requirements.ts'
@@ -37,7 +38,7 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
   shown?(entity: JsonObject, client: Client): Partial<StatusOf<Read>>
   /** Values that the far side chose, for fields of the spec that are empty: they are written into the spec once. */
   lateInitialized?(entity: JsonObject): JsonObject
-  /** Kept in a Secret beside the object, which goes with it. */
+  /** Kept in a Secret beside the object, or in AWS. It goes when the entity is deleted with the object. */
   readonly outputs?: Outputs<Read>
   /** How often what is declared is asserted; the object's annotation says otherwise. Default 1 m. */
   readonly syncPeriod?: Duration
@@ -71,6 +72,11 @@ export interface Outputs<Read> {
   /** The Secret's name. */
   name(object: Read): string
   data(entity: JsonObject): Readonly<Record<string, string>>
+  /**
+   * In AWS, in the place of the Secret: a secret of Secrets Manager or a SecureString. Undefined: the Secret. `vault.writes`
+   * of the reconciler must grant it.
+   */
+  to?(object: Read): SecretTarget | undefined
 }
 
 /** What a user has said of the far side, the types of the kind left behind. */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
+import type { SecretTarget } from '../vault.ts'
 
 /**
  * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored
@@ -34,6 +35,8 @@ export type ExternalMemory = {
   readonly shown?: JsonObject
   /** Of the outputs that were stored. */
   readonly outputs?: string
+  /** Where in AWS they are. */
+  readonly outputsAt?: SecretTarget
   readonly adopted?: 'match' | 'override'
   /** Fields that are otherwise outside and are left so. */
   readonly differs?: string[]

@@ -6,7 +6,8 @@ import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, type End } from './decide.ts'
 import { note, recall } from './memory.ts'
-import { keepOutputs } from './outputs.ts'
+import { keepOutputs, removeOutputs } from './outputs.ts'
+import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
 import {
   beginRun,
@@ -47,9 +48,12 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
 
     cleanup: async (object, ctx) => {
       const { id, intent, inside } = recall(ctx)
-      if (id === undefined && intent === undefined) return done()
+      if (id === undefined && intent === undefined) return releaseOutputs(object, ctx)
       const found = await findRequired(object, spec.requirements, { ctx, inside })
-      if (found.isContainerGone) return leaveToContainer(ctx, id)
+      if (found.isContainerGone) {
+        await leaveToContainer(ctx, id)
+        return releaseOutputs(object, ctx)
+      }
       if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
       const run = await begin(spec, object, { ctx, found })
       return runToEnd(run, () => takeAway(run))
@@ -135,7 +139,7 @@ async function takeAway<Client>(run: ExternalRun<Client>): Promise<Outcome> {
   switch (end.do) {
     case 'release':
       if (end.left !== undefined) await run.ctx.event('Normal', end.left.reason, end.left.message)
-      return done()
+      return releaseOutputs(run.object, run.ctx)
     case 'wait':
       return again(Math.max(0, end.untilMs - run.ctx.now()), { ready: waiting(end.reason, end.message) })
     case 'refuse':
@@ -152,7 +156,7 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   const entity = run.seen?.entity ?? {}
   const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
-  const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
+  const { refusal: _, wait: __, differs: ___, locked: ____, outputs: _____, outputsAt: ______, ...memory } = run.memory
   const shown = spec.far.shown?.(entity, run.client)
   const request = reconcileRequestOf(run.object)
   const { outputs } = spec.far
@@ -163,7 +167,7 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
     syncedAtMs: ctx.now(),
     ...(shown === undefined ? {} : { shown }),
     ...(request === undefined ? {} : { request }),
-    ...(kept === undefined ? {} : { outputs: kept }),
+    ...kept,
     ...(differs.length === 0 ? {} : { differs: [...differs] }),
     ...(locked.length === 0 ? {} : { locked: [...locked] }),
   })
@@ -199,7 +203,12 @@ function isMissing({ invalid }: Found): boolean {
   return invalid.some(({ reason }) => reason === 'NotFound')
 }
 
-async function leaveToContainer(ctx: Context, id = 'what was being created'): Promise<Outcome> {
+async function leaveToContainer(ctx: Context, id = 'what was being created'): Promise<void> {
   await ctx.event('Normal', 'GoneWithItsContainer', `${id} is left to what has become of what it was a part of`)
+}
+
+/** The end of a clean-up: of an entity that is kept, its outputs are, too. */
+async function releaseOutputs(object: ApiObject, ctx: Context): Promise<Outcome> {
+  if (policyOf(object).deletes) await removeOutputs(ctx)
   return done()
 }

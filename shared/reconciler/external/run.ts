@@ -98,8 +98,11 @@ async function isAskedFor<Client>(
   { ctx, memory }: { readonly ctx: Context; readonly memory: ExternalMemory },
 ): Promise<boolean> {
   if (reconcileRequestOf(object) !== undefined && reconcileRequestOf(object) !== memory.request) return true
-  const { outputs: kept } = memory
-  return outputs !== undefined && kept !== undefined && !(await areOutputsKept(outputs, object, { kept, ctx }))
+  return (
+    outputs !== undefined &&
+    memory.outputs !== undefined &&
+    !(await areOutputsKept(outputs, object, { kept: memory, ctx }))
+  )
 }
 
 export function reconcileRequestOf({ metadata: { annotations } }: ApiObject): string | undefined {

@@ -25,6 +25,7 @@ export interface AwsBoundary {
   readonly sqs: ClientSettings
   readonly eventbridge: ClientSettings
   readonly sts?: ClientSettings
+  readonly vault?: ClientSettings
   /** Servers that admission asks. Left out, none can be asked. */
   readonly webhooks?: Webhooks
   /** Ends the process, without an answer: what of the batch was not deleted comes again. */

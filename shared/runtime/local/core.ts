@@ -27,6 +27,7 @@ import type { Tracing } from '../../ports/tracing.ts'
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Roles } from '../../ports/roles.ts'
+import type { Vault } from '../../ports/vault.ts'
 import type { Webhooks } from '../../ports/webhooks.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
 import { collectKindFunctions, convertFeed, convertReads } from '../../resources/converted-reads.ts'
@@ -71,6 +72,8 @@ export interface LocalCoreOptions {
   readonly webhooks?: Webhooks
   /** Takes roles of AWS for runs. Left out, nobody does. */
   readonly roles?: Roles
+  /** Secrets of AWS. Left out, there are none. */
+  readonly vault?: Vault
   /** Served beside the core's own. */
   readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
@@ -168,8 +171,9 @@ function givenOf({
   history,
   tracing,
   roles,
-}: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing' | 'roles'> {
-  return { ...(history && { history }), ...(tracing && { tracing }), ...(roles && { roles }) }
+  vault,
+}: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing' | 'roles' | 'vault'> {
+  return { ...(history && { history }), ...(tracing && { tracing }), ...(roles && { roles }), ...(vault && { vault }) }
 }
 
 interface PagesSource extends TimersSource {

@@ -1,3 +1,4 @@
+import type { Outside } from '../../../../shared/reconciler/context.ts'
 import { describe, expect, it } from 'vitest'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Allowances } from '../../../../shared/ports/allowances.ts'
@@ -26,8 +27,7 @@ function createAllowances(): Allowances {
 
 /** A process with budgets of its own; what is asked for goes to one account. */
 function createProcess(allowances: Allowances, lane: BudgetLane = 'user', account = 'account'): Calls {
-  const assumeRole = () => Promise.reject(new Error('no roles here'))
-  const outside = { recordCall: () => {}, recordDrift: async () => {}, assumeRole, allowances }
+  const outside = { recordCall: () => {}, allowances } as unknown as Outside
   const budget = createRateBudgets({ perSecond: 10, burst: 10, userShare: 0.2 })(account)
   return createCalls({ ctx: { now: () => nowMs, outside }, budget, lane: () => lane })
 }

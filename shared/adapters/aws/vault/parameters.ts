@@ -1,0 +1,81 @@
+import type { SSMClient, SSMClientConfig } from '@aws-sdk/client-ssm'
+import type { VaultOwner } from '../../../ports/vault.ts'
+import { clientTimeouts } from '../client/client-timeouts.ts'
+import { errorNameOf, failureOf, isOwned, refuseTooLong, tagsOf, type Entries } from './entries.ts'
+
+/** Of a standard parameter, which costs nothing. */
+const bytesMax = 4_096
+
+/** Parameters of Systems Manager, those that are written as SecureStrings. The client is loaded by the first call. */
+export function createParameters(config: SSMClientConfig): Entries {
+  let opened: Promise<SSMClient> | undefined
+
+  async function open() {
+    const sdk = await import('@aws-sdk/client-ssm')
+    const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
+    opened ??= Promise.resolve(new sdk.SSMClient({ requestHandler, ...config }))
+    return { sdk, client: await opened }
+  }
+
+  async function read(name: string): Promise<string | undefined> {
+    const { sdk, client } = await open()
+    try {
+      const command = new sdk.GetParameterCommand({ Name: pathOf(name), WithDecryption: true })
+      return (await client.send(command)).Parameter?.Value
+    } catch (error) {
+      if (isAbsent(error)) return undefined
+      throw failureOf(error, `read the parameter ${name}`)
+    }
+  }
+
+  async function isOurs(name: string, owner: VaultOwner): Promise<boolean> {
+    const { sdk, client } = await open()
+    const command = new sdk.ListTagsForResourceCommand({ ResourceType: 'Parameter', ResourceId: pathOf(name) })
+    try {
+      return isOwned((await client.send(command)).TagList, owner)
+    } catch (error) {
+      throw failureOf(error, `look at the parameter ${name}`)
+    }
+  }
+
+  return {
+    read,
+    write: async (name, text, owner) => {
+      refuseTooLong(text, bytesMax, `parameter ${name}`)
+      const found = await read(name)
+      if (found !== undefined && !(await isOurs(name, owner))) return 'foreign'
+      if (found === text) return 'unchanged'
+      const { sdk, client } = await open()
+      const given = { Name: pathOf(name), Type: 'SecureString', Value: text } as const
+      // Tags go with what is new only. What came meanwhile is not written over.
+      const how = found === undefined ? { Tags: tagsOf(owner) } : { Overwrite: true }
+      try {
+        await client.send(new sdk.PutParameterCommand({ ...given, ...how }))
+      } catch (error) {
+        throw failureOf(error, `write the parameter ${name}`)
+      }
+      return 'written'
+    },
+    remove: async (name, owner) => {
+      if ((await read(name)) === undefined) return 'absent'
+      if (!(await isOurs(name, owner))) return 'foreign'
+      const { sdk, client } = await open()
+      try {
+        await client.send(new sdk.DeleteParameterCommand({ Name: pathOf(name) }))
+      } catch (error) {
+        if (isAbsent(error)) return 'absent'
+        throw failureOf(error, `remove the parameter ${name}`)
+      }
+      return 'removed'
+    },
+  }
+}
+
+/** A name with parts begins with a slash. */
+function pathOf(name: string): string {
+  return name.includes('/') && !name.startsWith('/') && !name.startsWith('arn:') ? `/${name}` : name
+}
+
+function isAbsent(error: unknown): boolean {
+  return errorNameOf(error) === 'ParameterNotFound'
+}

@@ -1,0 +1,81 @@
+import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
+import { randomUUID } from 'node:crypto'
+import { OperatingError } from '../../../model/errors.ts'
+import type { VaultOwner } from '../../../ports/vault.ts'
+import { clientTimeouts } from '../client/client-timeouts.ts'
+import { errorNameOf, failureOf, isOwned, refuseTooLong, tagsOf, type Entries } from './entries.ts'
+
+const bytesMax = 65_536
+
+/** Secrets of Secrets Manager. The client is loaded by the first call. */
+export function createSecrets(config: SecretsManagerClientConfig): Entries {
+  let opened: Promise<SecretsManagerClient> | undefined
+
+  async function open() {
+    const sdk = await import('@aws-sdk/client-secrets-manager')
+    const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
+    opened ??= Promise.resolve(new sdk.SecretsManagerClient({ requestHandler, ...config }))
+    return { sdk, client: await opened }
+  }
+
+  async function read(name: string): Promise<string | undefined> {
+    const { sdk, client } = await open()
+    try {
+      const { SecretString: text } = await client.send(new sdk.GetSecretValueCommand({ SecretId: name }))
+      if (text === undefined) throw new OperatingError('UNAVAILABLE', `the secret ${name} holds bytes, and no text`)
+      return text
+    } catch (error) {
+      // Of a secret that is to be deleted, or has no value yet.
+      if (isAbsent(error) || errorNameOf(error) === 'InvalidRequestException') return undefined
+      throw failureOf(error, `read the secret ${name}`)
+    }
+  }
+
+  async function look(name: string, owner: VaultOwner): Promise<'ours' | 'foreign' | 'absent'> {
+    const { sdk, client } = await open()
+    try {
+      const { Tags, DeletedDate } = await client.send(new sdk.DescribeSecretCommand({ SecretId: name }))
+      if (DeletedDate === undefined) return isOwned(Tags, owner) ? 'ours' : 'foreign'
+    } catch (error) {
+      if (isAbsent(error)) return 'absent'
+      throw failureOf(error, `look at the secret ${name}`)
+    }
+    throw new OperatingError('UNAVAILABLE', `the secret ${name} is to be deleted: restore it, or wait until it is gone`)
+  }
+
+  return {
+    read,
+    write: async (name, text, owner) => {
+      refuseTooLong(text, bytesMax, `secret ${name}`)
+      const found = await look(name, owner)
+      if (found === 'foreign') return found
+      if (found === 'ours' && (await read(name)) === text) return 'unchanged'
+      const { sdk, client } = await open()
+      // So that a request that the client repeats makes one version.
+      const given = { SecretString: text, ClientRequestToken: randomUUID() }
+      try {
+        if (found === 'ours') await client.send(new sdk.PutSecretValueCommand({ SecretId: name, ...given }))
+        else await client.send(new sdk.CreateSecretCommand({ Name: name, ...given, Tags: tagsOf(owner) }))
+        return 'written'
+      } catch (error) {
+        throw failureOf(error, `write the secret ${name}`)
+      }
+    },
+    remove: async (name, owner) => {
+      const found = await look(name, owner)
+      if (found !== 'ours') return found
+      const { sdk, client } = await open()
+      try {
+        await client.send(new sdk.DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true }))
+      } catch (error) {
+        if (isAbsent(error)) return 'absent'
+        throw failureOf(error, `remove the secret ${name}`)
+      }
+      return 'removed'
+    },
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return errorNameOf(error) === 'ResourceNotFoundException'
+}
