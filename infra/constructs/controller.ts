@@ -15,8 +15,8 @@ export interface ControllerProps {
   /** The name of a reconciler in the control plane's list. */
   readonly reconciler: string
   /**
-   * Whether the reconciler has a queue, a function and a role of its own. A queue costs $0.33 a month for being asked.
-   * The shared function runs each reconciler whose runs take a minute at most, as many objects at once as
+   * Whether the reconciler has a queue, a function and a role of its own. A queue costs $0.33 a month for being
+   * asked. The shared function runs each reconciler whose runs take a minute at most, as many objects at once as
    * `sharedConcurrency` of the control plane says; it has the permissions of all of them.
    * @default false
    */
@@ -33,8 +33,8 @@ export interface ControllerProps {
    */
   readonly assumes?: readonly string[]
   /**
-   * Keys of your own that the secrets and parameters are encrypted with which its reconciler reads and writes (`vault`).
-   * The permissions for the secrets themselves follow from the reconciler.
+   * Keys of your own that the secrets and parameters are encrypted with which its reconciler reads and writes
+   * (`vault`). The permissions for the secrets themselves follow from the reconciler.
    * @default - the keys of AWS
    */
   readonly vaultKeys?: readonly kms.IKey[]
@@ -62,8 +62,8 @@ export interface ControllerProps {
    */
   readonly memorySize?: number
   /**
-   * Only with `isolated`: where the function runs, for what it reaches only from there. It needs a way to DynamoDB and
-   * SQS: see docs/aws.md.
+   * Only with `isolated`: where the function runs, for what it reaches only from there. It needs a way to DynamoDB
+   * and SQS: see docs/aws.md.
    * @default - no VPC
    */
   readonly vpc?: ec2.IVpc
@@ -72,8 +72,8 @@ export interface ControllerProps {
 }
 
 /**
- * One reconciler, in the function that all share or in one of its own. How long a run may take and how many objects run
- * at once is said in the reconciler itself. What the reconciler needs of AWS is granted to `function`:
+ * One reconciler, in the function that all share or in one of its own. How long a run may take and how many objects
+ * run at once is said in the reconciler itself. What the reconciler needs of AWS is granted to `function`:
  * `bucket.grantReadWrite(controller.function)`.
  */
 export class Controller extends Construct {

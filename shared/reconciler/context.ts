@@ -32,9 +32,9 @@ export interface Context {
   ): Promise<readonly Read[]>
 
   /**
-   * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields given
-   * the time before but not now are removed. The object becomes a child of the reconciled one unless `owned: false`, or
-   * unless it is that one itself. Equal objects are not written.
+   * Makes an object's fields be as given, creating it if need be; fields not given are left to others, and fields
+   * given the time before but not now are removed. The object becomes a child of the reconciled one unless `owned:
+   * false`, or unless it is that one itself. Equal objects are not written.
    */
   apply<Read, Body>(
     kind: Kind<Read, Body>,
@@ -43,8 +43,8 @@ export interface Context {
   ): Promise<Read>
 
   /**
-   * Creates an object, a child unless `owned: false`. Throws ALREADY_EXISTS if there is one of that name, as there will
-   * be the next time this runs: `apply` is what converges. For what is made once and never touched again.
+   * Creates an object, a child unless `owned: false`. Throws ALREADY_EXISTS if there is one of that name, as there
+   * will be the next time this runs: `apply` is what converges. For what is made once and never touched again.
    */
   create<Read, Body>(
     kind: Kind<Read, Body>,
@@ -59,9 +59,9 @@ export interface Context {
   children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]>
 
   /**
-   * A merge patch of an object that exists; of its status alone with `subresource: 'status'`. Made again on the newest
-   * version if another write came between, ten times at most; throws VERSION_CONFLICT then, or at once if the patch
-   * names a resourceVersion that has passed.
+   * A merge patch of an object that exists; of its status alone with `subresource: 'status'`. Made again on the
+   * newest version if another write came between, ten times at most; throws VERSION_CONFLICT then, or at once if the
+   * patch names a resourceVersion that has passed.
    */
   patch<Read>(
     kind: Kind<Read, unknown>,
@@ -77,8 +77,8 @@ export interface Context {
   event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>
 
   /**
-   * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the run
-   * ends, however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
+   * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the
+   * run ends, however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
    */
   readonly expectations: Map<string, number>
 
@@ -88,9 +88,9 @@ export interface Context {
   readonly removed: boolean
 
   /**
-   * A side effect that must not be repeated. `effect` is run unless an earlier call of it has ended well, for this key
-   * of this object and the same `of`; the result of that call is returned then. The engine records the call with the
-   * object, before and after, so that retries, later runs and restarts know of it. After a crash in between, or a
+   * A side effect that must not be repeated. `effect` is run unless an earlier call of it has ended well, for this
+   * key of this object and the same `of`; the result of that call is returned then. The engine records the call with
+   * the object, before and after, so that retries, later runs and restarts know of it. After a crash in between, or a
    * throw, nobody knows whether the effect happened: `effect` is run again with the same `token`, and
    * `mayHaveHappened` says so. Results are JSON, and small.
    */
@@ -119,19 +119,20 @@ export interface Outside {
   /** What all processes count of an account's calls. Left out where one process makes them all. */
   readonly allowances?: Allowances
   /**
-   * Credentials of a role, for what this run does in AWS: by default of the role that the namespace of the object names
-   * in its annotation `setpoint.dev/role-arn`. They are good until the run's time is over. Only on AWS, and in tests.
+   * Credentials of a role, for what this run does in AWS: by default of the role that the namespace of the object
+   * names in its annotation `setpoint.dev/role-arn`. They are good until the run's time is over. Only on AWS, and in
+   * tests.
    */
   assumeRole(role?: AssumedRole): Promise<RoleCredentials>
   /**
-   * The text that a field of a spec names (`secretSource`): in a Secret of the namespace or, on AWS, in Secrets Manager
-   * or Parameter Store. It is kept nowhere, and what the run tells has `***` in its place. Throws UNAVAILABLE while it is
-   * not there, and FORBIDDEN for a name that `vault` of the reconciler does not grant.
+   * The text that a field of a spec names (`secretSource`): in a Secret of the namespace or, on AWS, in Secrets
+   * Manager or Parameter Store. It is kept nowhere, and what the run tells has `***` in its place. Throws UNAVAILABLE
+   * while it is not there, and FORBIDDEN for a name that `vault` of the reconciler does not grant.
    */
   readSecret(source: SecretSource): Promise<string>
   /**
-   * Makes a secret or a parameter of AWS hold the values (`secretTarget`). It is this object's then, by its tags; throws
-   * ALREADY_EXISTS for one that is somebody else's. Equal values are not written.
+   * Makes a secret or a parameter of AWS hold the values (`secretTarget`). It is this object's then, by its tags;
+   * throws ALREADY_EXISTS for one that is somebody else's. Equal values are not written.
    */
   keepSecret(target: SecretTarget, data: Readonly<Record<string, string>>): Promise<void>
   /** Removes what `keepSecret` has made for this object, for its clean-up. */
@@ -139,8 +140,8 @@ export interface Outside {
   /** A call of somebody else's API is over. */
   recordCall(verb: OutsideVerb, result: 'success' | 'error'): void
   /**
-   * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and told
-   * as an event. The message names the fields, and is the same for the same drift.
+   * Something outside was not as an earlier run had left it, and has been put back: counted as drift, logged, and
+   * told as an event. The message names the fields, and is the same for the same drift.
    */
   recordDrift(message: string): Promise<void>
 }
@@ -150,8 +151,8 @@ export interface AssumedRole {
   /** Default: that of the object's namespace. An object's own word is its writer's: see `externalId`. */
   readonly roleArn?: string
   /**
-   * What the role's trust policy asks for. Default `setpoint:<namespace>`, so that nobody who writes into one namespace
-   * has the role of another one taken.
+   * What the role's trust policy asks for. Default `setpoint:<namespace>`, so that nobody who writes into one
+   * namespace has the role of another one taken.
    */
   readonly externalId?: string
   /** Whose session it is: one for all objects of a namespace, or one for each object. Default `namespace`. */

@@ -9,8 +9,8 @@ export interface VaultGrants {
 }
 
 /**
- * Names begin with it. `{namespace}` stands for the namespace of the object that is reconciled: `shop/{namespace}/`. With
- * it, who may write into one namespace has none of another one read.
+ * Names begin with it. `{namespace}` stands for the namespace of the object that is reconciled: `shop/{namespace}/`.
+ * With it, who may write into one namespace has none of another one read.
  */
 export type VaultPrefix = { readonly secretsManager: string } | { readonly parameter: string }
 
@@ -36,8 +36,8 @@ function oneOf(fields: readonly string[], message: string): Readonly<Record<stri
 }
 
 /**
- * For a field of a spec that names a secret value, in a Secret of the namespace or in AWS: `ctx.outside.readSecret` reads
- * it.
+ * For a field of a spec that names a secret value, in a Secret of the namespace or in AWS: `ctx.outside.readSecret`
+ * reads it.
  */
 export const secretSource = z
   .object({
@@ -86,7 +86,7 @@ const prefixPattern = /^[\w+=.@-]+(\/[\w+=.@-]+|\/\{namespace\})*\/$/
 /** The grants, if they are some. Throws a DefinitionError. */
 export function checkVaultGrants(reconciler: string, grants: VaultGrants): VaultGrants {
   for (const prefix of [...(grants.reads ?? []), ...(grants.writes ?? [])]) {
-    const [name = ''] = Object.values(prefix) as string[]
+    const [name = ''] = Object.values(prefix)
     if (!prefixPattern.test(name))
       throw new DefinitionError(
         `${reconciler}: vault: ${JSON.stringify(name)} must be the beginning of names, such as shop/{namespace}/: with a slash at its end and none ahead`,

@@ -17,7 +17,7 @@ import { RunNotes } from './notes.ts'
 import { createOnce } from './once.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunTime } from './run-times.ts'
-import { keepSecret, readSecret, removeSecret, type UsingVault } from './use-vault.ts'
+import { keepInVault, readSecretSource, removeFromVault, type UsingVault } from './use-vault.ts'
 import { RunVerbs } from './run-verbs.ts'
 
 export interface ContextOptions {
@@ -151,15 +151,15 @@ class RunOutside implements Outside {
   }
 
   readSecret(source: SecretSource): Promise<string> {
-    return readSecret(source, this.#beginUse())
+    return readSecretSource(source, this.#beginUse())
   }
 
   keepSecret(target: SecretTarget, data: Readonly<Record<string, string>>): Promise<void> {
-    return keepSecret(target, data, this.#beginUse())
+    return keepInVault(target, data, this.#beginUse())
   }
 
   removeSecret(target: SecretTarget): Promise<void> {
-    return removeSecret(target, this.#beginUse())
+    return removeFromVault(target, this.#beginUse())
   }
 
   #beginUse(): UsingVault {

@@ -21,7 +21,7 @@ export interface UsingVault {
 }
 
 /** The text that a field of a spec names. */
-export async function readSecret(source: SecretSource, run: UsingVault): Promise<string> {
+export async function readSecretSource(source: SecretSource, run: UsingVault): Promise<string> {
   const { secretKeyRef, secretsManager } = source
   if (secretKeyRef !== undefined) return readKey(secretKeyRef, await run.get(Secret, secretKeyRef.name))
   const entry = entryOf(source)
@@ -33,7 +33,7 @@ export async function readSecret(source: SecretSource, run: UsingVault): Promise
 }
 
 /** Makes an entry of AWS hold the values. */
-export async function keepSecret(
+export async function keepInVault(
   target: SecretTarget,
   data: Readonly<Record<string, string>>,
   run: UsingVault,
@@ -47,7 +47,7 @@ export async function keepSecret(
 }
 
 /** Removes what `keepSecret` has made for this object. What is somebody else's stays. */
-export async function removeSecret(target: SecretTarget, run: UsingVault): Promise<void> {
+export async function removeFromVault(target: SecretTarget, run: UsingVault): Promise<void> {
   const entry = entryOf(target)
   requireGrant(entry, 'write', run)
   await vaultOf(run).remove(entry, ownerOf(run))

@@ -14,10 +14,9 @@ import type { Requirements, Resolved } from './requirements.ts'
  * condition of its own; what differs is put back once in each period, what is deleted there is made again; changes of
  * spec, labels or annotations are sent at once, and nothing else is. A crash at any moment makes no second entity and
  * leaves none behind.
- *
  * What an object's annotations say: `setpoint.dev/resync` its own period; `external-id` and `adopt` an entity that is
- * there already; `manage` what may be done outside; `deletion-policy`, `paused`, `reconcile-requested-at` as for every
- * kind.
+ * there already; `manage` what may be done outside; `deletion-policy`, `paused`, `reconcile-requested-at` as for
+ * every kind.
  */
 export interface ExternalOptions<Read, Required extends Requirements<Read>, Client>
   extends
@@ -73,8 +72,8 @@ export interface Outputs<Read> {
   name(object: Read): string
   data(entity: JsonObject): Readonly<Record<string, string>>
   /**
-   * In AWS, in the place of the Secret: a secret of Secrets Manager or a SecureString. Undefined: the Secret. `vault.writes`
-   * of the reconciler must grant it.
+   * In AWS, in the place of the Secret: a secret of Secrets Manager or a SecureString. Undefined: the Secret.
+   * `vault.writes` of the reconciler must grant it.
    */
   to?(object: Read): SecretTarget | undefined
 }

@@ -4,31 +4,38 @@ import type { ApiObject } from '../../model/object.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { Secret } from '../built-in-kinds.ts'
 import type { Context } from '../context.ts'
-import type { SecretTarget } from '../vault.ts'
 import type { Outputs } from './external-options.ts'
-import { recall, note, type ExternalMemory } from './memory.ts'
+import { recall, type ExternalMemory } from './memory.ts'
 
-/** What tells later whether the outputs are where they were put, and as they were. */
-export type KeptOutputs = Pick<ExternalMemory, 'outputs' | 'outputsAt'>
+interface Keeping {
+  readonly entity: JsonObject
+  readonly ctx: Context
+  /** Makes it known for good where in AWS the outputs are: a crash behind their write must not leave them there. */
+  noteTarget(target: ExternalMemory['outputsAt']): Promise<void>
+}
 
-/** Keeps what the far side gave out. What an earlier run has kept elsewhere in AWS is removed. */
+/**
+ * Keeps what the far side gave out; what it returns tells later whether that is still so. What an earlier run has kept
+ * elsewhere in AWS is removed first.
+ */
 export async function keepOutputs(
   outputs: Outputs<ApiObject>,
   object: ApiObject,
-  { entity, ctx }: { readonly entity: JsonObject; readonly ctx: Context },
-): Promise<KeptOutputs> {
+  { entity, ctx, noteTarget }: Keeping,
+): Promise<string> {
   const { outputsAt: before } = recall(ctx)
   const target = outputs.to?.(object)
   const data = outputs.data(entity)
-  if (target !== undefined) {
-    // Noted ahead of the write: a run that ends in between must not leave it behind.
-    if (before === undefined) note(ctx, { ...recall(ctx), outputsAt: target })
-    await ctx.outside.keepSecret(target, data)
+  if (!equal(before, target)) {
+    if (before !== undefined) await ctx.outside.removeSecret(before)
+    await noteTarget(target)
   }
-  if (before !== undefined && !equal(before, target)) await ctx.outside.removeSecret(before as SecretTarget)
-  if (target !== undefined) return { outputs: inVault, outputsAt: target }
+  if (target !== undefined) {
+    await ctx.outside.keepSecret(target, data)
+    return inVault
+  }
   const kept = await ctx.apply(Secret, { metadata: { name: outputs.name(object) }, stringData: data })
-  return { outputs: digest(canonicalJson(kept.data)) }
+  return digest(canonicalJson(kept.data))
 }
 
 /** No digest: each sync reads and compares them. */
@@ -37,12 +44,12 @@ const inVault = 'vault'
 export async function areOutputsKept(
   { name, to }: Outputs<ApiObject>,
   object: ApiObject,
-  { kept, ctx }: { readonly kept: KeptOutputs; readonly ctx: Context },
+  { memory, ctx }: { readonly memory: Pick<ExternalMemory, 'outputs' | 'outputsAt'>; readonly ctx: Context },
 ): Promise<boolean> {
   const target = to?.(object)
-  if (target !== undefined || kept.outputsAt !== undefined) return equal(target, kept.outputsAt)
+  if (target !== undefined || memory.outputsAt !== undefined) return equal(target, memory.outputsAt)
   const secret = await ctx.get(Secret, name(object))
-  return secret !== undefined && digest(canonicalJson(secret.data)) === kept.outputs
+  return secret !== undefined && digest(canonicalJson(secret.data)) === memory.outputs
 }
 
 /** Removes what was kept in AWS, as the entity is gone that it was about. */

@@ -5,7 +5,7 @@ import { again, done, stop, StopError, waiting, withReport, type Outcome } from 
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, type End } from './decide.ts'
-import { note, recall } from './memory.ts'
+import { note, recall, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
@@ -156,18 +156,23 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   const entity = run.seen?.entity ?? {}
   const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
-  const { refusal: _, wait: __, differs: ___, locked: ____, outputs: _____, outputsAt: ______, ...memory } = run.memory
   const shown = spec.far.shown?.(entity, run.client)
   const request = reconcileRequestOf(run.object)
   const { outputs } = spec.far
-  const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx }))
+  const noteTarget = async (outputsAt: ExternalMemory['outputsAt']): Promise<void> => {
+    const { outputsAt: _, ...memory } = run.memory
+    remember(run, { ...memory, ...(outputsAt && { outputsAt }) })
+    await ctx.notes.keep()
+  }
+  const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget }))
+  const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
   remember(run, {
     ...memory,
     digest: declarationDigest(run.object, found.identity),
     syncedAtMs: ctx.now(),
     ...(shown === undefined ? {} : { shown }),
     ...(request === undefined ? {} : { request }),
-    ...kept,
+    ...(kept === undefined ? {} : { outputs: kept }),
     ...(differs.length === 0 ? {} : { differs: [...differs] }),
     ...(locked.length === 0 ? {} : { locked: [...locked] }),
   })

@@ -99,9 +99,7 @@ async function isAskedFor<Client>(
 ): Promise<boolean> {
   if (reconcileRequestOf(object) !== undefined && reconcileRequestOf(object) !== memory.request) return true
   return (
-    outputs !== undefined &&
-    memory.outputs !== undefined &&
-    !(await areOutputsKept(outputs, object, { kept: memory, ctx }))
+    outputs !== undefined && memory.outputs !== undefined && !(await areOutputsKept(outputs, object, { memory, ctx }))
   )
 }
 

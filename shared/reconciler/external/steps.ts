@@ -141,8 +141,13 @@ async function adopt<Client>(run: ExternalRun<Client>, { id, how }: Step & { rea
 }
 
 async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<void> {
-  const { round, request } = run.memory
-  remember(run, { round: round + 1, lostId: id, ...(request === undefined ? {} : { request }) })
+  const { round, request, outputsAt } = run.memory
+  remember(run, {
+    round: round + 1,
+    lostId: id,
+    ...(request === undefined ? {} : { request }),
+    ...(outputsAt && { outputsAt }),
+  })
   run.seen = undefined
   await run.ctx.outside.recordDrift(`${id} was deleted outside; another one is made`)
 }

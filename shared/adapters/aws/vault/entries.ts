@@ -11,7 +11,7 @@ export interface Entries {
 }
 
 /** As both services have them. */
-export interface Tag {
+export interface EntryTag {
   readonly Key?: string | undefined
   readonly Value?: string | undefined
 }
@@ -20,15 +20,17 @@ export interface Tag {
 const ownerTag = 'setpoint:owner'
 const controllerTag = 'setpoint:controller'
 
-export function tagsOf({ uid, controller }: VaultOwner): { readonly Key: string; readonly Value: string }[] {
+export function entryTags({ uid, controller }: VaultOwner): { readonly Key: string; readonly Value: string }[] {
   return [
     { Key: ownerTag, Value: uid },
     { Key: controllerTag, Value: controller },
   ]
 }
 
-export function isOwned(tags: readonly Tag[] | undefined, owner: VaultOwner): boolean {
-  return tagsOf(owner).every(({ Key, Value }) => tags?.some((tag) => tag.Key === Key && tag.Value === Value) === true)
+export function isOwned(tags: readonly EntryTag[] | undefined, owner: VaultOwner): boolean {
+  return entryTags(owner).every(
+    ({ Key, Value }) => tags?.some((tag) => tag.Key === Key && tag.Value === Value) === true,
+  )
 }
 
 export function refuseTooLong(text: string, bytesMax: number, what: string): void {
@@ -39,11 +41,11 @@ export function refuseTooLong(text: string, bytesMax: number, what: string): voi
 
 /** The error's name. */
 export function errorNameOf(error: unknown): string {
-  return error instanceof Error ? error.name : String(typeof error)
+  return error instanceof Error ? error.name : typeof error
 }
 
 /** Only the name of what the service said: a message of it may repeat the text that it was given. */
-export function failureOf(error: unknown, attempt: string): OperatingError {
+export function vaultFailure(error: unknown, attempt: string): OperatingError {
   if (error instanceof OperatingError) return error
   const name = errorNameOf(error)
   const hint = /AccessDenied/.test(name)

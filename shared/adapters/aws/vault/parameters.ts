@@ -1,7 +1,7 @@
 import type { SSMClient, SSMClientConfig } from '@aws-sdk/client-ssm'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
-import { errorNameOf, failureOf, isOwned, refuseTooLong, tagsOf, type Entries } from './entries.ts'
+import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
 
 /** Of a standard parameter, which costs nothing. */
 const bytesMax = 4_096
@@ -24,7 +24,7 @@ export function createParameters(config: SSMClientConfig): Entries {
       return (await client.send(command)).Parameter?.Value
     } catch (error) {
       if (isAbsent(error)) return undefined
-      throw failureOf(error, `read the parameter ${name}`)
+      throw vaultFailure(error, `read the parameter ${name}`)
     }
   }
 
@@ -34,7 +34,7 @@ export function createParameters(config: SSMClientConfig): Entries {
     try {
       return isOwned((await client.send(command)).TagList, owner)
     } catch (error) {
-      throw failureOf(error, `look at the parameter ${name}`)
+      throw vaultFailure(error, `look at the parameter ${name}`)
     }
   }
 
@@ -48,11 +48,11 @@ export function createParameters(config: SSMClientConfig): Entries {
       const { sdk, client } = await open()
       const given = { Name: pathOf(name), Type: 'SecureString', Value: text } as const
       // Tags go with what is new only. What came meanwhile is not written over.
-      const how = found === undefined ? { Tags: tagsOf(owner) } : { Overwrite: true }
+      const how = found === undefined ? { Tags: entryTags(owner) } : { Overwrite: true }
       try {
         await client.send(new sdk.PutParameterCommand({ ...given, ...how }))
       } catch (error) {
-        throw failureOf(error, `write the parameter ${name}`)
+        throw vaultFailure(error, `write the parameter ${name}`)
       }
       return 'written'
     },
@@ -64,7 +64,7 @@ export function createParameters(config: SSMClientConfig): Entries {
         await client.send(new sdk.DeleteParameterCommand({ Name: pathOf(name) }))
       } catch (error) {
         if (isAbsent(error)) return 'absent'
-        throw failureOf(error, `remove the parameter ${name}`)
+        throw vaultFailure(error, `remove the parameter ${name}`)
       }
       return 'removed'
     },

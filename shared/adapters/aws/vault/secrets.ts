@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { OperatingError } from '../../../model/errors.ts'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
-import { errorNameOf, failureOf, isOwned, refuseTooLong, tagsOf, type Entries } from './entries.ts'
+import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
 
 const bytesMax = 65_536
 
@@ -27,7 +27,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
     } catch (error) {
       // Of a secret that is to be deleted, or has no value yet.
       if (isAbsent(error) || errorNameOf(error) === 'InvalidRequestException') return undefined
-      throw failureOf(error, `read the secret ${name}`)
+      throw vaultFailure(error, `read the secret ${name}`)
     }
   }
 
@@ -38,7 +38,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
       if (DeletedDate === undefined) return isOwned(Tags, owner) ? 'ours' : 'foreign'
     } catch (error) {
       if (isAbsent(error)) return 'absent'
-      throw failureOf(error, `look at the secret ${name}`)
+      throw vaultFailure(error, `look at the secret ${name}`)
     }
     throw new OperatingError('UNAVAILABLE', `the secret ${name} is to be deleted: restore it, or wait until it is gone`)
   }
@@ -55,10 +55,10 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
       const given = { SecretString: text, ClientRequestToken: randomUUID() }
       try {
         if (found === 'ours') await client.send(new sdk.PutSecretValueCommand({ SecretId: name, ...given }))
-        else await client.send(new sdk.CreateSecretCommand({ Name: name, ...given, Tags: tagsOf(owner) }))
+        else await client.send(new sdk.CreateSecretCommand({ Name: name, ...given, Tags: entryTags(owner) }))
         return 'written'
       } catch (error) {
-        throw failureOf(error, `write the secret ${name}`)
+        throw vaultFailure(error, `write the secret ${name}`)
       }
     },
     remove: async (name, owner) => {
@@ -69,7 +69,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
         await client.send(new sdk.DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true }))
       } catch (error) {
         if (isAbsent(error)) return 'absent'
-        throw failureOf(error, `remove the secret ${name}`)
+        throw vaultFailure(error, `remove the secret ${name}`)
       }
       return 'removed'
     },

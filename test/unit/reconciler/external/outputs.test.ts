@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { defineExternal, defineKind, externalStatus, Secret, secretTarget } from '../../../../shared/index.ts'
+import { createTestEnv, createTestVault, type TestEnv, type TestVault } from '../../../../shared/testing/test-env.ts'
+
+const Account = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Account',
+  spec: z.object({ size: z.int(), to: secretTarget.optional() }),
+  status: externalStatus,
+})
+
+const password = 'made-by-the-far-side'
+
+interface World {
+  readonly env: TestEnv
+  readonly vault: TestVault
+  readonly accounts: Map<string, { id: string; size: number; owner: string }>
+}
+
+async function start(): Promise<World> {
+  const accounts: World['accounts'] = new Map()
+  const vault = createTestVault()
+  const reconciler = defineExternal(Account, {
+    vault: { writes: [{ secretsManager: 'shop/{namespace}/' }, { parameter: 'shop/{namespace}/' }] },
+    connect: async () => ({}),
+    declared: ({ spec: { size } }, { owner: { uid } }) => ({ size, owner: uid }),
+    api: {
+      get: async (_, id) => accounts.get(id),
+      find: async (_, { uid }) => [...accounts.values()].find(({ owner }) => owner === uid),
+      create: async (_, declared) => {
+        const made = { id: `id-${accounts.size + 1}`, ...(declared as { size: number; owner: string }) }
+        accounts.set(made.id, made)
+        return made
+      },
+      update: async (_, id, declared) => {
+        const found = { ...accounts.get(id), ...declared, id } as { id: string; size: number; owner: string }
+        accounts.set(id, found)
+        return found
+      },
+      delete: async (_, id) => void accounts.delete(id),
+      idOf: ({ id }) => String(id),
+      ownerOf: ({ owner }) => String(owner),
+    },
+    outputs: {
+      name: ({ metadata: { name } }) => `${name}-login`,
+      data: ({ id }) => ({ password, user: String(id) }),
+      to: ({ spec }) => spec.to,
+    },
+  })
+  return { env: await createTestEnv({ reconcilers: [reconciler], vault }), vault, accounts }
+}
+
+const json = JSON.stringify({ password, user: 'id-1' })
+const secret = { secretsManager: { name: 'shop/default/a' } }
+const parameter = { parameter: { name: '/shop/default/a', key: 'password' } }
+
+async function apply({ env }: World, to?: object): Promise<void> {
+  await env.apply(Account, { metadata: { name: 'a' }, spec: { size: 1, ...(to && { to }) } })
+  await env.settle()
+}
+
+describe('outputs of an external', () => {
+  it('are a Secret, or in AWS, as the object says; they move when it says otherwise', async () => {
+    const world = await start()
+    await using env = world.env
+    await apply(world, secret)
+    expect([...world.vault.texts]).toEqual([['secretsManager:shop/default/a', json]])
+    expect(await env.get(Secret, 'a-login')).toBeUndefined()
+    await apply(world, parameter)
+    expect([...world.vault.texts]).toEqual([['parameter:shop/default/a', password]])
+    await apply(world)
+    expect([...world.vault.texts]).toEqual([])
+    expect(await env.get(Secret, 'a-login')).toBeDefined()
+  })
+
+  it('are put back by the next sync, and written only when they differ', async () => {
+    const world = await start()
+    await using env = world.env
+    await apply(world, secret)
+    await env.advance('5m')
+    expect(world.vault.writes).toBe(1)
+    const [found] = world.accounts.values()
+    if (found) world.accounts.delete(found.id)
+    await env.advance('5m')
+    expect([...world.vault.texts.values()]).toEqual([json])
+  })
+
+  it('go with the entity, and stay with one that is kept', async () => {
+    for (const [annotations, left] of [
+      [{}, 0],
+      [{ 'setpoint.dev/deletion-policy': 'Retain' }, 1],
+    ] as const) {
+      const world = await start()
+      await using env = world.env
+      await env.apply(Account, { metadata: { name: 'a', annotations }, spec: { size: 1, to: secret } })
+      await env.settle()
+      await env.delete(Account, 'a')
+      await env.advance('5m')
+      expect(await env.get(Account, 'a')).toBeUndefined()
+      expect([world.vault.texts.size, world.accounts.size]).toEqual([left, left])
+    }
+  })
+
+  it('are not left behind by a process that ends in the middle of their write', async () => {
+    const world = await start()
+    await using env = world.env
+    const write = world.vault.write.bind(world.vault)
+    let isCrashed = false
+    Object.assign(world.vault, {
+      write: async (...given: Parameters<typeof write>) => {
+        const result = await write(...given)
+        if (isCrashed) return result
+        isCrashed = true
+        await env.crash()
+        return result
+      },
+    })
+    await env.apply(Account, { metadata: { name: 'a' }, spec: { size: 1, to: secret } })
+    await env.settle()
+    await env.delete(Account, 'a')
+    await env.advance('10m')
+    expect(isCrashed).toBe(true)
+    expect(await env.get(Account, 'a')).toBeUndefined()
+    expect([world.vault.texts.size, world.accounts.size]).toEqual([0, 0])
+  })
+})
