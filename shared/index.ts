@@ -10,8 +10,9 @@ export type {
   CleanupOptions,
   ReconcilerOptions,
 } from './reconciler/define-reconciler.ts'
-export { secretSource, secretTarget } from './reconciler/vault.ts'
-export type { SecretSource, SecretTarget, VaultGrants, VaultPrefix } from './reconciler/vault.ts'
+export { secretSource, secretTarget } from './reconciler/secret-source.ts'
+export type { SecretSource, SecretTarget } from './reconciler/secret-source.ts'
+export type { VaultGrants, VaultPrefix } from './reconciler/vault-grants.ts'
 export { canaries } from './reconciler/canary/canaries.ts'
 export { Canary } from './reconciler/canary/canary-kind.ts'
 export type { DeletionPolicy } from './reconciler/controller.ts'

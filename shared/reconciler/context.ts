@@ -7,7 +7,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Kind } from './kind.ts'
 import type { Notes } from './notes.ts'
 import type { Once } from './once.ts'
-import type { SecretSource, SecretTarget } from './vault.ts'
+import type { SecretSource, SecretTarget } from './secret-source.ts'
 
 /**
  * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot

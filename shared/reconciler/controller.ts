@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import type { ControllerLimit, ObjectLimit } from './rate-limit.ts'
 import type { Rights } from './rights.ts'
-import type { VaultGrants } from './vault.ts'
+import type { VaultGrants } from './vault-grants.ts'
 
 /** A reconciler as the engine runs it: every default filled in, types of spec and status left behind. Frozen. */
 export interface Controller {

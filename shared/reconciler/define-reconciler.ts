@@ -12,7 +12,7 @@ import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
 import { rightsOf, type Grant } from './rights.ts'
-import { checkVaultGrants, type VaultGrants } from './vault.ts'
+import { checkVaultGrants, type VaultGrants } from './vault-grants.ts'
 import {
   toMappedWatch,
   toOwnedWatch,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
-import type { SecretTarget } from '../vault.ts'
+import type { SecretTarget } from '../secret-source.ts'
 
 /**
  * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored
