@@ -5,6 +5,8 @@ import { fitsSelector } from '../model/access/aggregation.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { CompiledBase } from '../model/policy/compile-policy.ts'
+import { ruledVersion } from '../model/policy/matches.ts'
+import type { MatchResources } from '../model/policy/policy.ts'
 import { findConcern } from '../model/policy/mutate.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
 import type { WebhookSpec } from '../model/policy/webhook.ts'
@@ -12,7 +14,7 @@ import { authoritiesOf } from '../model/webhook-client.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
-import { admissionRequestOf, matchedOf } from './policy-request.ts'
+import { admissionRequestOf, askedOf, matchedOf } from './policy-request.ts'
 import type { Reviewed } from './policy-review.ts'
 import { deniedByWebhook, failedWebhook, forbiddenFor } from './refusals.ts'
 
@@ -40,6 +42,16 @@ const answerBytesMax = 1_500_000
 
 /** All webhooks of a request, one after the other or together. */
 export const webhooksMsMax = 30_000
+
+/** The version that a webhook is asked in, by its rules; that of the request where they do not let it through. */
+export function versionFor({ spec }: StoredWebhook, asked: Reviewed): string {
+  return ruledVersion(rulesOf(spec), askedOf(asked)) ?? asked.kind.version
+}
+
+/** The rules of a webhook, as those of policies are said. */
+export function rulesOf({ rules = [], matchPolicy = 'Equivalent' }: WebhookSpec): MatchResources {
+  return { resourceRules: rules, matchPolicy }
+}
 
 /** What else of a request conditions see. */
 export interface Surrounding {
@@ -108,15 +120,20 @@ export async function callWebhook(
 /** So many webhooks of one request are asked at the same time. */
 const together = 8
 
+/** A webhook, and the request as it is asked about it. */
+export interface ConcernedWebhook {
+  readonly hook: StoredWebhook
+  readonly asked: Reviewed
+}
+
 /** What webhooks that change nothing warn of. Throws what the first of them denies, in their order. */
 export async function callTogether(
-  hooks: readonly StoredWebhook[],
-  asked: Reviewed,
+  hooks: readonly ConcernedWebhook[],
   options: CallOptions,
 ): Promise<readonly string[]> {
   const warnings: string[] = []
   for (let i = 0; i < hooks.length; i += together) {
-    const calls = hooks.slice(i, i + together).map((hook) => callWebhook(hook, asked, false, options))
+    const calls = hooks.slice(i, i + together).map(({ hook, asked }) => callWebhook(hook, asked, false, options))
     const settled = await Promise.allSettled(calls)
     for (const one of settled) {
       if (one.status === 'rejected') throw one.reason

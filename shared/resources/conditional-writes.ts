@@ -202,8 +202,13 @@ interface Admitted extends Pick<Written, 'warnings'> {
   readonly is: ApiObject
   /** Nothing: there is nothing to write. */
   readonly touched: Touched
-  /** The change in one version of the kind, as permissions and policies see it. */
-  readonly seen: { readonly kind: ServedKind; readonly object: ApiObject; readonly old: ApiObject }
+  /** The change in one version of the kind, as permissions see it. */
+  readonly seen: {
+    readonly kind: ServedKind
+    readonly requested?: ServedKind
+    readonly object: ApiObject
+    readonly old: ApiObject
+  }
 }
 
 function admit(
@@ -234,7 +239,7 @@ async function admitHooked(
     was: found,
     is,
     touched: findTouched(found.object, is),
-    seen: { kind: { ...kind, version: kind.storageVersion }, object: is, old: found.object },
+    seen: { kind: { ...kind, version: kind.storageVersion }, requested: kind, object: is, old: found.object },
     warnings: [...warnings, ...admitted.warnings],
   }
 }

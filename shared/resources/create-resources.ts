@@ -35,7 +35,7 @@ import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOp
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, isDefinition } from './stored-definitions.ts'
-import type { PolicyReview } from './policy-review.ts'
+import type { PolicyReview, Reviewed } from './policy-review.ts'
 import type { StoredQuotas } from './stored-quotas.ts'
 import { toStoredVersion } from './stored-version.ts'
 import { normalizeBody, type Surroundings } from './strategies.ts'
@@ -169,7 +169,7 @@ async function stateToCreate(
       ? { state: firstState(kind, object, around), warnings: [], seenIn: kind }
       : await firstHookedState({ ...kind, hooks }, { next: object, around, how, clock })
   how.permit?.(state.object)
-  const review = reviewCreation(seenIn, state.object, { ...how, policies })
+  const review = reviewCreation({ kind: seenIn, requested: kind }, state.object, { ...how, policies })
   const reviewed = review === undefined ? [] : await review
   const converted = awaitConversions(seenIn, () => toStoredVersion(seenIn, state.object))
   const inStore = converted instanceof Promise ? await converted : converted
@@ -181,7 +181,7 @@ interface FirstState {
   readonly warnings: readonly string[]
 }
 
-/** Permissions and policies see it as hooks do, in the version that is stored. */
+/** Permissions see it as hooks do, in the version that is stored. */
 async function firstHookedState(
   kind: HookedKind,
   write: HookedWrite,
@@ -191,7 +191,7 @@ async function firstHookedState(
 }
 
 function reviewCreation(
-  kind: ServedKind,
+  kinds: Required<Pick<Reviewed, 'kind' | 'requested'>>,
   object: ApiObject,
   {
     user,
@@ -201,7 +201,7 @@ function reviewCreation(
   }: WriteOptions & { readonly policies: ResourcesOptions['policies'] | undefined },
 ): ReturnType<PolicyReview['review']> {
   if (user === undefined) return undefined
-  return policies?.review({ kind, operation: 'CREATE', object, subresource: '', user, annotate, dryRun })
+  return policies?.review({ ...kinds, operation: 'CREATE', object, subresource: '', user, annotate, dryRun })
 }
 
 /** Within the quotas of its namespace. */

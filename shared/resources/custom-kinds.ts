@@ -75,10 +75,12 @@ function kindOf(
   const conversion = functions?.of(spec.group, names.kind)
   const hooks = functions?.hooksOf(spec.group, names.kind)
   const deprecation = deprecationOf(spec, version)
+  const served = spec.versions.filter((one) => one.served)
   return {
     group: spec.group,
     version: version.name,
     storageVersion: conversion?.version ?? spec.versions.find(({ storage }) => storage)?.name ?? '',
+    ...(served.length > 1 && { servedVersions: served.map(({ name }) => name) }),
     ...(conversion && { conversion }),
     ...(hooks && { hooks }),
     kind: names.kind,

@@ -3,7 +3,7 @@ import { OperatingError } from '../model/errors.ts'
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { findConcern, makePatch, type PolicyPatch } from '../model/policy/mutate.ts'
-import { matchesResources } from '../model/policy/matches.ts'
+import { matchesResources, ruledVersion } from '../model/policy/matches.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { AdmissionConfiguration } from './admission-configuration.ts'
@@ -13,6 +13,7 @@ import { withPolicyPatch } from './policy-patch.ts'
 import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, matchedOf, partOf } from './policy-request.ts'
 import type { Mutable } from './policy-review.ts'
+import { inVersionOf, reviewInVersion } from './review-in-version.ts'
 import { failedPolicies, type PolicyFailure } from './refusals.ts'
 
 export interface MutationSources {
@@ -28,6 +29,8 @@ interface Invocation {
   readonly policy: Mutating
   readonly binding: Mutating['bindings'][number]
   readonly params: ApiObject | undefined
+  /** In which the policy is asked. */
+  readonly version: string
 }
 
 interface Pass {
@@ -52,7 +55,7 @@ export async function mutateBy(
   const failures: PolicyFailure[] = []
   const invocations = await findInvocations(policies, asked, { ...around, failures })
   const chosen = invocations.filter(({ id }) => only?.has(id) !== false)
-  const pass = invokeAll(chosen, asked, { ...around, failures })
+  const pass = await invokeAll(chosen, asked, { ...around, failures })
   if (failures.length > 0) throw failedPolicies(asked, failures)
   return pass
 }
@@ -70,13 +73,17 @@ async function findInvocations(
   const found: Invocation[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
+    const version = ruledVersion(policy.spec.matchConstraints, matched) ?? asked.kind.version
     for (const binding of policy.bindings) {
       if (!matchesResources(binding.spec.matchResources, matched)) continue
       const { paramKind } = policy.spec
       const wanted = { paramKind, paramRef: binding.spec.paramRef, namespace: partOf(asked, 'namespace') }
       const params = await collectParams(wanted, sources)
       if ('fault' in params) note(failures, { policy, binding }, `failed to configure binding: ${params.fault}`)
-      else found.push(...params.found.map((one) => ({ id: idOf(policy, binding, one), policy, binding, params: one })))
+      else
+        found.push(
+          ...params.found.map((one) => ({ id: idOf(policy, binding, one), policy, binding, params: one, version })),
+        )
     }
   }
   return found
@@ -95,16 +102,17 @@ function note(
   failures.push({ policy: policy.name, binding: binding.name, why })
 }
 
-type Invoking = Surrounding & Pick<Finding, 'failures'>
+type Invoking = Surrounding & Pick<Finding, 'failures' | 'catalog'>
 
-function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Pass {
+async function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Promise<Pass> {
   const again = new Set<string>()
   let { object } = asked
   for (const invocation of invocations) {
     try {
-      const made = invoke(invocation, { ...asked, object }, around)
+      const seen = await reviewInVersion({ ...asked, object }, invocation.version, around.catalog)
+      const made = invoke(invocation, seen, around)
       if (made === undefined) continue
-      object = made
+      if (made !== seen.object) object = await inVersionOf({ ...asked, object }, made)
       if (invocation.policy.spec.reinvocationPolicy === 'IfNeeded') again.add(invocation.id)
     } catch (error) {
       if (!(error instanceof CostError)) throw error

@@ -2,15 +2,17 @@ import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import type { RuledRequest, Matched } from '../model/policy/matches.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { ServedKind } from '../model/served-kind.ts'
 import type { Reviewed } from './policy-review.ts'
 
 /** A request as rules, selectors and expressions of admission see it. */
 
 export function askedOf(reviewed: Reviewed): RuledRequest {
-  const { kind, operation, subresource } = reviewed
+  const { kind, requested = kind, operation, subresource } = reviewed
+  const { servedVersions = [kind.storageVersion] } = kind
   return {
     group: kind.group,
-    versions: [...new Set([kind.version, kind.storageVersion])],
+    versions: [...new Set([requested.version, ...servedVersions])],
     plural: kind.plural,
     subresource,
     operation,
@@ -41,18 +43,13 @@ export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promi
 
 /** AdmissionRequest of admission.k8s.io/v1, without the objects. */
 export function admissionRequestOf(asked: Reviewed): JsonObject {
-  const { kind, operation, dryRun, subresource, user } = asked
-  const { group, version } = kind
-  const [of, resource] = [
-    { group, version, kind: kind.kind },
-    { group, version, resource: kind.plural },
-  ]
+  const { kind, requested = kind, operation, dryRun, subresource, user } = asked
   return {
-    kind: of,
-    resource,
+    kind: kindNameOf(kind),
+    resource: resourceNameOf(kind),
     subResource: subresource,
-    requestKind: of,
-    requestResource: resource,
+    requestKind: kindNameOf(requested),
+    requestResource: resourceNameOf(requested),
     requestSubResource: subresource,
     name: partOf(asked, 'name'),
     namespace: partOf(asked, 'namespace'),
@@ -66,6 +63,14 @@ export function admissionRequestOf(asked: Reviewed): JsonObject {
     dryRun,
     options: { apiVersion: apiVersionOf('meta.k8s.io', 'v1'), kind: optionsKinds[operation] },
   }
+}
+
+function kindNameOf({ group, version, kind }: ServedKind): JsonObject {
+  return { group, version, kind }
+}
+
+function resourceNameOf({ group, version, plural }: ServedKind): JsonObject {
+  return { group, version, resource: plural }
 }
 
 const optionsKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const

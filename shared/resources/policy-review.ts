@@ -15,7 +15,10 @@ export interface PolicyReview {
 
 /** A request as policies see it. */
 export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'> {
+  /** In the version that the objects are in. */
   readonly kind: ServedKind
+  /** In the version of the request, if that is another one. */
+  readonly requested?: ServedKind
   /** As it is to be; absent for a deletion. */
   readonly object?: ApiObject
   /** As it is; absent for a creation. */

@@ -2,12 +2,13 @@ import type { Meter } from '../model/cel/meter.ts'
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { withDefaults } from './admission.ts'
-import { callWebhook, concernsWebhook, type CallOptions, type StoredWebhook } from './call-webhooks.ts'
+import { callWebhook, concernsWebhook, versionFor, type CallOptions, type StoredWebhook } from './call-webhooks.ts'
 import { mutateBy, type Mutating, type MutationSources } from './mutate-by-policies.ts'
 import { withPatch } from './policy-patch.ts'
 import { namespaceOf } from './policy-request.ts'
 import type { Mutated, Reviewed } from './policy-review.ts'
 import { failedPatch, unpatchable } from './refusals.ts'
+import { inVersionOf, reviewInVersion } from './review-in-version.ts'
 
 /** Those whose rules let a request through. */
 export interface Mutators {
@@ -75,10 +76,12 @@ async function applyWebhooks(hooks: readonly StoredWebhook[], asked: Reviewed, a
   let again = new Set<StoredWebhook>()
   let now = asked
   for (const hook of hooks) {
-    if (!concernsWebhook(hook, now, around)) continue
-    const verdict = await callWebhook(hook, now, true, around)
+    const seen = await reviewInVersion(now, versionFor(hook, now), around.catalog)
+    if (!concernsWebhook(hook, seen, around)) continue
+    const verdict = await callWebhook(hook, seen, true, around)
     warnings.push(...(verdict?.warnings ?? []))
-    const object = verdict === undefined ? now.object : patch(hook, now, verdict.patch)
+    const made = verdict === undefined ? seen.object : patch(hook, seen, verdict.patch)
+    const object = made === undefined || made === seen.object ? now.object : await inVersionOf(now, made)
     if (object !== now.object) again = new Set(invoked)
     if (hook.spec.reinvocationPolicy === 'IfNeeded') invoked.add(hook)
     now = { ...now, ...objectOf(object) }

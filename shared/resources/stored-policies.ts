@@ -5,19 +5,29 @@ import type { Eventual } from '../model/eventual.ts'
 import { Meter } from '../model/cel/meter.ts'
 import type { JsonObject } from '../model/json.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
-import { matchesResources, matchesRules } from '../model/policy/matches.ts'
+import { matchesResources, matchesRules, ruledVersion } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { createConfigurationReader, type AdmissionConfiguration } from './admission-configuration.ts'
 import type { KindCatalog } from './kind-catalog.ts'
-import { callTogether, concernsWebhook, webhooksMsMax, type StoredWebhook, type Surrounding } from './call-webhooks.ts'
+import {
+  callTogether,
+  concernsWebhook,
+  rulesOf,
+  versionFor,
+  webhooksMsMax,
+  type ConcernedWebhook,
+  type StoredWebhook,
+  type Surrounding,
+} from './call-webhooks.ts'
 import type { MutationSources } from './mutate-by-policies.ts'
 import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, askedOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
 import type { Mutated, PolicyReview, Reviewed } from './policy-review.ts'
 import { policyGroup } from './policy-kinds.ts'
+import { reviewInVersion } from './review-in-version.ts'
 import { runMutations, type MutationOptions } from './run-mutations.ts'
 import { deniedByPolicy } from './refusals.ts'
 
@@ -103,9 +113,7 @@ function concernedBy<Policy extends Pick<Validating, 'spec'>>(
 function calledFor(webhooks: readonly StoredWebhook[], reviewed: Reviewed): readonly StoredWebhook[] {
   if (webhooks.length === 0) return webhooks
   const asked = askedOf(reviewed)
-  return webhooks.filter(({ spec: { rules = [], matchPolicy = 'Equivalent' } }) => {
-    return rules.length > 0 && matchesRules({ resourceRules: rules, matchPolicy }, asked)
-  })
+  return webhooks.filter(({ spec }) => (spec.rules ?? []).length > 0 && matchesRules(rulesOf(spec), asked))
 }
 
 interface Concerned {
@@ -161,8 +169,12 @@ async function reviewAll(
   const namespaceObject = await namespaceOf(asked, options.store)
   const calls = await beginCalls({ policies, webhooks }, asked, options)
   const warnings = await reviewBy(policies, asked, { ...calls, namespaceObject })
-  const concerned = webhooks.filter((hook) => concernsWebhook(hook, asked, { ...calls, namespaceObject }))
-  return [...warnings, ...(await callTogether(concerned, asked, calls))]
+  const concerned: ConcernedWebhook[] = []
+  for (const hook of webhooks) {
+    const seen = await reviewInVersion(asked, versionFor(hook, asked), options.catalog)
+    if (concernsWebhook(hook, seen, { ...calls, namespaceObject })) concerned.push({ hook, asked: seen })
+  }
+  return [...warnings, ...(await callTogether(concerned, calls))]
 }
 
 async function reviewBy(
@@ -175,9 +187,11 @@ async function reviewBy(
   const warnings: string[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
+    const version = ruledVersion(policy.spec.matchConstraints, matched) ?? asked.kind.version
+    const seen = await reviewInVersion(asked, version, options.catalog)
     for (const binding of policy.bindings) {
       if (!matchesResources(binding.spec.matchResources, matched)) continue
-      const subject = { asked, namespaceObject, meter, decide }
+      const subject = { asked: seen, namespaceObject, meter, decide }
       const { denials, isMisconfigured } = await judgeBinding({ policy, binding }, subject, options)
       const isDenied = isMisconfigured || binding.spec.validationActions.includes('Deny')
       if (binding.spec.validationActions.includes('Audit'))

@@ -1,6 +1,23 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { decodeMessage, fieldBytes, type Field, type FieldType, type Message } from './wire.ts'
+import { policyMessages } from './policy-messages.ts'
+import { definitionMessages } from './definition-messages.ts'
+import {
+  bool,
+  bytesMap,
+  int,
+  labelSelector,
+  many,
+  message,
+  objectMeta,
+  one,
+  pointer,
+  quantityMap,
+  string,
+  stringMap,
+  strings,
+} from './fields.ts'
+import { decodeMessage, fieldBytes, type Message } from './wire.ts'
 
 /**
  * The built-in kinds that kubectl (1.32 and later) and client-go send as protobuf, with no way back to JSON if it is
@@ -29,60 +46,7 @@ export function decodeObject(bytes: Uint8Array): JsonObject {
 
 const magic = [0x6b, 0x38, 0x73, 0x00]
 
-const string = (name: string): Field => ({ name, type: 'string' })
-const strings = (name: string): Field => ({ name, type: 'string', repeated: true })
-const int = (name: string): Field => ({ name, type: 'int' })
-const pointer = (name: string, type: 'string' | 'int' | 'microTime'): Field => ({ name, type, pointer: true })
-const bool = (name: string): Field => ({ name, type: 'bool' })
-const one = (name: string, type: FieldType): Field => ({ name, type })
-const many = (name: string, type: Message): Field => ({ name, type, repeated: true })
-const message = (fields: Message['fields']): Message => ({ fields })
-const stringMap = { map: 'string' } as const
-const bytesMap = { map: 'bytes' } as const
-const quantityMap = { map: 'quantity' } as const
-
 const typeMeta = message({ 1: string('apiVersion'), 2: string('kind') })
-
-const objectMeta = one(
-  'metadata',
-  message({
-    1: string('name'),
-    2: string('generateName'),
-    3: string('namespace'),
-    5: string('uid'),
-    6: string('resourceVersion'),
-    7: int('generation'),
-    8: one('creationTimestamp', 'time'),
-    9: one('deletionTimestamp', 'time'),
-    10: int('deletionGracePeriodSeconds'),
-    11: one('labels', stringMap),
-    12: one('annotations', stringMap),
-    13: many(
-      'ownerReferences',
-      message({
-        1: string('kind'),
-        3: string('name'),
-        4: string('uid'),
-        5: string('apiVersion'),
-        6: bool('controller'),
-        7: bool('blockOwnerDeletion'),
-      }),
-    ),
-    14: strings('finalizers'),
-    17: many(
-      'managedFields',
-      message({
-        1: string('manager'),
-        2: string('operation'),
-        3: string('apiVersion'),
-        4: one('time', 'time'),
-        6: string('fieldsType'),
-        7: one('fieldsV1', 'json'),
-        8: string('subresource'),
-      }),
-    ),
-  }),
-)
 
 const resourceAttributes = message({
   1: string('namespace'),
@@ -121,10 +85,6 @@ const policyRules = many(
     5: strings('nonResourceURLs'),
   }),
 )
-const labelSelector = message({
-  1: one('matchLabels', stringMap),
-  2: many('matchExpressions', message({ 1: string('key'), 2: string('operator'), 3: strings('values') })),
-})
 const role = message({ 1: objectMeta, 2: policyRules })
 const binding = message({
   1: objectMeta,
@@ -156,6 +116,8 @@ const leaseSpec = message({
 })
 
 const messages: { readonly [type: string]: Message } = {
+  ...policyMessages,
+  ...definitionMessages,
   'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: strings('finalizers') })) }),
   'v1/ConfigMap': message({
     1: objectMeta,

@@ -8,13 +8,17 @@ import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
  * are base64, `Time` and `MicroTime` are text, `FieldsV1` is the JSON it holds. Fields that the table does not name are
  * skipped, as protobuf asks.
  */
-export type FieldType = Scalar | Message | { readonly map: 'string' | 'bytes' | 'quantity' }
+export type FieldType = Scalar | Message | { readonly map: MapEntry }
 
-type Scalar = 'string' | 'bytes' | 'bool' | 'int' | 'time' | 'microTime' | 'json'
+type MapEntry = 'string' | 'bytes' | 'quantity' | Message
+
+type Scalar = 'string' | 'bytes' | 'bool' | 'int' | 'double' | 'time' | 'microTime' | 'json'
 
 export interface Message {
   /** By field number. */
   readonly fields: { readonly [number: number]: Field }
+  /** What stands for it in JSON, where that is not the object of its fields. */
+  readonly as?: (decoded: JsonObject) => Json
 }
 
 export interface Field {
@@ -26,14 +30,20 @@ export interface Field {
 }
 
 /** One message. Throws BAD_REQUEST for bytes that are none. */
-export function decodeMessage(bytes: Uint8Array, message: Message): JsonObject {
+export function decodeMessage(bytes: Uint8Array, message: Message, depth = 0): JsonObject {
+  if (depth > depthMax)
+    throw new OperatingError('BAD_REQUEST', `the body is nested more than ${depthMax} messages deep`)
   const decoded: JsonObject = {}
+  const { fields } = message
   for (const { number, value } of wireFields(bytes)) {
-    const field = message.fields[number]
-    if (field !== undefined) place(decoded, field, value)
+    const field = fields[number]
+    if (field !== undefined) place(decoded, field, value, depth + 1)
   }
   return decoded
 }
+
+/** Schemas hold schemas; a level of a schema takes two or three messages. */
+const depthMax = 200
 
 /** The bytes of one field of a message, undecoded; none if it is not there. Throws BAD_REQUEST. */
 export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
@@ -45,16 +55,16 @@ export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
 /** A varint as a number, everything else as its bytes. */
 type WireValue = number | Uint8Array
 
-function place(decoded: JsonObject, { name, type, repeated, pointer }: Field, value: WireValue): void {
+function place(decoded: JsonObject, { name, type, repeated, pointer }: Field, value: WireValue, depth: number): void {
   if (typeof type === 'object' && 'map' in type) {
     const entries = (decoded[name] ??= {}) as JsonObject
-    const { key, entry } = mapEntry(value, type.map)
+    const { key, entry } = mapEntry(value, type.map, depth)
     entries[key] = entry
   } else if (repeated === true) {
     const items = (decoded[name] ??= []) as Json[]
-    items.push(fieldValue(type, value))
+    items.push(fieldValue(type, value, depth))
   } else {
-    const decodedValue = fieldValue(type, value)
+    const decodedValue = fieldValue(type, value, depth)
     if (pointer === true || !isZero(decodedValue)) decoded[name] = decodedValue
   }
 }
@@ -64,7 +74,7 @@ function isZero(value: Json): boolean {
   return value === '' || value === 0 || value === false || value === null
 }
 
-function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue): Json {
+function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue, depth: number): Json {
   if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : varint(value)
   const bytes = requireBytes(value)
   if (type === 'string') return utf8.decode(bytes)
@@ -72,22 +82,21 @@ function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue
   if (type === 'time') return time(bytes)
   if (type === 'microTime') return microTime(bytes)
   if (type === 'json') return json(fieldBytes(bytes, 1))
-  return decodeMessage(bytes, type)
+  if (type === 'double') return double(bytes)
+  const decoded = decodeMessage(bytes, type, depth)
+  return type.as === undefined ? decoded : type.as(decoded)
 }
 
-function mapEntry(
-  value: WireValue,
-  type: 'string' | 'bytes' | 'quantity',
-): { readonly key: string; readonly entry: Json } {
-  const { key = '', entry = '' } = decodeMessage(requireBytes(value), {
-    fields: { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type: type === 'quantity' ? quantity : type } },
-  })
+function mapEntry(value: WireValue, map: MapEntry, depth: number): { readonly key: string; readonly entry: Json } {
+  const type = map === 'quantity' ? quantity : map
+  const fields: Message['fields'] = { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type } }
+  const { key = '', entry = typeof map === 'object' ? {} : '' } = decodeMessage(requireBytes(value), { fields }, depth)
   if (key === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
-  return { key: key as string, entry: isObject(entry) ? (entry['text'] ?? '') : entry }
+  return { key: key as string, entry }
 }
 
 /** A text of its own. */
-const quantity: Message = { fields: { 1: { name: 'text', type: 'string' } } }
+const quantity: Message = { fields: { 1: { name: 'text', type: 'string' } }, as: ({ text = '' }) => text }
 
 const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' }, 2: { name: 'nanos', type: 'int' } } }
 
@@ -188,6 +197,14 @@ function protobufRefusal(): OperatingError {
 }
 
 const utf8 = new TextDecoder()
+
+/** Infinity and what is no number cannot be said in JSON. */
+function double(bytes: Uint8Array): number {
+  if (bytes.length !== 8) throw protobufRefusal()
+  const value = new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true)
+  if (!Number.isFinite(value)) throw protobufRefusal()
+  return value
+}
 
 function base64(bytes: Uint8Array): string {
   let binary = ''

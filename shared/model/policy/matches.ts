@@ -5,7 +5,7 @@ import type { MatchResources, ResourceRule } from './policy.ts'
 /** What of a request rules speak of. */
 export interface RuledRequest {
   readonly group: string
-  /** That of the request, and those that say the same of the same objects. */
+  /** That of the request, and then the others in which there is the same object. */
   readonly versions: readonly string[]
   readonly plural: string
   readonly subresource: string
@@ -41,19 +41,30 @@ export function matchesResources(match: MatchResources | undefined, request: Mat
 
 /** Whether rules and exclusions let a request through. */
 export function matchesRules(match: MatchResources | undefined, request: RuledRequest): boolean {
-  if (match === undefined) return true
-  const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
-  const seen = matchPolicy === 'Exact' ? { ...request, versions: request.versions.slice(0, 1) } : request
-  if (excludeResourceRules.some((rule) => matchesRule(rule, seen))) return false
-  return resourceRules.length === 0 || resourceRules.some((rule) => matchesRule(rule, seen))
+  return ruledVersion(match, request) !== undefined
 }
 
+/**
+ * The version in which rules speak of a request: its own if they do of that. Undefined if they, or exclusions, do not
+ * let it through.
+ */
+export function ruledVersion(match: MatchResources | undefined, request: RuledRequest): string | undefined {
+  const [own] = request.versions
+  if (match === undefined) return own
+  const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
+  const versions = matchPolicy === 'Exact' ? request.versions.slice(0, 1) : request.versions
+  const isNamed = (rules: readonly ResourceRule[], version: string): boolean =>
+    rules.some((rule) => has(rule.apiVersions ?? [], version) && matchesRule(rule, request))
+  if (versions.some((version) => isNamed(excludeResourceRules, version))) return undefined
+  return resourceRules.length === 0 ? own : versions.find((version) => isNamed(resourceRules, version))
+}
+
+/** Whether all but the version fits. */
 function matchesRule(rule: ResourceRule, request: RuledRequest): boolean {
-  const { apiGroups = [], apiVersions = [], operations = [], resources = [], resourceNames = [], scope = '*' } = rule
+  const { apiGroups = [], operations = [], resources = [], resourceNames = [], scope = '*' } = rule
   const path = request.subresource === '' ? request.plural : `${request.plural}/${request.subresource}`
   return (
     has(apiGroups, request.group) &&
-    request.versions.some((version) => has(apiVersions, version)) &&
     has(operations, request.operation) &&
     resources.some((pattern) => matchesPath(pattern, path, request)) &&
     (resourceNames.length === 0 || resourceNames.includes(request.name)) &&

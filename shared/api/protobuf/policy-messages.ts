@@ -1,0 +1,128 @@
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { conditions, int, labelSelector, many, message, objectMeta, one, pointer, string, strings } from './fields.ts'
+import { webhookClientMessage } from './fields.ts'
+import type { Message } from './wire.ts'
+
+/** admissionregistration.k8s.io/v1, which controller-runtime sends as protobuf. */
+
+/** What Go embeds is one object in JSON. */
+function flatten(part: string): (decoded: JsonObject) => JsonObject {
+  return ({ [part]: inner, ...rest }) => ({ ...rest, ...(isObject(inner) ? inner : {}) })
+}
+
+const rule = message({
+  1: strings('apiGroups'),
+  2: strings('apiVersions'),
+  3: strings('resources'),
+  4: pointer('scope', 'string'),
+})
+const ruleWithOperations = message({ 1: strings('operations'), 2: one('rule', rule) }, flatten('rule'))
+const namedRule = message({ 1: strings('resourceNames'), 2: one('named', ruleWithOperations) }, flatten('named'))
+const condition = message({ 1: string('name'), 2: string('expression') })
+const matchResources = message({
+  1: one('namespaceSelector', labelSelector),
+  2: one('objectSelector', labelSelector),
+  3: many('resourceRules', namedRule),
+  4: many('excludeResourceRules', namedRule),
+  7: pointer('matchPolicy', 'string'),
+})
+const paramKind = one('paramKind', message({ 1: string('apiVersion'), 2: string('kind') }))
+const variables = many('variables', message({ 1: string('name'), 2: string('expression') }))
+const expression = message({ 1: string('expression') })
+const bindingFields: Message['fields'] = {
+  1: string('policyName'),
+  2: one(
+    'paramRef',
+    message({
+      1: string('name'),
+      2: string('namespace'),
+      3: one('selector', labelSelector),
+      4: pointer('parameterNotFoundAction', 'string'),
+    }),
+  ),
+  3: one('matchResources', matchResources),
+}
+const webhookFields: Message['fields'] = {
+  1: string('name'),
+  2: one('clientConfig', webhookClientMessage),
+  3: many('rules', ruleWithOperations),
+  4: pointer('failurePolicy', 'string'),
+  5: one('namespaceSelector', labelSelector),
+  6: pointer('sideEffects', 'string'),
+  7: pointer('timeoutSeconds', 'int'),
+  8: strings('admissionReviewVersions'),
+  9: pointer('matchPolicy', 'string'),
+}
+const validatingPolicySpec = message({
+  1: paramKind,
+  2: one('matchConstraints', matchResources),
+  3: many(
+    'validations',
+    message({
+      1: string('expression'),
+      2: string('message'),
+      3: pointer('reason', 'string'),
+      4: string('messageExpression'),
+    }),
+  ),
+  4: pointer('failurePolicy', 'string'),
+  5: many('auditAnnotations', message({ 1: string('key'), 2: string('valueExpression') })),
+  6: many('matchConditions', condition),
+  7: variables,
+})
+const validatingPolicyStatus = message({
+  1: int('observedGeneration'),
+  2: one(
+    'typeChecking',
+    message({ 1: many('expressionWarnings', message({ 2: string('fieldRef'), 3: string('warning') })) }),
+  ),
+  3: conditions,
+})
+const mutatingPolicySpec = message({
+  1: paramKind,
+  2: one('matchConstraints', matchResources),
+  3: variables,
+  4: many(
+    'mutations',
+    message({ 2: string('patchType'), 3: one('applyConfiguration', expression), 4: one('jsonPatch', expression) }),
+  ),
+  5: pointer('failurePolicy', 'string'),
+  6: many('matchConditions', condition),
+  7: string('reinvocationPolicy'),
+})
+
+const group = 'admissionregistration.k8s.io/v1'
+const withSpec = (spec: Message, status?: Message): Message =>
+  message({ 1: objectMeta, 2: one('spec', spec), ...(status && { 3: one('status', status) }) })
+
+export const policyMessages: { readonly [type: string]: Message } = {
+  [`${group}/MutatingWebhookConfiguration`]: message({
+    1: objectMeta,
+    2: many(
+      'webhooks',
+      message({
+        ...webhookFields,
+        10: pointer('reinvocationPolicy', 'string'),
+        11: one('objectSelector', labelSelector),
+        12: many('matchConditions', condition),
+      }),
+    ),
+  }),
+  [`${group}/ValidatingWebhookConfiguration`]: message({
+    1: objectMeta,
+    2: many(
+      'webhooks',
+      message({
+        ...webhookFields,
+        10: one('objectSelector', labelSelector),
+        11: many('matchConditions', condition),
+      }),
+    ),
+  }),
+  [`${group}/ValidatingAdmissionPolicy`]: withSpec(validatingPolicySpec, validatingPolicyStatus),
+  [`${group}/ValidatingAdmissionPolicyBinding`]: withSpec(
+    message({ ...bindingFields, 4: strings('validationActions') }),
+  ),
+  [`${group}/MutatingAdmissionPolicy`]: withSpec(mutatingPolicySpec),
+  [`${group}/MutatingAdmissionPolicyBinding`]: withSpec(message(bindingFields)),
+}

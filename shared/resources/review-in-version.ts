@@ -1,0 +1,40 @@
+import type { Eventual } from '../model/eventual.ts'
+import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import type { ServedKind } from '../model/served-kind.ts'
+import { withDefaults } from './admission.ts'
+import { awaitConversions } from './await-conversion.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+import type { Reviewed } from './policy-review.ts'
+
+/**
+ * A request with its objects in the version that rules speak of: the same if they are in that one. Throws
+ * CONVERSION_FAILED.
+ */
+export async function reviewInVersion<Asked extends Reviewed>(
+  asked: Asked,
+  version: string,
+  catalog: Pick<KindCatalog, 'inVersion'>,
+): Promise<Asked> {
+  const kind = asked.kind.version === version ? asked.kind : await catalog.inVersion(asked.kind, version)
+  if (kind === undefined) return asked
+  const [object, old] = [await convertTo(kind, asked.object), await convertTo(kind, asked.old)]
+  if (object === asked.object && old === asked.old && kind === asked.kind) return asked
+  const requested = asked.requested ?? asked.kind
+  return { ...asked, kind, requested, ...(object && { object }), ...(old && { old }) }
+}
+
+/** What was made of a request in another version, in the one that the request's object is in. Throws CONVERSION_FAILED. */
+export function inVersionOf(asked: Reviewed, made: ApiObject): Eventual<ApiObject> {
+  const { kind, object = made } = asked
+  if (made.apiVersion === object.apiVersion) return made
+  return kind.conversion === undefined ? { ...made, apiVersion: object.apiVersion } : convertTo(kind, made)
+}
+
+/** An object in the version of a kind, with its defaults; the same if it is in that. Throws CONVERSION_FAILED. */
+function convertTo<Given extends ApiObject | undefined>(kind: ServedKind, object: Given): Eventual<Given> {
+  const apiVersion = apiVersionOf(kind.group, kind.version)
+  if (object === undefined || object.apiVersion === apiVersion || kind.twin !== undefined) return object
+  const { conversion } = kind
+  if (conversion === undefined) return { ...object, apiVersion }
+  return awaitConversions(kind, () => withDefaults(kind, conversion.convert(object, kind.version)) as Given)
+}
