@@ -65,6 +65,7 @@ const subjectReviewSpec = message({
   ...accessReviewSpec.fields,
   3: string('user'),
   4: strings('groups'),
+  5: one('extra', { map: message({ 1: strings('items') }, ({ items = [] }) => items) }),
   6: string('uid'),
 })
 const deleteOptions = message({

@@ -90,7 +90,11 @@ function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue
 function mapEntry(value: WireValue, map: MapEntry, depth: number): { readonly key: string; readonly entry: Json } {
   const type = map === 'quantity' ? quantity : map
   const fields: Message['fields'] = { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type } }
-  const { key = '', entry = typeof map === 'object' ? {} : '' } = decodeMessage(requireBytes(value), { fields }, depth)
+  const { key = '', entry = typeof map === 'object' ? (map.as?.({}) ?? {}) : '' } = decodeMessage(
+    requireBytes(value),
+    { fields },
+    depth,
+  )
   if (key === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
   return { key: key as string, entry }
 }
@@ -162,14 +166,19 @@ function readValue(reader: Reader, wireType: number): WireValue {
   }
 }
 
-/** Up to ten bytes, seven bits each; the top of a negative number overflows and is read as one. */
+/** Up to ten bytes, seven bits each. A negative number has all ten: it is one less than minus what its bits are not. */
 function readVarint(reader: Reader): number {
-  let value = 0
+  let [value, complement] = [0, 0]
   for (let shift = 0; shift < 70; shift += 7) {
     const byte = reader.bytes[reader.at++]
     if (byte === undefined) throw protobufRefusal()
+    if (shift === 63) {
+      if (byte > 1) throw protobufRefusal()
+      return byte === 1 ? -complement - 1 : value
+    }
     value += (byte & 0x7f) * 2 ** shift
-    if (byte < 0x80) return value < 2 ** 63 ? value : value - 2 ** 64
+    complement += (~byte & 0x7f) * 2 ** shift
+    if (byte < 0x80) return value
   }
   throw protobufRefusal()
 }

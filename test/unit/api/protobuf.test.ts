@@ -161,6 +161,79 @@ const encoded = [
       deprecatedSource: {},
     },
   },
+  {
+    what: 'CustomResourceDefinition with zeros that are meant',
+    bytes:
+      'azhzAAozChdhcGlleHRlbnNpb25zLms4cy5pby92MRIYQ3VzdG9tUmVzb3VyY2VEZWZpbml0aW9uEq8DChcKB2EuYi5kZXYSABoA' +
+      'IgAqADIAOABCABKFAwoFYi5kZXYaCwoCYXMSACIBQSoAIgdDbHVzdGVyOuMCCgJ2MRAAGAEi0gIKzwIKABIAIgAqBm9iamVjdDIA' +
+      'OgBQAGAAegCQAQDqAUAKAWESOwoAEgAiACoGbnVtYmVyMgA6AEIDCgEwSQAAAAAAAPi/UABZAAAAAAAAAABgAHoAkAEAqAIAuAIA' +
+      'wAIA6gExCgFiEiwKABIAIgAqBnN0cmluZzIAOgBCBAoCIiJQAGAAcAB6AJABAKgCALgCAMACAOoBMgoBYxItCgASACIAKgdib29s' +
+      'ZWFuMgA6AEIGCgRudWxsUABgAHoAkAEAqAIBuAIAwAIA6gEuCgFkEikKABIAIgAqBm9iamVjdDIAOgBQAGAAegCQAQDyAQIIAKgC' +
+      'ALgCAMACAOoBSwoBZRJGCgASACIAKgVhcnJheTIAOgBQAGAAegCQAQDCASAKHgoAEgAiACoAMgA6AFAAYAB6AJABAKgCALgCAMAC' +
+      'AKgCALgCAMACAKgCALgCAMACACoCCgA4AFAAGgwSCAoAEgAiACoAIAAaACIA',
+    object: {
+      kind: 'CustomResourceDefinition',
+      apiVersion: 'apiextensions.k8s.io/v1',
+      metadata: { name: 'a.b.dev' },
+      spec: {
+        group: 'b.dev',
+        names: { plural: 'as', kind: 'A' },
+        scope: 'Cluster',
+        versions: [
+          {
+            name: 'v1',
+            served: false,
+            storage: true,
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                properties: {
+                  a: { type: 'number', default: 0, maximum: -1.5, minimum: 0 },
+                  b: { type: 'string', default: '', minLength: 0 },
+                  c: { type: 'boolean', default: null, nullable: true },
+                  d: { type: 'object', additionalProperties: false },
+                  e: { type: 'array', items: {} },
+                },
+              },
+            },
+            subresources: { status: {} },
+          },
+        ],
+      },
+      status: { acceptedNames: {} },
+    },
+  },
+  {
+    what: 'ValidatingWebhookConfiguration',
+    bytes:
+      'azhzAApBCh9hZG1pc3Npb25yZWdpc3RyYXRpb24uazhzLmlvL3YxEh5WYWxpZGF0aW5nV2ViaG9va0NvbmZpZ3VyYXRpb24SbAoR' +
+      'CgF3EgAaACIAKgAyADgAQgASVwoHYS5iLmRldhIUEgNQRU0aDWh0dHBzOi8vYS5kZXYaKAoGQ1JFQVRFEh4KABICdjEaCmNvbmZp' +
+      'Z21hcHMiCk5hbWVzcGFjZWQqADIETm9uZTgAQgJ2MRoAIgA=',
+    object: {
+      kind: 'ValidatingWebhookConfiguration',
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      metadata: { name: 'w' },
+      webhooks: [
+        {
+          name: 'a.b.dev',
+          clientConfig: { url: 'https://a.dev', caBundle: 'UEVN' },
+          rules: [
+            {
+              operations: ['CREATE'],
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              resources: ['configmaps'],
+              scope: 'Namespaced',
+            },
+          ],
+          namespaceSelector: {},
+          sideEffects: 'None',
+          timeoutSeconds: 0,
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    },
+  },
 ]
 
 describe('a protobuf body', () => {
@@ -264,12 +337,29 @@ describe('a protobuf body', () => {
     expect(() => decodeObject(bytes)).toThrow(expect.objectContaining({ code }))
   })
 
+  it('has no more levels than a schema may have', () => {
+    let schema: number[] = []
+    for (let depth = 0; depth < 300; depth++) schema = field(28, schema)
+    const definition = field(2, field(7, field(4, field(1, schema))))
+    const body = enveloped('CustomResourceDefinition', definition, 'apiextensions.k8s.io/v1')
+    expect(() => decodeObject(body)).toThrow('nested more than 200 messages deep')
+  })
+
+  it.each([-1, -606, -(2 ** 31), -(2 ** 53) + 1])('has the number %d', (wanted) => {
+    const number = [...BigInt.asUintN(64, BigInt(wanted)).toString(2).padStart(70, '0').matchAll(/.{7}/g)]
+    const bytes = number.toReversed().map(([bits], i) => Number.parseInt(bits, 2) + (i < 9 ? 128 : 0))
+    const event = enveloped('Event', [8 * 8, ...bytes])
+    expect(decodeObject(event)['count']).toBe(wanted)
+  })
+
   it('never breaks anything, whatever the bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 200 })
+    const definitions = ['CustomResourceDefinition', 'apiextensions.k8s.io/v1'] as const
+    const kinds = [['Namespace'], ['Secret'], ['ConfigMap'], ['DeleteOptions'], definitions] as const
     fc.assert(
-      fc.property(fc.constantFrom('Namespace', 'Secret', 'ConfigMap', 'DeleteOptions'), bytes, (kind, content) => {
+      fc.property(fc.constantFrom(...kinds), bytes, ([kind, apiVersion], content) => {
         try {
-          decodeObject(enveloped(kind, [...content]))
+          decodeObject(enveloped(kind, [...content], apiVersion))
         } catch (error) {
           expect(error).toBeInstanceOf(OperatingError)
         }
@@ -287,13 +377,13 @@ function field(number: number, content: string | readonly number[]): number[] {
   return [...varint(number * 8 + 2), ...varint(bytes.length), ...bytes]
 }
 
-function enveloped(kind: string, message: readonly number[]): Uint8Array {
+function enveloped(kind: string, message: readonly number[], apiVersion = 'v1'): Uint8Array {
   return Uint8Array.from([
     0x6b,
     0x38,
     0x73,
     0,
-    ...field(1, [...field(1, 'v1'), ...field(2, kind)]),
+    ...field(1, [...field(1, apiVersion), ...field(2, kind)]),
     ...field(2, message),
   ])
 }
