@@ -45,11 +45,11 @@ export const webhooksMsMax = 30_000
 
 /** The version that a webhook is asked in, by its rules; that of the request where they do not let it through. */
 export function versionFor({ spec }: StoredWebhook, asked: Reviewed): string {
-  return ruledVersion(rulesOf(spec), askedOf(asked)) ?? asked.kind.version
+  return ruledVersion(webhookRules(spec), askedOf(asked)) ?? asked.kind.version
 }
 
 /** The rules of a webhook, as those of policies are said. */
-export function rulesOf({ rules = [], matchPolicy = 'Equivalent' }: WebhookSpec): MatchResources {
+export function webhookRules({ rules = [], matchPolicy = 'Equivalent' }: WebhookSpec): MatchResources {
   return { resourceRules: rules, matchPolicy }
 }
 

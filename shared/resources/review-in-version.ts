@@ -23,7 +23,7 @@ export async function reviewInVersion<Asked extends Reviewed>(
   return { ...asked, kind, requested, ...(object && { object }), ...(old && { old }) }
 }
 
-/** What was made of a request in another version, in the one that the request's object is in. Throws CONVERSION_FAILED. */
+/** What was made of a request in another version, in the version of the request's object. Throws CONVERSION_FAILED. */
 export function inVersionOf(asked: Reviewed, made: ApiObject): Eventual<ApiObject> {
   const { kind, object = made } = asked
   if (made.apiVersion === object.apiVersion) return made

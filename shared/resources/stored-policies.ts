@@ -15,7 +15,7 @@ import type { KindCatalog } from './kind-catalog.ts'
 import {
   callTogether,
   concernsWebhook,
-  rulesOf,
+  webhookRules,
   versionFor,
   webhooksMsMax,
   type ConcernedWebhook,
@@ -113,7 +113,7 @@ function concernedBy<Policy extends Pick<Validating, 'spec'>>(
 function calledFor(webhooks: readonly StoredWebhook[], reviewed: Reviewed): readonly StoredWebhook[] {
   if (webhooks.length === 0) return webhooks
   const asked = askedOf(reviewed)
-  return webhooks.filter(({ spec }) => (spec.rules ?? []).length > 0 && matchesRules(rulesOf(spec), asked))
+  return webhooks.filter(({ spec }) => (spec.rules ?? []).length > 0 && matchesRules(webhookRules(spec), asked))
 }
 
 interface Concerned {

@@ -34,7 +34,7 @@ const asked: Asked[] = []
 let patches: Readonly<Record<string, readonly object[]>> = {}
 
 async function post({ url, body }: { readonly url: string; readonly body: string }): Promise<string> {
-  const { request, kind } = JSON.parse(body) as Reply
+  const { request, kind }: Reply = JSON.parse(body)
   const path = new URL(url).pathname
   if (kind === 'ConversionReview') return convertThings(request)
   asked.push({ path, request })

@@ -1,5 +1,16 @@
 import type { Json, JsonObject } from '../../model/json.ts'
-import { bool, int, many, message, objectMeta, one, pointer, string, strings, webhookClientMessage } from './fields.ts'
+import {
+  bool,
+  int,
+  many,
+  message,
+  objectMeta,
+  one,
+  pointer,
+  string,
+  manyStrings,
+  webhookClientMessage,
+} from './fields.ts'
 import type { Message } from './wire.ts'
 
 /** apiextensions.k8s.io/v1, which its own client of Go sends as protobuf. */
@@ -17,12 +28,12 @@ const schemas = { map: schema } as const
 const either = (fields: Message['fields'], ...names: readonly string[]): Message =>
   message(
     fields,
-    (decoded: JsonObject): Json => names.map((name) => decoded[name]).find((one) => one !== undefined) ?? {},
+    (decoded: JsonObject): Json => names.map((name) => decoded[name]).find((value) => value !== undefined) ?? {},
   )
 
 const schemaOrBool = either({ 1: pointer('allows', 'bool'), 2: one('schema', schema) }, 'schema', 'allows')
 const schemaOrMany = either({ 1: one('schema', schema), 2: many('schemas', schema) }, 'schemas', 'schema')
-const schemaOrNames = either({ 1: one('schema', schema), 2: strings('property') }, 'property', 'schema')
+const schemaOrNames = either({ 1: one('schema', schema), 2: manyStrings('property') }, 'property', 'schema')
 const validation = message({
   1: string('rule'),
   2: string('message'),
@@ -55,7 +66,7 @@ const schemaFields: Message['fields'] = {
   20: many('enum', 'json'),
   21: pointer('maxProperties', 'int'),
   22: pointer('minProperties', 'int'),
-  23: strings('required'),
+  23: manyStrings('required'),
   24: pointer('items', schemaOrMany),
   25: many('allOf', schema),
   26: many('oneOf', schema),
@@ -73,7 +84,7 @@ const schemaFields: Message['fields'] = {
   38: pointer('x-kubernetes-preserve-unknown-fields', 'bool'),
   39: bool('x-kubernetes-embedded-resource'),
   40: bool('x-kubernetes-int-or-string'),
-  41: strings('x-kubernetes-list-map-keys'),
+  41: manyStrings('x-kubernetes-list-map-keys'),
   42: pointer('x-kubernetes-list-type', 'string'),
   43: pointer('x-kubernetes-map-type', 'string'),
   44: many('x-kubernetes-validations', validation),
@@ -114,14 +125,17 @@ const version = message({
 const names = message({
   1: string('plural'),
   2: string('singular'),
-  3: strings('shortNames'),
+  3: manyStrings('shortNames'),
   4: string('kind'),
   5: string('listKind'),
-  6: strings('categories'),
+  6: manyStrings('categories'),
 })
 const conversion = message({
   1: string('strategy'),
-  2: one('webhook', message({ 2: one('clientConfig', webhookClientMessage), 3: strings('conversionReviewVersions') })),
+  2: one(
+    'webhook',
+    message({ 2: one('clientConfig', webhookClientMessage), 3: manyStrings('conversionReviewVersions') }),
+  ),
 })
 const definitionCondition = message({
   1: string('type'),
@@ -142,7 +156,7 @@ const definitionSpec = message({
 const definitionStatus = message({
   1: many('conditions', definitionCondition),
   2: one('acceptedNames', names),
-  3: strings('storedVersions'),
+  3: manyStrings('storedVersions'),
   4: int('observedGeneration'),
 })
 

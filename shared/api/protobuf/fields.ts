@@ -2,7 +2,7 @@ import type { Field, FieldType, Message } from './wire.ts'
 
 /** The parts of which messages are made. */
 export const string = (name: string): Field => ({ name, type: 'string' })
-export const strings = (name: string): Field => ({ name, type: 'string', repeated: true })
+export const manyStrings = (name: string): Field => ({ name, type: 'string', repeated: true })
 export const int = (name: string): Field => ({ name, type: 'int' })
 export const bool = (name: string): Field => ({ name, type: 'bool' })
 export const pointer = (name: string, type: FieldType): Field => ({ name, type, pointer: true })
@@ -38,7 +38,7 @@ export const objectMeta = one(
         7: bool('blockOwnerDeletion'),
       }),
     ),
-    14: strings('finalizers'),
+    14: manyStrings('finalizers'),
     17: many(
       'managedFields',
       message({
@@ -54,9 +54,9 @@ export const objectMeta = one(
   }),
 )
 
-export const labelSelector = message({
+export const selectorMessage = message({
   1: one('matchLabels', stringMap),
-  2: many('matchExpressions', message({ 1: string('key'), 2: string('operator'), 3: strings('values') })),
+  2: many('matchExpressions', message({ 1: string('key'), 2: string('operator'), 3: manyStrings('values') })),
 })
 /** A condition of a status: the order of Go's types, which is not the one of definitions. */
 export const conditions = many(

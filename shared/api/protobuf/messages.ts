@@ -6,7 +6,7 @@ import {
   bool,
   bytesMap,
   int,
-  labelSelector,
+  selectorMessage,
   many,
   message,
   objectMeta,
@@ -15,7 +15,7 @@ import {
   quantityMap,
   string,
   stringMap,
-  strings,
+  manyStrings,
 } from './fields.ts'
 import { decodeMessage, fieldBytes, type Message } from './wire.ts'
 
@@ -64,8 +64,8 @@ const accessReviewSpec = message({
 const subjectReviewSpec = message({
   ...accessReviewSpec.fields,
   3: string('user'),
-  4: strings('groups'),
-  5: one('extra', { map: message({ 1: strings('items') }, ({ items = [] }) => items) }),
+  4: manyStrings('groups'),
+  5: one('extra', { map: message({ 1: manyStrings('items') }, ({ items = [] }) => items) }),
   6: string('uid'),
 })
 const deleteOptions = message({
@@ -73,17 +73,17 @@ const deleteOptions = message({
   2: one('preconditions', message({ 1: string('uid'), 2: string('resourceVersion') })),
   3: bool('orphanDependents'),
   4: string('propagationPolicy'),
-  5: strings('dryRun'),
+  5: manyStrings('dryRun'),
 })
 
 const policyRules = many(
   'rules',
   message({
-    1: strings('verbs'),
-    2: strings('apiGroups'),
-    3: strings('resources'),
-    4: strings('resourceNames'),
-    5: strings('nonResourceURLs'),
+    1: manyStrings('verbs'),
+    2: manyStrings('apiGroups'),
+    3: manyStrings('resources'),
+    4: manyStrings('resourceNames'),
+    5: manyStrings('nonResourceURLs'),
   }),
 )
 const role = message({ 1: objectMeta, 2: policyRules })
@@ -102,7 +102,7 @@ const objectReference = message({
   7: string('fieldPath'),
 })
 const scopeSelector = message({
-  1: many('matchExpressions', message({ 1: string('scopeName'), 2: string('operator'), 3: strings('values') })),
+  1: many('matchExpressions', message({ 1: string('scopeName'), 2: string('operator'), 3: manyStrings('values') })),
 })
 const eventSource = message({ 1: string('component'), 2: string('host') })
 const eventSeries = message({ 1: int('count'), 2: one('lastObservedTime', 'microTime') })
@@ -119,7 +119,7 @@ const leaseSpec = message({
 const messages: { readonly [type: string]: Message } = {
   ...policyMessages,
   ...definitionMessages,
-  'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: strings('finalizers') })) }),
+  'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: manyStrings('finalizers') })) }),
   'v1/ConfigMap': message({
     1: objectMeta,
     2: one('data', stringMap),
@@ -143,14 +143,14 @@ const messages: { readonly [type: string]: Message } = {
     1: objectMeta,
     2: one(
       'spec',
-      message({ 1: one('hard', quantityMap), 2: strings('scopes'), 3: one('scopeSelector', scopeSelector) }),
+      message({ 1: one('hard', quantityMap), 2: manyStrings('scopes'), 3: one('scopeSelector', scopeSelector) }),
     ),
     3: one('status', message({ 1: one('hard', quantityMap), 2: one('used', quantityMap) })),
   }),
   'rbac.authorization.k8s.io/v1/Role': role,
   'rbac.authorization.k8s.io/v1/ClusterRole': message({
     ...role.fields,
-    3: one('aggregationRule', message({ 1: many('clusterRoleSelectors', labelSelector) })),
+    3: one('aggregationRule', message({ 1: many('clusterRoleSelectors', selectorMessage) })),
   }),
   'rbac.authorization.k8s.io/v1/RoleBinding': binding,
   'rbac.authorization.k8s.io/v1/ClusterRoleBinding': binding,
@@ -199,7 +199,7 @@ const messages: { readonly [type: string]: Message } = {
     2: one(
       'spec',
       message({
-        1: strings('audiences'),
+        1: manyStrings('audiences'),
         3: one(
           'boundObjectRef',
           message({ 1: string('kind'), 2: string('apiVersion'), 3: string('name'), 4: string('uid') }),
@@ -210,7 +210,7 @@ const messages: { readonly [type: string]: Message } = {
   }),
   'authentication.k8s.io/v1/TokenReview': message({
     1: objectMeta,
-    2: one('spec', message({ 1: string('token'), 2: strings('audiences') })),
+    2: one('spec', message({ 1: string('token'), 2: manyStrings('audiences') })),
   }),
   'authorization.k8s.io/v1/SelfSubjectRulesReview': message({
     1: objectMeta,

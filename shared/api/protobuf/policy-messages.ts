@@ -1,6 +1,17 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
-import { conditions, int, labelSelector, many, message, objectMeta, one, pointer, string, strings } from './fields.ts'
-import { webhookClientMessage } from './fields.ts'
+import {
+  conditions,
+  int,
+  webhookClientMessage,
+  selectorMessage,
+  many,
+  message,
+  objectMeta,
+  one,
+  pointer,
+  string,
+  manyStrings,
+} from './fields.ts'
 import type { Message } from './wire.ts'
 
 /** admissionregistration.k8s.io/v1, which controller-runtime sends as protobuf. */
@@ -11,17 +22,17 @@ function flatten(part: string): (decoded: JsonObject) => JsonObject {
 }
 
 const rule = message({
-  1: strings('apiGroups'),
-  2: strings('apiVersions'),
-  3: strings('resources'),
+  1: manyStrings('apiGroups'),
+  2: manyStrings('apiVersions'),
+  3: manyStrings('resources'),
   4: pointer('scope', 'string'),
 })
-const ruleWithOperations = message({ 1: strings('operations'), 2: one('rule', rule) }, flatten('rule'))
-const namedRule = message({ 1: strings('resourceNames'), 2: one('named', ruleWithOperations) }, flatten('named'))
+const ruleWithOperations = message({ 1: manyStrings('operations'), 2: one('rule', rule) }, flatten('rule'))
+const namedRule = message({ 1: manyStrings('resourceNames'), 2: one('named', ruleWithOperations) }, flatten('named'))
 const condition = message({ 1: string('name'), 2: string('expression') })
 const matchResources = message({
-  1: one('namespaceSelector', labelSelector),
-  2: one('objectSelector', labelSelector),
+  1: one('namespaceSelector', selectorMessage),
+  2: one('objectSelector', selectorMessage),
   3: many('resourceRules', namedRule),
   4: many('excludeResourceRules', namedRule),
   7: pointer('matchPolicy', 'string'),
@@ -36,7 +47,7 @@ const bindingFields: Message['fields'] = {
     message({
       1: string('name'),
       2: string('namespace'),
-      3: one('selector', labelSelector),
+      3: one('selector', selectorMessage),
       4: pointer('parameterNotFoundAction', 'string'),
     }),
   ),
@@ -47,10 +58,10 @@ const webhookFields: Message['fields'] = {
   2: one('clientConfig', webhookClientMessage),
   3: many('rules', ruleWithOperations),
   4: pointer('failurePolicy', 'string'),
-  5: one('namespaceSelector', labelSelector),
+  5: one('namespaceSelector', selectorMessage),
   6: pointer('sideEffects', 'string'),
   7: pointer('timeoutSeconds', 'int'),
-  8: strings('admissionReviewVersions'),
+  8: manyStrings('admissionReviewVersions'),
   9: pointer('matchPolicy', 'string'),
 }
 const validatingPolicySpec = message({
@@ -103,7 +114,7 @@ export const policyMessages: { readonly [type: string]: Message } = {
       message({
         ...webhookFields,
         10: pointer('reinvocationPolicy', 'string'),
-        11: one('objectSelector', labelSelector),
+        11: one('objectSelector', selectorMessage),
         12: many('matchConditions', condition),
       }),
     ),
@@ -114,14 +125,14 @@ export const policyMessages: { readonly [type: string]: Message } = {
       'webhooks',
       message({
         ...webhookFields,
-        10: one('objectSelector', labelSelector),
+        10: one('objectSelector', selectorMessage),
         11: many('matchConditions', condition),
       }),
     ),
   }),
   [`${group}/ValidatingAdmissionPolicy`]: withSpec(validatingPolicySpec, validatingPolicyStatus),
   [`${group}/ValidatingAdmissionPolicyBinding`]: withSpec(
-    message({ ...bindingFields, 4: strings('validationActions') }),
+    message({ ...bindingFields, 4: manyStrings('validationActions') }),
   ),
   [`${group}/MutatingAdmissionPolicy`]: withSpec(mutatingPolicySpec),
   [`${group}/MutatingAdmissionPolicyBinding`]: withSpec(message(bindingFields)),

@@ -1,6 +1,6 @@
 import { parseJson } from '../../model/parse-json.ts'
 import { OperatingError } from '../../model/errors.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
 import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
 
 /**
