@@ -7,27 +7,12 @@ import * as logs from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { writeBundle, type BundleParts } from '../bundling/bundle.ts'
 import { acknowledge } from './acknowledge.ts'
+import { allowAdot, traceProps, type SentTraces } from './sent-traces.ts'
 
 /** What all functions of a control plane have in common. */
 export interface FunctionDefaults {
   readonly logRetention: logs.RetentionDays
   readonly tracing: boolean
-}
-
-/** Where a function sends its spans, by OTLP over HTTP. */
-export interface SentTraces {
-  /** Of a collector: `https://collector.example.com:4318`, or `http://localhost:4318` for one in a layer. */
-  readonly endpoint: string
-  /** With a key of the collector, for example. They stand in the function's variables. */
-  readonly headers?: Readonly<Record<string, string>>
-  /**
-   * Of how many traces the spans are kept that begin here, from 0 to 1. The sender of a `traceparent` decides for
-   * itself.
-   * @default 0.05
-   */
-  readonly ratio?: number
-  /** A collector of your own in the function, such as that of the AWS Distro for OpenTelemetry. */
-  readonly layer?: lambda.ILayerVersion
 }
 
 export interface ControlFunctionProps
@@ -59,10 +44,11 @@ export class ControlFunction extends lambda.Function {
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     })
+    const sending = traces ? traceProps(scope, id, { traces, service: Stack.of(scope).stackName }) : { environment: {} }
     super(scope, id, {
       ...options,
-      environment: { ...environment, ...(traces && variablesOf(traces, Stack.of(scope).stackName)) },
-      ...(traces?.layer && { layers: [traces.layer] }),
+      ...sending,
+      environment: { ...environment, ...sending.environment },
       code: bundleCode(handler, reconcilers, {
         ...(traces && { tracing: sharedFile('tracing') }),
         ...(vault === true && { vault: sharedFile('vault') }),
@@ -79,6 +65,7 @@ export class ControlFunction extends lambda.Function {
       recursiveLoop: lambda.RecursiveLoop.TERMINATE,
     })
     if (options.vpc !== undefined) this.allow(networkActions, ['*'])
+    if (traces?.adot !== undefined && !tracing) allowAdot(this)
     if (this.role !== undefined) acknowledge(this.role, 'IAM5[Resource::*]', withoutResource)
   }
 
@@ -103,21 +90,6 @@ function bundleCode(handler: string, reconcilers: string, parts: BundleParts): l
       command: [entry, reconcilers, ...Object.values(parts)],
     },
   })
-}
-
-/** An invocation does not wait long for its collector. */
-const sendingMs = 2_000
-
-function variablesOf({ endpoint, headers = {}, ratio = 0.05 }: SentTraces, service: string): Record<string, string> {
-  const told = Object.entries(headers).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-  return {
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-    ...(told.length > 0 && { OTEL_EXPORTER_OTLP_HEADERS: told.join(',') }),
-    OTEL_EXPORTER_OTLP_TIMEOUT: String(sendingMs),
-    OTEL_SERVICE_NAME: service,
-    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: String(ratio),
-  }
 }
 
 /** In the repository they are TypeScript; in the package, where we stand in `dist/`, they have been compiled. */

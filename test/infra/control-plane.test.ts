@@ -356,6 +356,67 @@ describe('traces', () => {
   })
 })
 
+describe('traces by ADOT', () => {
+  const adot = (of: object, tracing = true) => deployed({ traces: { adot: of, ratio: 0.01 }, tracing }).template()
+  const properties = { Description: planeFunctions.api.description }
+
+  it('go to the collector in the layer of AWS for arm64 in the stack’s Region, one in a hundred', () => {
+    const sending = adot({})
+    const functions = Object.values(resourcesOf(sending, 'AWS::Lambda::Function')).map(({ Properties }) => Properties)
+    const layered = functions.filter(({ Layers }) => Layers !== undefined)
+    expect(layered.map(({ Description }) => Description)).toEqual(
+      expect.arrayContaining([planeFunctions.api.description, planeFunctions.system.description]),
+    )
+    expect(layered.map(({ Description }) => Description)).not.toContain(planeFunctions.relay.description)
+    // By Region, since the stack may be deployed into any.
+    expect(JSON.stringify(layered.map(({ Layers }) => Layers))).toMatch(
+      /"arn:aws:lambda:",{"Ref":"AWS::Region"},":901920570463:layer:aws-otel-collector-arm64-ver-[\d-]+:\d+"/,
+    )
+    expectProperties(sending, 'AWS::Lambda::Function', {
+      ...properties,
+      Environment: {
+        Variables: Match.objectLike({
+          OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
+          OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+          OTEL_TRACES_SAMPLER_ARG: '0.01',
+          AWS_LAMBDA_EXEC_WRAPPER: Match.absent(),
+          OPENTELEMETRY_COLLECTOR_CONFIG_URI: Match.absent(),
+        }),
+      },
+    })
+  })
+
+  it('use the layer and the configuration that are given', () => {
+    const layerArn = 'arn:aws:lambda:eu-west-1:901920570463:layer:aws-otel-collector-arm64-ver-0-117-0:1'
+    expectProperties(adot({ layerArn, configuration: 's3://bucket/collector.yaml' }), 'AWS::Lambda::Function', {
+      ...properties,
+      Layers: [layerArn],
+      Environment: {
+        Variables: Match.objectLike({ OPENTELEMETRY_COLLECTOR_CONFIG_URI: 's3://bucket/collector.yaml' }),
+      },
+    })
+  })
+
+  it('may be handed on to X-Ray, by the functions that send them and no others', () => {
+    const policies = Object.values(resourcesOf(adot({}, false), 'AWS::IAM::Policy')).map(({ Properties }) => Properties)
+    const allowed = policies.filter((policy) => JSON.stringify(policy).includes('xray:PutTraceSegments'))
+    expect(allowed.map(({ Roles }) => JSON.stringify(Roles))).toEqual([
+      expect.stringContaining('ApiFunctionRole'),
+      expect.stringContaining('SystemFunctionRole'),
+      expect.stringContaining('ShelvesFunctionRole'),
+      expect.stringContaining('LampsFunctionRole'),
+    ])
+  })
+
+  it.each([
+    [{ adot: {}, endpoint: 'https://collector.example.com:4318' }, /they have no endpoint/],
+    [{}, /need the endpoint of a collector, or adot/],
+    [{ adot: {}, ratio: 2 }, /ratio of traces must be from 0 to 1/],
+  ])('that are %j are refused', (traces, why) => {
+    expect(() => deployed({ traces })).toThrow(why)
+  })
+})
+
 describe('the history of runs', () => {
   it('is told to the functions where it is not the default', () => {
     expectProperties(deployed({ runHistory: 'all' }).template(), 'AWS::Lambda::Function', {
