@@ -9,10 +9,11 @@ import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { PermitWrite } from '../resources/resources.ts'
 import { withAccounts } from './access/account-tokens.ts'
-import { annotating, createAuditTrail, notingChanges, type AuditNote } from './access/audit-trail.ts'
+import type { AuditNote } from './access/audit-line.ts'
+import { annotating, createAuditTrail, notingChanges } from './access/audit-trail.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
-import { requireAllowed } from './access/guard.ts'
+import { decideAgain, requireAllowed } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
@@ -86,8 +87,9 @@ export function createApi(services: ApiServices): HttpHandler {
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
   const admit = (user: User, wanted: Attributes, note?: AuditNote): Eventual<PermitWrite | undefined> => {
     if (note !== undefined) note.wanted = wanted
-    return proceed(requireAllowed(user, wanted, readAccess), (decision) => {
-      if (note !== undefined) Object.assign(note, decision)
+    return proceed(decideAgain(user, wanted, readAccess), (decision) => {
+      if (note !== undefined) note.decision = decision
+      requireAllowed(decision, user, wanted)
       if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
       if (isSuperuser(user)) return note && notingChanges(undefined, note)
       return proceed(readAccess(), (book) => {
@@ -97,20 +99,22 @@ export function createApi(services: ApiServices): HttpHandler {
     })
   }
 
+  const tell = (request: HttpRequest, error: unknown): HttpResponse => {
+    const why = toOperatingError(error)
+    if (isOurs(why))
+      logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
+    return failure(why)
+  }
+
   const told = (request: HttpRequest, reply: Promise<HttpResponse>): Promise<HttpResponse> =>
-    reply.catch((error: unknown) => {
-      const why = toOperatingError(error)
-      if (isOurs(why))
-        logger.error('request failed', { method: request.method, path: request.path, ...errorFields(error) })
-      return failure(why)
-    })
+    reply.catch((error: unknown) => tell(request, error))
 
   const answerAll: HttpHandler = (request) => {
     if (request.path === '/readyz') return told(request, answerReady(services))
     if (alive.includes(request.path)) return Promise.resolve(plainText(200, 'ok'))
     if (trail === undefined) return told(request, answer(request))
     const { note, end } = trail.begin(request)
-    return told(request, answer(request, note)).then(end)
+    return answer(request, note).then(end, (error: unknown) => end(tell(request, error)))
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)
 }

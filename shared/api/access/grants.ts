@@ -9,7 +9,7 @@ import type { ApiObject } from '../../model/object.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { PermitWrite } from '../../resources/resources.ts'
 import { accessGroup } from '../../resources/access-kinds.ts'
-import { accessRefusal, forbiddenObject } from './guard.ts'
+import { forbiddenObject, requireAllowed } from './guard.ts'
 
 /**
  * What of a write beyond its verb a user has to be allowed: to create what an apply finds absent, and to have what a
@@ -35,8 +35,7 @@ interface AccessWrite {
 
 function requireCreate(user: User, wanted: ResourceAttributes, book: AccessBook): void {
   const creation = { ...wanted, verb: 'create' }
-  const { allowed, reason } = authorize(user, creation, book)
-  if (!allowed) throw accessRefusal(user, creation, reason)
+  requireAllowed(authorize(user, creation, book), user, creation)
 }
 
 function checkRules(write: AccessWrite): void {

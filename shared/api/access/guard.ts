@@ -3,26 +3,32 @@ import { authorizeAgain } from '../../model/access/remembered-decisions.ts'
 import type { AccessBook } from '../../model/access/access-book.ts'
 import type { Attributes, ResourceAttributes } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
-import { proceed, type Eventual } from '../../model/eventual.ts'
+import type { Eventual } from '../../model/eventual.ts'
 import type { User } from '../../ports/authenticator.ts'
 
 /** Roles and bindings as they are now. */
 export type ReadAccess = () => Eventual<AccessBook>
 
 /** Whether a user may do something. Whom a group lets do it waits for nothing. */
-export function decideAccess(user: User, wanted: Attributes, readAccess: ReadAccess): Eventual<Decision> {
+export function decideAccess(
+  user: User,
+  wanted: Attributes,
+  readAccess: ReadAccess,
+  decide = authorize,
+): Eventual<Decision> {
   if (isAllowedByGroup(user, wanted)) return allowedByGroup
-  return proceed(readAccess(), (book) => authorize(user, wanted, book))
+  const book = readAccess()
+  return book instanceof Promise ? book.then((read) => decide(user, wanted, read)) : decide(user, wanted, book)
+}
+
+/** The same of whoever sends a request, who asks again and again. */
+export function decideAgain(user: User, wanted: Attributes, readAccess: ReadAccess): Eventual<Decision> {
+  return decideAccess(user, wanted, readAccess, authorizeAgain)
 }
 
 /** Throws FORBIDDEN for what nobody has allowed. */
-export function requireAllowed(user: User, wanted: Attributes, readAccess: ReadAccess): Eventual<Decision> {
-  if (isAllowedByGroup(user, wanted)) return allowedByGroup
-  return proceed(readAccess(), (book) => {
-    const decision = authorizeAgain(user, wanted, book)
-    if (decision.allowed) return decision
-    throw accessRefusal(user, wanted, decision.reason)
-  })
+export function requireAllowed({ allowed, reason }: Decision, user: User, wanted: Attributes): void {
+  if (!allowed) throw accessRefusal(user, wanted, reason)
 }
 
 const allowedByGroup: Decision = { allowed: true, reason: '' }

@@ -4,7 +4,7 @@ import type { ResourceAttributes } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { HeaderField, HttpRequest } from '../../ports/http-handler.ts'
-import { requireAllowed, type ReadAccess } from './guard.ts'
+import { decideAgain, requireAllowed, type ReadAccess } from './guard.ts'
 
 /**
  * In whose name a request runs: the sender's, or that of somebody else whom it names (`kubectl --as`), if the sender
@@ -18,7 +18,7 @@ export function actingUser(request: HttpRequest, sender: User, readAccess: ReadA
 
 async function impersonate(fields: readonly HeaderField[], sender: User, readAccess: ReadAccess): Promise<User> {
   const named = namedBy(fields)
-  for (const wanted of partsOf(named)) await requireAllowed(sender, wanted, readAccess)
+  for (const wanted of partsOf(named)) requireAllowed(await decideAgain(sender, wanted, readAccess), sender, wanted)
   return { ...named, groups: completeGroups(named) }
 }
 

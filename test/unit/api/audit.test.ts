@@ -6,7 +6,7 @@ import { createHarness, type Harness } from './harness.ts'
 let harness: Harness
 const records: JsonObject[] = []
 beforeEach(async () => {
-  harness = await createHarness({ audit: (record) => void records.push(record) })
+  harness = await createHarness({ audit: (line) => void records.push(JSON.parse(line) as JsonObject) })
   await installRoles(harness.services.resources, [])
   records.length = 0
 })
@@ -25,7 +25,7 @@ function told(): readonly JsonObject[] {
 
 describe('the id of a record', () => {
   it('is in the answer, and the one that the client has sent', async () => {
-    const own = await createHarness({ audit: (record) => void records.push(record), newAuditId: () => 'made' })
+    const own = await createHarness({ audit: (line) => void records.push(JSON.parse(line) as JsonObject), newAuditId: () => 'made' })
     for (const [sent, id] of [
       ['mine-1', 'mine-1'],
       [undefined, 'made'],
