@@ -113,8 +113,11 @@ export function createApi(services: ApiServices): HttpHandler {
     if (request.path === '/readyz') return told(request, answerReady(services))
     if (alive.includes(request.path)) return Promise.resolve(plainText(200, 'ok'))
     if (trail === undefined) return told(request, answer(request))
-    const { note, end } = trail.begin(request)
-    return answer(request, note).then(end, (error: unknown) => end(tell(request, error)))
+    const note = trail.begin(request)
+    return answer(request, note).then(
+      (response) => trail.end(note, response),
+      (error: unknown) => trail.end(note, tell(request, error)),
+    )
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)
 }

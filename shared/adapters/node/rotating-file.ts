@@ -10,23 +10,34 @@ interface RotatingFileOptions {
   readonly report: (error: unknown) => void
 }
 
+/** A line whose text is asked for when it is written. */
+interface LateLine {
+  /** Without its end. */
+  line(): string
+}
+
 /** Lines at the end of a file. */
 interface RotatingFile {
-  /** Written with the others of 20 ms, or of a megabyte. Never throws. */
-  append(line: string): void
+  /** Written with the others of 20 ms, or of so many. Never throws. */
+  append(line: LateLine): void
   close(): void
 }
 
 /** One write for many lines: each costs as much as to answer a request from memory. */
 const restMs = 20
-const waitingMax = 1_000_000
+const waitingMax = 500
+const bufferBytes = 262_144
+/** Of what JavaScript holds as one unit of a text. */
+const bytesPerUnitMax = 3
 
 /** A file for its owner's eyes only, which grows to a size and is then replaced. */
 export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileOptions): RotatingFile {
   let descriptor: number | undefined
   let size = 0
-  let waiting: string[] = []
-  let waitingLength = 0
+  /** Bytes at once: to join the texts of many lines takes twice as long. */
+  const buffer = Buffer.allocUnsafeSlow(bufferBytes)
+  let filled = 0
+  let waiting: LateLine[] = []
   let timer: NodeJS.Timeout | undefined
   let isLosing = false
 
@@ -47,13 +58,7 @@ export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileO
     for (let i = kept - 1; i >= 0; i--) rename(i === 0 ? file : `${file}.${i}`, `${file}.${i + 1}`)
   }
 
-  const flush = (): void => {
-    clearTimeout(timer)
-    timer = undefined
-    const bytes = Buffer.from(waiting.join(''))
-    waiting = []
-    waitingLength = 0
-    if (bytes.length === 0) return
+  const write = (bytes: Uint8Array): void => {
     try {
       if (size > 0 && size + bytes.length > bytesMax) rotate()
       const target = descriptor ?? open()
@@ -67,11 +72,31 @@ export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileO
     }
   }
 
+  const writeFilled = (): void => {
+    if (filled > 0) write(buffer.subarray(0, filled))
+    filled = 0
+  }
+
+  const add = (text: string): void => {
+    const room = text.length * bytesPerUnitMax
+    if (filled + room > bufferBytes) writeFilled()
+    if (room > bufferBytes) write(Buffer.from(text))
+    else filled += buffer.write(text, filled)
+  }
+
+  const flush = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const lines = waiting
+    waiting = []
+    for (const one of lines) add(`${one.line()}\n`)
+    writeFilled()
+  }
+
   return {
     append: (line) => {
       waiting.push(line)
-      waitingLength += line.length
-      if (waitingLength >= waitingMax) flush()
+      if (waiting.length >= waitingMax) flush()
       else timer ??= setTimeout(flush, restMs)
     },
     close: () => {

@@ -1,48 +1,57 @@
 import type { Decision } from '../../model/access/authorize.ts'
+import { createQuestionMemory, type QuestionMemory } from '../../model/access/question-memory.ts'
 import type { Attributes } from '../../model/access/rules.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { microTimestamp } from '../../model/time.ts'
+import type { AuditRecord } from '../../ports/audit.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { HttpRequest } from '../../ports/http-handler.ts'
 
-/** What becomes known of a request while it is answered. */
-export interface AuditNote {
-  /** Whose token it is. */
-  sender?: User
-  /** In whose name it runs. */
-  user?: User
-  wanted?: Attributes
-  decision?: Decision
-  changed?: readonly string[]
-  /** The name that the server has chosen, of what is created. */
-  name?: string
-  /** What policies and webhooks have to say. */
-  annotations?: JsonObject
-}
-
-/** When a request was answered, and how. */
-interface Answered {
+/** What becomes known of a request while it is answered. All is there from the start: fields that come cost time. */
+export class AuditNote implements AuditRecord {
   readonly request: HttpRequest
+  readonly startMs: number
+  /** What its record is called. */
   readonly id: string | undefined
-  readonly nowMs: number
-  readonly code: number
-  readonly latencyMs: number
+  endMs = 0
+  code = 0
+  /** Whose token it is. */
+  sender: User | undefined = undefined
+  /** In whose name it runs. */
+  user: User | undefined = undefined
+  wanted: Attributes | undefined = undefined
+  decision: Decision | undefined = undefined
+  changed: readonly string[] | undefined = undefined
+  /** The name that the server has chosen, of what is created. */
+  name = ''
+  /** What policies and webhooks have to say. */
+  annotations: JsonObject | undefined = undefined
+
+  constructor(request: HttpRequest, startMs: number, id: string | undefined) {
+    this.request = request
+    this.startMs = startMs
+    this.id = id
+  }
+
+  line(): string {
+    return lineOf(this)
+  }
 }
 
 /**
- * One line of JSON. Its text is put together from parts, of which those of a user and of a decision are remembered: to
- * make an object and its text took longer than to answer a request from memory.
+ * Put together from few parts, of which what says who asks for what is remembered: to make an object and its text took
+ * longer than to answer a request from memory.
  */
-export function auditLine(note: AuditNote, { request, id, nowMs, code, latencyMs }: Answered): string {
-  const { changed, annotations } = note
-  let line = `{"time":"${microTimestamp(nowMs)}"`
-  if (id !== undefined) line += `,"auditID":${quote(id)}`
-  line += whoText(note) + targetText(note, request) + decisionText(note)
+function lineOf(note: AuditNote): string {
+  const { request, startMs, endMs, id, code, changed, annotations } = note
+  let line = `{"time":"${microTimestamp(endMs)}`
+  line += id === undefined ? '"' : `","auditID":${quote(id)}`
+  line += targetText(note) + nameText(note) + decisionText(note)
   if (changed !== undefined) line += `,"changed":${JSON.stringify(changed)}`
   if (annotations !== undefined) line += `,"annotations":${JSON.stringify(annotations)}`
   const agent = request.header('user-agent')
   if (agent !== undefined) line += `,"agent":${quote(agent.slice(0, textMax))}`
-  return `${line},"code":${code},"latencyMs":${latencyMs}}`
+  return `${line},"code":${code},"latencyMs":${Math.max(0, endMs - startMs)}}`
 }
 
 const textMax = 500
@@ -54,42 +63,58 @@ function quote(text: string): string {
 
 const plain = /^[ !#-[\]-~]*$/
 
-function whoText({ sender, user }: AuditNote): string {
-  if (sender === undefined) return ''
-  const who = `,"user":${userText(sender)}`
-  return user === undefined || user === sender ? who : `${who},"as":${userText(user)}`
-}
-
-/** The same of the same user, who asks again and again. */
-function userText(user: User): string {
-  const before = userTexts.get(user)
+/** Who asks for what, but for its name. */
+function targetText({ request, sender, user, wanted }: AuditNote): string {
+  if (wanted === undefined || sender === undefined || user === undefined) {
+    const path = request.path.slice(0, textMax)
+    return partsText({ ...whoAsks(sender, user), verb: request.method.toLowerCase(), path })
+  }
+  if (sender !== user) return partsText({ ...whoAsks(sender, user), ...partsOf(wanted) })
+  const memory = textsOf(user)
+  const before = memory.find(wanted)
   if (before !== undefined) return before
-  const { name, groups, uid } = user
-  const text = JSON.stringify({ name, groups, uid })
-  userTexts.set(user, text)
+  const text = partsText({ ...whoAsks(sender, user), ...partsOf(wanted) })
+  memory.keep(wanted, text)
   return text
 }
 
-const userTexts = new WeakMap<User, string>()
+/** Of those who ask again and again. */
+const knownTexts = new WeakMap<User, QuestionMemory<string>>()
 
-function targetText({ wanted, name: created = '' }: AuditNote, request: HttpRequest): string {
-  if (wanted === undefined)
-    return `,"verb":${quote(request.method.toLowerCase())},"path":${quote(request.path.slice(0, textMax))}`
-  const verb = `,"verb":${quote(wanted.verb)}`
-  if (wanted.path !== undefined) return `${verb},"path":${quote(wanted.path)}`
-  const { group, resource, subresource, namespace } = wanted
-  return (
-    verb +
-    part('group', group) +
-    part('resource', resource) +
-    part('subresource', subresource) +
-    part('namespace', namespace) +
-    part('name', wanted.name === '' ? created : wanted.name)
-  )
+function textsOf(user: User): QuestionMemory<string> {
+  const before = knownTexts.get(user)
+  if (before !== undefined) return before
+  const memory = createQuestionMemory<string>()
+  knownTexts.set(user, memory)
+  return memory
 }
 
-function part(name: string, value: string): string {
-  return value === '' ? '' : `,"${name}":${quote(value)}`
+/** As they stand in an object, which has others around them. */
+function partsText(parts: object): string {
+  return `,${JSON.stringify(parts).slice(1, -1)}`
+}
+
+function whoAsks(sender: User | undefined, user: User | undefined): object {
+  const as = user === sender ? undefined : user
+  return { user: sender && personOf(sender), as: as && personOf(as) }
+}
+
+function personOf({ name, groups, uid }: User): object {
+  return { name, groups, uid }
+}
+
+/** Without those that say nothing. */
+function partsOf(wanted: Attributes): object {
+  if (wanted.path !== undefined) return wanted
+  const { verb, group, resource, subresource, namespace } = wanted
+  const said = Object.entries({ verb, group, resource, subresource, namespace }).filter(([, value]) => value !== '')
+  return Object.fromEntries(said)
+}
+
+function nameText({ wanted, name: created }: AuditNote): string {
+  if (wanted === undefined || wanted.path !== undefined) return ''
+  const name = wanted.name === '' ? created : wanted.name
+  return name === '' ? '' : `,"name":${quote(name)}`
 }
 
 function decisionText({ sender, decision }: AuditNote): string {
@@ -97,7 +122,8 @@ function decisionText({ sender, decision }: AuditNote): string {
   if (decision === undefined) return ',"decision":"deny"'
   const before = decisionTexts.get(decision)
   if (before !== undefined) return before
-  const text = `,"decision":"${decision.allowed ? 'allow' : 'deny'}"${part('reason', decision.reason)}`
+  const { allowed, reason } = decision
+  const text = partsText({ decision: allowed ? 'allow' : 'deny', reason: reason === '' ? undefined : reason })
   decisionTexts.set(decision, text)
   return text
 }

@@ -6,8 +6,7 @@ import type { ServedKind } from '../../model/served-kind.ts'
 import type { Annotate } from '../../resources/policy-review.ts'
 import type { PermitWrite } from '../../resources/resources.ts'
 import type { ApiServices } from '../call.ts'
-import { withHeader } from '../reply.ts'
-import { auditLine, type AuditNote } from './audit-line.ts'
+import { AuditNote } from './audit-line.ts'
 
 /**
  * Tells of each request who sent it, in whose name, what for, whether it was allowed and why, and which fields of the
@@ -20,17 +19,14 @@ export function createAuditTrail({
 }: Pick<ApiServices, 'audit' | 'clock' | 'newAuditId'>): AuditTrail | undefined {
   if (audit === undefined) return
   return {
-    begin: (request) => {
-      const note: AuditNote = {}
-      const startMs = clock.nowMs()
-      const id = idOf(request) ?? newAuditId?.()
-      const end = (response: HttpResponse): HttpResponse => {
-        const nowMs = clock.nowMs()
-        const latencyMs = Math.max(0, nowMs - startMs)
-        audit(auditLine(note, { request, id, nowMs, code: response.status, latencyMs }))
-        return id === undefined ? response : withHeader(response, 'audit-id', id)
-      }
-      return { note, end }
+    begin: (request) => new AuditNote(request, clock.nowMs(), idOf(request) ?? newAuditId?.()),
+    end: (note, response) => {
+      const { id } = note
+      const { status, headers, body } = response
+      note.endMs = clock.nowMs()
+      note.code = status
+      audit(note)
+      return id === undefined ? response : { status, headers: { ...headers, 'audit-id': id }, body }
     },
   }
 }
@@ -42,8 +38,9 @@ function idOf(request: HttpRequest): string | undefined {
 }
 
 export interface AuditTrail {
-  /** `end` records the request, and gives the answer with the id of the record. */
-  begin(request: HttpRequest): { readonly note: AuditNote; end(response: HttpResponse): HttpResponse }
+  begin(request: HttpRequest): AuditNote
+  /** Records the request, and gives the answer with the id of the record. */
+  end(note: AuditNote, response: HttpResponse): HttpResponse
 }
 
 /** The same permission, which notes what a write changes. */

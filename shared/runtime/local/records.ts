@@ -45,7 +45,7 @@ function openAuditLog(
   if (audit === 'off') return { told: {}, close() {} }
   const report = (error: unknown): void => logger.error('requests are not recorded', { file, error: String(error) })
   const { append, close } = openRotatingFile({ file, bytesMax: 50 * 1024 * 1024, kept: 5, report })
-  return { told: { audit: (line) => append(`${line}\n`) }, close }
+  return { told: { audit: append }, close }
 }
 
 /** Undefined, and told in the log, where the disk is full: nothing depends on it. */

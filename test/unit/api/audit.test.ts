@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
+import type { Audit } from '../../../shared/ports/audit.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
 import { createHarness, type Harness } from './harness.ts'
 
 let harness: Harness
 const records: JsonObject[] = []
+const note: Audit = (record) => void records.push(JSON.parse(record.line()) as JsonObject)
 beforeEach(async () => {
-  harness = await createHarness({ audit: (line) => void records.push(JSON.parse(line) as JsonObject) })
+  harness = await createHarness({ audit: note })
   await installRoles(harness.services.resources, [])
   records.length = 0
 })
@@ -25,7 +27,7 @@ function told(): readonly JsonObject[] {
 
 describe('the id of a record', () => {
   it('is in the answer, and the one that the client has sent', async () => {
-    const own = await createHarness({ audit: (line) => void records.push(JSON.parse(line) as JsonObject), newAuditId: () => 'made' })
+    const own = await createHarness({ audit: note, newAuditId: () => 'made' })
     for (const [sent, id] of [
       ['mine-1', 'mine-1'],
       [undefined, 'made'],

@@ -16,6 +16,8 @@ afterEach(() => {
   directory[Symbol.dispose]()
 })
 
+const late = (text: string) => ({ line: () => text })
+
 /** What was appended before is written with the end of it. */
 const rest = () => vi.advanceTimersByTime(20)
 
@@ -26,23 +28,36 @@ const open = (bytesMax = 1_000) =>
 describe('a file of lines', () => {
   it('has them in order, for its owner only, and goes on where it was', () => {
     const lines = open()
-    lines.append('one\n')
-    lines.append('two\n')
+    lines.append(late('one'))
+    lines.append(late('two'))
     rest()
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    lines.append('three\n')
+    lines.append(late('three'))
     lines.close()
     const again = open()
-    again.append('four\n')
+    again.append(late('four'))
     again.close()
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\nfour\n')
   })
 
+  it('has lines of any characters and lengths, and many at once', () => {
+    const lines = open(10_000_000)
+    const texts = [
+      'é€\u{1f600}',
+      'x'.repeat(100_000),
+      '€'.repeat(200_000),
+      ...Array.from({ length: 1_200 }, (_, i) => `n${i}`),
+    ]
+    for (const text of texts) lines.append(late(text))
+    lines.close()
+    expect(readFileSync(file, 'utf8')).toBe(texts.map((text) => `${text}\n`).join(''))
+  })
+
   it('is put aside when it is full, and only so many are kept', () => {
     const lines = open(10)
-    for (const line of ['aaaaaa\n', 'bbbbbb\n', 'cccccc\n', 'dddddd\n', 'eeeeee\n']) {
-      lines.append(line)
+    for (const line of ['aaaaaa', 'bbbbbb', 'cccccc', 'dddddd', 'eeeeee']) {
+      lines.append(late(line))
       rest()
     }
     lines.close()
@@ -58,13 +73,13 @@ describe('a file of lines', () => {
     reports.length = 0
     mkdirSync(file)
     const lines = open()
-    for (const line of ['lost\n', 'lost\n']) {
-      lines.append(line)
+    for (const line of ['lost', 'lost']) {
+      lines.append(late(line))
       rest()
     }
     expect(reports).toHaveLength(1)
     rmSync(file, { recursive: true })
-    lines.append('kept\n')
+    lines.append(late('kept'))
     lines.close()
     expect(readFileSync(file, 'utf8')).toBe('kept\n')
   })
