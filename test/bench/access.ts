@@ -8,8 +8,9 @@ import { median } from './quantiles.ts'
 
 /**
  * What roles and the record of requests cost: two control planes, one asked by its administrator, for whom no role is
- * looked at, without a record; one asked by a user of twelve roles, with one. They are asked by turns, in slices, so
- * that what else the machine does falls on both.
+ * looked at, without a record; one asked by a user of twelve roles, with one. Requests a second are taken in slices by
+ * turns. Processor time is taken while each client asks both in turn, request by request: so what else the machine does
+ * falls on both, both are asked equally often, and waking the client costs both the same.
  */
 
 export interface AccessFigures {
@@ -20,22 +21,27 @@ export interface AccessFigures {
 
 interface CaseFigures {
   readonly name: string
-  /** Requests a second, and processor time of the server for each in µs: medians of the slices. */
   readonly without: Slice
   readonly with: Slice
-  /** Medians of what each pair of slices gives. */
+  /** Medians of what each round gives. */
   readonly rateRatio: number
   readonly cpuRatio: number
 }
 
+/** Medians of the rounds. */
 interface Slice {
+  /** Requests a second. */
   readonly rate: number
+  /** Processor time of the server for each request, in µs. */
   readonly cpuUs: number
 }
 
 interface Subject extends Target {
   readonly pid: number
 }
+
+type Subjects = readonly [Subject, Subject]
+type Both = readonly [number, number]
 
 type NextRequest = (subject: Subject) => string
 
@@ -91,8 +97,13 @@ export async function measureAccess(options: AccessOptions): Promise<AccessFigur
     const pairs: (readonly [Slice, Slice])[] = []
     // The first pair warms both up.
     for (let round = -1; round < rounds; round++) {
-      const pair = await runPair(subjects, round % 2 === 0, (one) => runSlice(one, toRequests(), options))
-      if (round >= 0) pairs.push(pair)
+      const rates = await runPair(subjects, round % 2 === 0, (one) => measureRate(one, toRequests(), options))
+      const cpuUs = await measureCpu(subjects, toRequests(), options)
+      if (round >= 0)
+        pairs.push([
+          { rate: rates[0], cpuUs: cpuUs[0] },
+          { rate: rates[1], cpuUs: cpuUs[1] },
+        ])
     }
     measured.push(figuresOf(name, pairs))
   }
@@ -133,33 +144,51 @@ function check({ status, body }: Reply): void {
 
 /** One after the other, whichever begins. */
 async function runPair(
-  [plain, guarded]: readonly [Subject, Subject],
+  [plain, guarded]: Subjects,
   isPlainFirst: boolean,
-  run: (subject: Subject) => Promise<Slice>,
-): Promise<readonly [Slice, Slice]> {
+  run: (subject: Subject) => Promise<number>,
+): Promise<Both> {
   if (isPlainFirst) return [await run(plain), await run(guarded)]
   const second = await run(guarded)
   return [await run(plain), second]
 }
 
-async function runSlice(
-  subject: Subject,
+type SliceOptions = Pick<AccessOptions, 'clients' | 'sliceMs'>
+
+async function measureRate(subject: Subject, next: NextRequest, options: SliceOptions): Promise<number> {
+  const { count, tookMs } = await ask([subject], next, options)
+  return (count * 1_000) / tookMs
+}
+
+/** Processor time for each request in µs, while both are asked equally often. */
+async function measureCpu(subjects: Subjects, next: NextRequest, options: SliceOptions): Promise<Both> {
+  const [plain, guarded] = subjects
+  const before = [cpuMs(plain.pid), cpuMs(guarded.pid)] as const
+  // A process's time is known to ten milliseconds.
+  const { count } = await ask(subjects, next, { ...options, sliceMs: 4 * options.sliceMs })
+  const usOf = (subject: Subject, beforeMs: number): number => ((cpuMs(subject.pid) - beforeMs) * 1_000) / count
+  return [usOf(plain, before[0]), usOf(guarded, before[1])]
+}
+
+/** Each client asks all of them in turn; counts the rounds. */
+async function ask(
+  subjects: readonly Subject[],
   next: NextRequest,
-  { clients, sliceMs }: Pick<AccessOptions, 'clients' | 'sliceMs'>,
-): Promise<Slice> {
+  { clients, sliceMs }: SliceOptions,
+): Promise<{ readonly count: number; readonly tookMs: number }> {
   // Made anew for each slice: a server ends what is idle for five seconds.
-  const connections = await Promise.all(Array.from({ length: clients }, () => connect(subject)))
-  const cpuBefore = cpuMs(subject.pid)
+  const toSubject = async (subject: Subject) => ({ subject, connection: await connect(subject) })
+  const all = await Promise.all(Array.from({ length: clients }, () => Promise.all(subjects.map(toSubject))))
   const startMs = performance.now()
   let count = 0
-  const ask = async (connection: Connection): Promise<void> => {
-    for (; performance.now() - startMs < sliceMs; count++) check(await connection.send(next(subject)))
+  const askInTurn = async (own: readonly { readonly subject: Subject; readonly connection: Connection }[]) => {
+    for (; performance.now() - startMs < sliceMs; count++)
+      for (const { subject, connection } of own) check(await connection.send(next(subject)))
   }
-  await Promise.all(connections.map(ask))
+  await Promise.all(all.map((own, i) => askInTurn(i % 2 === 0 ? own : own.toReversed())))
   const tookMs = performance.now() - startMs
-  const usedMs = cpuMs(subject.pid) - cpuBefore
-  for (const connection of connections) connection.close()
-  return { rate: (count * 1_000) / tookMs, cpuUs: (usedMs * 1_000) / count }
+  for (const { connection } of all.flat()) connection.close()
+  return { count, tookMs }
 }
 
 function figuresOf(name: string, pairs: readonly (readonly [Slice, Slice])[]): CaseFigures {
@@ -187,5 +216,5 @@ export function accessTable({ rounds, clients, cases: measured }: AccessFigures)
     one.cpuRatio.toFixed(3),
   ])
   const rows = [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`)
-  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} pairs of slices`
+  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} rounds`
 }

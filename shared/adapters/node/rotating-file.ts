@@ -31,14 +31,52 @@ const bufferBytes = 262_144
 const bytesPerUnitMax = 3
 
 /** A file for its owner's eyes only, which grows to a size and is then replaced. */
-export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileOptions): RotatingFile {
-  let descriptor: number | undefined
-  let size = 0
+export function openRotatingFile(options: RotatingFileOptions): RotatingFile {
+  const file = createPieces(options)
   /** Bytes at once: to join the texts of many lines takes twice as long. */
   const buffer = Buffer.allocUnsafeSlow(bufferBytes)
   let filled = 0
   let waiting: LateLine[] = []
   let timer: NodeJS.Timeout | undefined
+
+  const writeFilled = (): void => {
+    if (filled > 0) file.write(buffer.subarray(0, filled))
+    filled = 0
+  }
+
+  const add = (text: string): void => {
+    const room = text.length * bytesPerUnitMax
+    if (filled + room > bufferBytes) writeFilled()
+    if (room > bufferBytes) file.write(Buffer.from(text))
+    else filled += buffer.write(text, filled)
+  }
+
+  const flush = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const lines = waiting
+    waiting = []
+    for (const one of lines) add(`${one.line()}\n`)
+    writeFilled()
+  }
+
+  return {
+    append: (line) => {
+      waiting.push(line)
+      if (waiting.length >= waitingMax) flush()
+      else timer ??= setTimeout(flush, restMs)
+    },
+    close: () => {
+      flush()
+      file.close()
+    },
+  }
+}
+
+/** Bytes at the end of the file, or of the next one. */
+function createPieces({ file, bytesMax, kept, report }: RotatingFileOptions) {
+  let descriptor: number | undefined
+  let size = 0
   let isLosing = false
 
   const open = (): number => {
@@ -71,39 +109,7 @@ export function openRotatingFile({ file, bytesMax, kept, report }: RotatingFileO
       isLosing = true
     }
   }
-
-  const writeFilled = (): void => {
-    if (filled > 0) write(buffer.subarray(0, filled))
-    filled = 0
-  }
-
-  const add = (text: string): void => {
-    const room = text.length * bytesPerUnitMax
-    if (filled + room > bufferBytes) writeFilled()
-    if (room > bufferBytes) write(Buffer.from(text))
-    else filled += buffer.write(text, filled)
-  }
-
-  const flush = (): void => {
-    clearTimeout(timer)
-    timer = undefined
-    const lines = waiting
-    waiting = []
-    for (const one of lines) add(`${one.line()}\n`)
-    writeFilled()
-  }
-
-  return {
-    append: (line) => {
-      waiting.push(line)
-      if (waiting.length >= waitingMax) flush()
-      else timer ??= setTimeout(flush, restMs)
-    },
-    close: () => {
-      flush()
-      close()
-    },
-  }
+  return { write, close }
 }
 
 function rename(from: string, to: string): void {

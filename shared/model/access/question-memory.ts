@@ -37,12 +37,11 @@ export function createQuestionMemory<Value>(): QuestionMemory<Value> {
       const { verb } = wanted
       if (wanted.path !== undefined) return byPath.get(wanted.path)?.find((one) => one.verb === verb)?.value
       const answers = byNamespace.get(wanted.namespace)
-      if (answers === undefined) return undefined
       const { group, resource, subresource } = wanted
-      for (const one of answers)
-        if (one.verb === verb && one.resource === resource && one.group === group && one.subresource === subresource)
-          return one.value
-      return undefined
+      return answers?.find(
+        (one) =>
+          one.verb === verb && one.resource === resource && one.group === group && one.subresource === subresource,
+      )?.value
     },
     keep: (wanted, value) => {
       if (count >= questionsMax) {

@@ -6,9 +6,9 @@ import { createHarness, type Harness } from './harness.ts'
 
 let harness: Harness
 const records: JsonObject[] = []
-const note: Audit = (record) => void records.push(JSON.parse(record.line()) as JsonObject)
+const keep: Audit = (record) => void records.push(JSON.parse(record.line()) as JsonObject)
 beforeEach(async () => {
-  harness = await createHarness({ audit: note })
+  harness = await createHarness({ audit: keep })
   await installRoles(harness.services.resources, [])
   records.length = 0
 })
@@ -27,7 +27,7 @@ function told(): readonly JsonObject[] {
 
 describe('the id of a record', () => {
   it('is in the answer, and the one that the client has sent', async () => {
-    const own = await createHarness({ audit: note, newAuditId: () => 'made' })
+    const own = await createHarness({ audit: keep, newAuditId: () => 'made' })
     for (const [sent, id] of [
       ['mine-1', 'mine-1'],
       [undefined, 'made'],

@@ -26,7 +26,7 @@ const lookMs = 50
  */
 export function createUsersFileAuthenticator({ file, report, clock }: UsersFileOptions): Authenticator {
   let known: ReadonlyMap<string, User> = new Map()
-  /** Of those that are known, by the header that they send: a digest takes as long as the rest of a request's way in. */
+  /** Of those that are known, by the header that they send: a digest takes as long as the rest of the way in. */
   const remembered = new Map<string, User>()
   let version = ''
   let lookedAtMs = -Infinity
