@@ -34,7 +34,7 @@ export function requireAllowed({ allowed, reason }: Decision, user: User, wanted
 const allowedByGroup: Decision = { allowed: true, reason: '' }
 
 /** FORBIDDEN in Kubernetes' words. */
-export function accessRefusal({ name }: User, wanted: Attributes, reason: string): OperatingError {
+function accessRefusal({ name }: User, wanted: Attributes, reason: string): OperatingError {
   const because = reason === '' ? '' : `: ${reason}`
   const user = `User ${JSON.stringify(name)} cannot ${wanted.verb}`
   if (wanted.path !== undefined)
