@@ -12,17 +12,42 @@ export async function explainObject(args: readonly string[], ask: AskKubectl): P
   process.stdout.write(await ask(['get', '--raw', `${await findPath(what, values.namespace, ask)}/explain`]))
 }
 
-/** The pages of a control plane, and the commands that print them. */
-const pages = {
-  doctor: 'setpoint doctor',
-  queue: 'setpoint get-queue',
-  timers: 'setpoint get-timers',
-  budgets: 'setpoint get-budgets',
+/** `setpoint doctor`. */
+export async function printDoctor(args: readonly string[], ask: AskKubectl): Promise<void> {
+  expectNone(args, 'setpoint doctor')
+  process.stdout.write(await ask(['get', '--raw', '/doctor']))
+}
+
+/** What commands call the kinds that tell of a control plane's own work, and what is said where there are none. */
+const ownWork = {
+  queue: 'no object is in a queue',
+  timers: 'no object waits for a timer',
+  budgets: 'nothing bounds the runs',
 } as const
 
-export async function printPage(page: keyof typeof pages, args: readonly string[], ask: AskKubectl): Promise<void> {
-  if (args.length > 0) throw new OperatingError('BAD_REQUEST', `type ${pages[page]}, and nothing after it`)
-  process.stdout.write(await ask(['get', '--raw', `/${page}`]))
+/** `setpoint get-queue` and its like: what `kubectl get` prints of these kinds, for all namespaces. */
+export async function printOwnWork(
+  what: keyof typeof ownWork,
+  args: readonly string[],
+  ask: AskKubectl,
+): Promise<void> {
+  expectNone(args, `setpoint get-${what}`)
+  const plural = what === 'queue' ? await findQueueKind(ask) : what
+  const scope = plural === 'queuedkeys' || plural === 'timers' ? ['--all-namespaces'] : []
+  const told = await ask(['get', `${plural}.v1.${ownGroup}`, ...scope])
+  process.stdout.write(told === '' ? `${ownWork[what]}\n` : told)
+}
+
+const ownGroup = 'setpoint.dev'
+
+/** Where keys cannot be listed, as on AWS, the queues are told with their lengths. */
+async function findQueueKind(ask: AskKubectl): Promise<string> {
+  const { resources } = JSON.parse(await ask(['get', '--raw', `/apis/${ownGroup}/v1`])) as Discovered
+  return resources.some(({ name }) => name === 'queuedkeys') ? 'queuedkeys' : 'queues'
+}
+
+function expectNone(args: readonly string[], command: string): void {
+  if (args.length > 0) throw new OperatingError('BAD_REQUEST', `type ${command}, and nothing after it`)
 }
 
 /** `setpoint log-level`, which tells it, or with a level, which sets it. */

@@ -39,7 +39,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor: {
     usage: '',
     summary: 'check each controller of a control plane against good practice',
-    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('doctor', args, ask),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printDoctor(args, ask),
   },
   reconcile: {
     usage: 'KIND/NAME | --all KIND [-n namespace]',
@@ -58,18 +58,18 @@ const commands: Readonly<Record<string, Command>> = {
   },
   'get-queue': {
     usage: '',
-    summary: 'list the objects that run, or wait in a queue for their run',
-    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('queue', args, ask),
+    summary: 'list the objects that run, or wait in a queue for their run; on AWS the queues',
+    run: async (args, ask) => (await import('./ask-plane.ts')).printOwnWork('queue', args, ask),
   },
   'get-timers': {
     usage: '',
     summary: 'list the objects that a timer will run, the soonest first, and what they wait for',
-    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('timers', args, ask),
+    run: async (args, ask) => (await import('./ask-plane.ts')).printOwnWork('timers', args, ask),
   },
   'get-budgets': {
     usage: '',
-    summary: 'tell what bounds the runs: retries of all controllers, rates, how many at once',
-    run: async (args, ask) => (await import('./ask-plane.ts')).printPage('budgets', args, ask),
+    summary: 'list what bounds the runs: retries, rates, how many at once, calls of far sides',
+    run: async (args, ask) => (await import('./ask-plane.ts')).printOwnWork('budgets', args, ask),
   },
   'log-level': {
     usage: '[debug | info | warn | error]',

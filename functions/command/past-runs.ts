@@ -1,5 +1,5 @@
 import type { ServedLine, ServedRun } from '../../shared/runtime/local/records.ts'
-import { formatTable } from '../../shared/runtime/text-table.ts'
+import { formatTable } from './text-table.ts'
 
 export function parseRuns(text: string): readonly ServedRun[] {
   return (JSON.parse(text) as { readonly items: readonly ServedRun[] }).items

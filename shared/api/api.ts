@@ -16,8 +16,10 @@ import { permitFor } from './access/grants.ts'
 import { decideAgain, requireAllowed } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
+import { computedKinds, isComputed } from './computed/computed-kinds.ts'
+import { createReadComputed } from './computed/read-computed.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
-import { emptyKinds, withEmptyKinds } from './empty-kinds.ts'
+import { emptyKinds, withUnstoredKinds } from './empty-kinds.ts'
 import {
   errorFields,
   toOperatingError,
@@ -57,7 +59,7 @@ import { withYamlAnswers } from './yaml-answer.ts'
  * Status.
  */
 export function createApi(services: ApiServices): HttpHandler {
-  const { catalog, logger, readAccess } = services
+  const { logger, readAccess } = services
   const authenticate = withAccounts(services.authenticate, services)
   const handlerOf = createHandlers(services)
   const answerPath = createPathHandler(services)
@@ -76,7 +78,7 @@ export function createApi(services: ApiServices): HttpHandler {
     const admitted = isFree ? undefined : admit(user, attributesOf(request, info), note)
     const permit = admitted instanceof Promise ? await admitted : admitted
     if (!info.isResource) return answerPath(request, info.segments)
-    const named = findKind(info, catalog)
+    const named = findKind(info, services)
     const kind = requireServed(info, named instanceof Promise ? await named : named)
     const annotate = annotating(kind, note)
     const reply = handlerOf(info, kind)({ request, info, kind, user, permit, annotate })
@@ -156,27 +158,36 @@ function createHandlers(services: ApiServices): (info: ResourceRequest, kind: Se
     scale: { get: measured('get', scale), update: measured('update', scale), patch: measured('patch', scale) },
   }
   const review = measured('create', createReview(services))
+  const readComputed = createReadComputed(services)
+  const ofComputed = { get: measured('get', readComputed), list: measured('list', readComputed) }
   return ({ verb, subresource }, kind) => {
     if (isReview(kind)) return review
+    if (isComputed(kind)) return verb === 'get' ? ofComputed.get : ofComputed.list
     return ofSubresource[subresource]?.[verb] ?? verbs[verb]
   }
 }
 
 /** The kind of the URL. */
-function findKind(info: ResourceRequest, catalog: KindCatalog): Eventual<ServedKind | undefined> {
+function findKind(
+  info: ResourceRequest,
+  { catalog, computed = [] }: Pick<ApiServices, 'catalog' | 'computed'>,
+): Eventual<ServedKind | undefined> {
   const isNamed = ({ group, version, plural }: ServedKind): boolean =>
     plural === info.resource && group === info.group && version === info.version
   if (unstored.has(info.resource)) {
     const review = reviewKinds.find(isNamed)
     if (review !== undefined) return review
-    // A miss of the catalog reads the definitions again: requests for empty kinds shall not.
-    if (emptyKinds.some(isNamed)) return catalog.all().then((kinds) => withEmptyKinds(kinds).find(isNamed))
+    const kind = emptyKinds.find(isNamed) ?? computed.find((one) => isNamed(one.kind))?.kind
+    // A miss of the catalog reads the definitions again: requests for kinds of which nothing is stored shall not.
+    if (kind !== undefined) return catalog.all().then((kinds) => withUnstoredKinds(kinds, [kind]).find(isNamed))
   }
   return catalog.byPlural(info.group, info.version, info.resource)
 }
 
 /** What kinds are called that nothing is stored of. A definition may have the same name in another group. */
-const unstored: ReadonlySet<string> = new Set([...reviewKinds, ...emptyKinds].map(({ plural }) => plural))
+const unstored: ReadonlySet<string> = new Set(
+  [...reviewKinds, ...emptyKinds, ...computedKinds].map(({ plural }) => plural),
+)
 
 /**
  * The kind, if it is served where the URL says: in a namespace or not, with this subresource or none. Throws NOT_FOUND.
@@ -188,7 +199,7 @@ function requireServed(info: ResourceRequest, kind: ServedKind | undefined): Ser
     if (!resourceVerbs(kind).includes(info.verb)) throw methodNotAllowed()
     return kind
   }
-  const allowed = isReview(kind) ? undefined : subresourceVerbs(info.subresource, kind)
+  const allowed = isReview(kind) || isComputed(kind) ? undefined : subresourceVerbs(info.subresource, kind)
   if (allowed === undefined) throw noSuchSubresource(info)
   if (!allowed.includes(info.verb)) throw methodNotAllowed()
   return kind

@@ -13,6 +13,7 @@ import type { KindCatalog } from '../resources/kind-catalog.ts'
 import type { Annotate } from '../resources/policy-review.ts'
 import type { PermitWrite, Place, Resources, WriteOptions } from '../resources/resources.ts'
 import type { ReadAccess } from './access/guard.ts'
+import type { ComputedObjects } from './computed/computed-objects.ts'
 import type { ResourceRequest } from './request-info.ts'
 
 /** What the API stands on. */
@@ -34,6 +35,8 @@ export interface ApiServices {
   readonly logger: Logger
   readonly telemetry: Telemetry
   readonly explain: Explain
+  /** Of kinds that are computed when somebody reads them. Default: none. */
+  readonly computed?: readonly ComputedObjects[]
   /** The last runs of each object, where they are kept. */
   readonly history?: RunHistory
   /** Served at `/<name>`, to whoever is known. */

@@ -28,10 +28,13 @@ function emptyKind(group: string, kind: string, plural: string, parts: Partial<S
   return defineBuiltInKind({ group, kind, plural, namespaced: true, schema: { type: 'object' }, ...parts })
 }
 
-/** These kinds, and after them the empty ones whose place none of them has taken. */
-export function withEmptyKinds(kinds: readonly ServedKind[]): readonly ServedKind[] {
+/** These kinds, and after them those of which nothing is stored, where no definition has taken their place. */
+export function withUnstoredKinds(
+  kinds: readonly ServedKind[],
+  unstored: readonly ServedKind[],
+): readonly ServedKind[] {
   const taken = new Set(kinds.map(pathName))
-  return [...kinds, ...emptyKinds.filter((kind) => !taken.has(pathName(kind)))]
+  return [...kinds, ...unstored.filter((kind) => !taken.has(pathName(kind)))]
 }
 
 function pathName({ group, version, plural }: Pick<ServedKind, 'group' | 'version' | 'plural'>): string {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts'
+import type { ServedKind } from '../model/served-kind.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import type { ApiServices } from './call.ts'
 import { deriveFromKinds } from './derive-from-kinds.ts'
@@ -6,7 +7,7 @@ import { aggregateDiscovery, type DiscoveryVersion } from './discovery/aggregate
 import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
 import { coreVersions, groupDocument, groupList, resourceList } from './discovery/legacy.ts'
 import { versionDocument } from './discovery/version.ts'
-import { withEmptyKinds } from './empty-kinds.ts'
+import { emptyKinds, withUnstoredKinds } from './empty-kinds.ts'
 import { noSuchPath } from './failure.ts'
 import { hashContent, openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
 import { openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
@@ -24,14 +25,16 @@ export function createPathHandler({
   version,
   pages,
   operations = new Map(),
-}: Pick<ApiServices, 'catalog' | 'version' | 'pages' | 'operations'>): PathHandler {
-  const served = deriveFromKinds(catalog, (kinds) => groupVersions([...withEmptyKinds(kinds), ...reviewKinds]))
-  const schemas = deriveFromKinds(catalog, (kinds) =>
-    openApiDocuments(groupVersions([...kinds, ...reviewKinds]), version),
+  computed = [],
+}: Pick<ApiServices, 'catalog' | 'version' | 'pages' | 'operations' | 'computed'>): PathHandler {
+  const own = computed.map(({ kind }) => kind)
+  const described = (kinds: readonly ServedKind[]): readonly GroupVersion[] =>
+    groupVersions([...withUnstoredKinds(kinds, own), ...reviewKinds])
+  const served = deriveFromKinds(catalog, (kinds) =>
+    groupVersions([...withUnstoredKinds(kinds, [...emptyKinds, ...own]), ...reviewKinds]),
   )
-  const oldSchemas = deriveFromKinds(catalog, (kinds) =>
-    hashContent(openApiV2Document(groupVersions([...kinds, ...reviewKinds]), version)),
-  )
+  const schemas = deriveFromKinds(catalog, (kinds) => openApiDocuments(described(kinds), version))
+  const oldSchemas = deriveFromKinds(catalog, (kinds) => hashContent(openApiV2Document(described(kinds), version)))
 
   const named = [...new Set([...pages.keys(), ...operations.keys()])]
 

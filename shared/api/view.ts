@@ -128,9 +128,16 @@ function partial({ metadata }: ApiObject, apiVersion: string): JsonObject {
 }
 
 function rowsVersion({ object }: StoredObject): JsonObject {
-  return { resourceVersion: object.metadata.resourceVersion }
+  return listMeta(object.metadata)
 }
 
-function listMeta({ resourceVersion, continue: token }: Omit<ObjectList, 'items'>): JsonObject {
-  return token === undefined ? { resourceVersion } : { resourceVersion, continue: token }
+/** What is computed has no version. */
+function listMeta({
+  resourceVersion,
+  continue: token,
+}: {
+  readonly resourceVersion?: string
+  readonly continue?: string
+}): JsonObject {
+  return { ...(resourceVersion ? { resourceVersion } : {}), ...(token === undefined ? {} : { continue: token }) }
 }

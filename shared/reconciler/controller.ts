@@ -1,6 +1,7 @@
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Context } from './context.ts'
+import type { SeenBudget } from './external/seen-budgets.ts'
 import type { Kind } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
@@ -39,6 +40,8 @@ export interface Controller {
   readonly reportsStatus: boolean
   readonly reconcile: (object: ApiObject, ctx: Context) => Promise<Outcome>
   readonly cleanup?: (object: ApiObject, ctx: Context) => Promise<Outcome>
+  /** What its runs in this process may call outside, for people; absent if it has no budget. */
+  readonly callBudgets?: () => readonly SeenBudget[]
   /** The version of its code that is on trial beside the other. */
   readonly canary?: string
 }

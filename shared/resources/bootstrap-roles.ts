@@ -99,6 +99,9 @@ function urlRule(...urls: readonly string[]): JsonObject {
 
 const health = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/readyz/*']
 
+/** What the control plane tells of its own work; see shared/api/computed. */
+const ownWork = resourceRule('setpoint.dev', ['budgets', 'queuedkeys', 'queues', 'timers'], ['get', 'list'])
+
 /** Secrets are in no role that only reads. */
 function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
   const kinds = (verbs: readonly string[]): JsonObject[] =>
@@ -138,6 +141,7 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
         read,
       ),
       resourceRule('events.k8s.io', ['events'], read),
+      ownWork,
     ),
     role({ name: 'setpoint:aggregate-to-edit', gatheredBy: ['edit'] }, ...kinds(write)),
     role({ name: 'setpoint:aggregate-to-view', gatheredBy: ['view'] }, ...kinds(read)),
@@ -157,7 +161,7 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
       ),
     ),
     role({ name: 'system:public-info-viewer' }, urlRule('/healthz', '/livez', '/readyz', '/version')),
-    role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor', '/queue')),
+    role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor'), ownWork),
     role(
       { name: 'system:basic-user' },
       resourceRule('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),

@@ -94,7 +94,12 @@ function decode(text: string): Token {
   } catch {
     // Falls through: anything that is no token of ours is refused alike.
   }
-  throw new OperatingError(
+  throw invalidToken()
+}
+
+/** For who sends a token that no page had. */
+export function invalidToken(): OperatingError {
+  return new OperatingError(
     'BAD_REQUEST',
     'invalid continue token: continue key is not valid: use the token of the page before, unchanged, or list from the start',
   )

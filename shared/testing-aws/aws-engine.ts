@@ -164,7 +164,7 @@ async function startAwsCore(
     ...loops.map((loop) => serveQueue(loop, { engine, state, signal: stop.signal })),
   ]
   return {
-    api: createAwsApi(services, options.authenticate, pagesOf(telemetry, controllers)),
+    api: createAwsApi(services, options.authenticate, { pages: pagesOf(telemetry, controllers) }),
     resources: services.resources,
     catalog: services.catalog,
     ended: Promise.all(running),

@@ -8,6 +8,7 @@ import {
   externalStatus,
   HttpError,
   Secret,
+  type Controller,
   type ExternalApi,
   type ExternalOptions,
   type JsonObject,
@@ -27,6 +28,7 @@ const Bucket = defineKind({
 type Bucket = ObjectOf<typeof Bucket>
 
 let env: TestEnv
+let controller: Controller
 let entities: Map<string, JsonObject>
 let calls: string[]
 let lose: string[]
@@ -66,14 +68,14 @@ async function start(options: Partial<ExternalOptions<Bucket, {}, null>> = {}): 
   entities = new Map()
   calls = []
   lose = []
-  const buckets = defineExternal(Bucket, {
+  controller = defineExternal(Bucket, {
     connect: async () => null,
     declared: ({ spec }: Bucket) => ({ size: spec.size, region: spec.region, tier: spec.tier }),
     api,
     shown: ({ id }) => ({ url: `https://far.example/${String(id)}` }),
     ...options,
   })
-  env = await createTestEnv({ reconcilers: [buckets] })
+  env = await createTestEnv({ reconcilers: [controller] })
 }
 
 async function apply(spec: JsonObject = {}, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -256,9 +258,11 @@ describe('when it calls', () => {
   it('objects of one account share its budget, and an edit goes before the resyncs', async () => {
     const budget = createRateBudget({ perSecond: 1, burst: 5, userShare: 0.4 })
     await start({ budget: () => budget })
+    expect(controller.callBudgets?.()).toEqual([])
     for (let i = 0; i < 20; i++) await env.apply(Bucket, { metadata: { name: `b${i}` }, spec: {} })
     await env.settle()
     expect(calls).toHaveLength(5)
+    expect(controller.callBudgets?.()).toEqual([{ order: 1, budget }])
     await env.advance('30s')
     expect(entities.size).toBe(20)
     // Forty calls a minute are wanted for the resyncs of twenty objects, and then somebody edits one.

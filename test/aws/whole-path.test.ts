@@ -50,14 +50,32 @@ describe('a change goes from the API to its status', () => {
     expect(log.runs).toBe(1)
   })
 
-  it('and the API has pages of queues, timers, budgets and the doctor, and says where the log level is', async () => {
+  it('and the API lists queues, timers and budgets, and says where the log level is', async () => {
     const plane = await start()
     await launch(plane, 'w', { heading: 1 })
     await arrives(plane, 'w', 1)
     const page = async (name: string) => (await plane.request(`GET /${name}`)).body as string
-    await expect.poll(() => page('queue')).toMatch(/^QUEUE +OF +MESSAGES\n.+\.fifo +\d+ controllers +about \d+\n$/)
-    expect(await page('timers')).toMatch(/timer|CONTROLLER/)
-    expect(await page('budgets')).toMatch(/^all retries +10\/s, 100 at once +kept in the table$/m)
+    const list = async (plural: string) => (await plane.request(`GET /apis/setpoint.dev/v1/${plural}`)).body
+    await expect
+      .poll(() => list('queues'), { timeout: 60_000 })
+      .toMatchObject({
+        kind: 'QueueList',
+        items: [
+          {
+            metadata: { name: expect.stringMatching(/\.fifo$/) },
+            status: { controllers: expect.arrayContaining(['ship', 'garbage-collector']), waiting: expect.any(Number) },
+          },
+        ],
+      })
+    await expect.poll(() => list('timers'), { timeout: 60_000 }).toMatchObject({ kind: 'TimerList' })
+    expect((await list('budgets')).items).toMatchObject([
+      { metadata: { name: 'retries' }, status: { perSecond: 10, burst: 100, message: 'counted in the table' } },
+      { metadata: { name: 'ship.concurrency' }, status: { max: 10 } },
+    ])
+    // SQS does not name what is in its queues.
+    const { resources } = await plane.request('GET /apis/setpoint.dev/v1').then(({ body }) => body)
+    expect(resources.map(({ name }: { name: string }) => name)).toEqual(['queues', 'timers', 'budgets'])
+    expect(await plane.request('GET /apis/setpoint.dev/v1/queuedkeys')).toMatchObject({ status: 404 })
     expect(await page('doctor')).toContain('least privilege')
     expect(await page('log-level')).toBe('info\n')
     expect(await plane.request('POST /log-level', 'debug')).toMatchObject({

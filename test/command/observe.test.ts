@@ -109,7 +109,9 @@ describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl }, t
   it('shows who is in a queue', async () => {
     await talk('sleeper', { says: '', sleepMs: 20_000 })
     const queue = async (): Promise<string> => (await setpoint('get-queue')).stdout
-    await expect.poll(queue, { timeout: 60_000 }).toMatch(/^talker +default\/sleeper +running +\d+s +urgent +created/m)
+    await expect
+      .poll(queue, { timeout: 60_000 })
+      .toMatch(/^default +talker\.sleeper +talker\/sleeper +running +\d+s +urgent +created/m)
     await client.send(`DELETE ${talkers}/sleeper`)
   })
 
@@ -118,10 +120,10 @@ describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl }, t
     const timers = async (): Promise<string> => (await setpoint('get-timers')).stdout
     await expect
       .poll(timers, { timeout: 60_000 })
-      .toMatch(/^talker +default\/hopeless +(in \d+s|\d+s ago) +Backoff +cannot say/m)
+      .toMatch(/^default +talker\.hopeless +talker\/hopeless +(in \d+s|\d+s ago) +Backoff +cannot say/m)
     expect(await timers()).not.toContain('hidden words')
     await client.send(`DELETE ${talkers}/hopeless`)
-    expect((await setpoint('get-budgets')).stdout).toMatch(/^all retries +10\/s, 100 at once +\d+$/m)
+    expect((await setpoint('get-budgets')).stdout).toMatch(/^retries +Retries +10\/s, 100 at once +\d+$/m)
   })
 
   it('changes the log level while it runs, and shows requests then', async () => {

@@ -118,9 +118,9 @@ async function askPlugin({ kubeconfig }: Plane, app: string): Promise<void> {
   const answers = [
     ['explain greeting/world', /Ready/],
     ['runs counter/first', /done|again/],
-    ['get-queue', /MESSAGES/],
-    ['get-timers', /DUE|no object waits/],
-    ['get-budgets', /all retries/],
+    ['get-queue', /^NAME +WAITING +OLDEST +OF\n.+\.fifo +\d+/],
+    ['get-timers', /^NAMESPACE +NAME +OBJECT +DUE|no object waits/],
+    ['get-budgets', /^retries +Retries +10\/s, 100 at once +counted in the table$/m],
     ['doctor', /least privilege/],
     ['reconcile --all Greeting', /annotated/],
   ] as const

@@ -1,4 +1,5 @@
 import type { ServedKind } from '../../model/served-kind.ts'
+import { isComputed } from '../computed/computed-kinds.ts'
 import { emptyKinds } from '../empty-kinds.ts'
 import { isReview } from '../reviews/review-kinds.ts'
 
@@ -7,5 +8,7 @@ const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch'
 /** The verbs that a kind's resource answers, as discovery names them. */
 export function resourceVerbs(kind: ServedKind): string[] {
   if (isReview(kind)) return ['create']
+  // Nobody is told of changes of what is not stored.
+  if (isComputed(kind)) return ['get', 'list']
   return emptyKinds.includes(kind) ? ['get', 'list', 'watch'] : allVerbs
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
+import { isComputed } from '../computed/computed-kinds.ts'
 import { isReview } from '../reviews/review-kinds.ts'
 import { scaleKind, subresourcesOf } from '../subresources.ts'
 import { scaleRef, schemaRef } from './kind-schemas.ts'
@@ -14,6 +15,7 @@ export function kindPaths(kind: ServedKind): JsonObject {
   const collection = kind.namespaced ? `${root}/namespaces/{namespace}/${kind.plural}` : `${root}/${kind.plural}`
   const path = kind.namespaced ? [namespaceParameter] : []
   if (isReview(kind)) return { [collection]: { post: create(kind) } }
+  if (isComputed(kind)) return computedPaths(kind, { root, collection, path })
   return {
     [collection]: { parameters: path, get: list(kind), post: create(kind), delete: deleteCollection(kind) },
     ...(kind.namespaced ? { [`${root}/${kind.plural}`]: { get: list(kind, 'ForAllNamespaces') } } : {}),
@@ -23,6 +25,24 @@ export function kindPaths(kind: ServedKind): JsonObject {
       delete: deleteOne(kind),
     },
     ...subresourcePaths(kind, `${collection}/{name}`, [nameParameter, ...path]),
+  }
+}
+
+interface KindPath {
+  readonly root: string
+  readonly collection: string
+  readonly path: readonly JsonObject[]
+}
+
+/** Of what can be read only, and not watched. */
+function computedPaths(kind: ServedKind, { root, collection, path }: KindPath): JsonObject {
+  const { get } = itemOperations(kind, '')
+  const parameters = [...selectorParameters, ...pageParameters]
+  const listed = (part: Part): JsonObject => list(kind, part, { does: 'list objects of kind', parameters })
+  return {
+    [collection]: { parameters: [...path], get: listed('') },
+    ...(kind.namespaced ? { [`${root}/${kind.plural}`]: { get: listed('ForAllNamespaces') } } : {}),
+    [`${collection}/{name}`]: { parameters: [nameParameter, ...path], get: get ?? {} },
   }
 }
 
@@ -67,11 +87,12 @@ function itemOperations(kind: ServedKind, part: Part): JsonObject {
   }
 }
 
-function list(kind: ServedKind, part: Part = ''): JsonObject {
+function list(kind: ServedKind, part: Part = '', told: Partial<Operation> = {}): JsonObject {
   return operation(kind, 'list', {
     id: `list${part}`,
     does: 'list or watch objects of kind',
     parameters: listParameters,
+    ...told,
     gives: schemaRef(kind, 'listKind'),
   })
 }
@@ -186,10 +207,13 @@ const selectorParameters = [
   query('labelSelector', 'string', 'Only objects with these labels.'),
   query('fieldSelector', 'string', 'Only objects with these fields.'),
 ]
-const listParameters = [
-  ...selectorParameters,
+const pageParameters = [
   query('limit', 'integer', 'At most so many objects on a page.'),
   query('continue', 'string', 'The token of the page before.'),
+]
+const listParameters = [
+  ...selectorParameters,
+  ...pageParameters,
   query('watch', 'boolean', 'Tell changes instead, until the client leaves.'),
   query('resourceVersion', 'string', 'Where a watch begins.'),
   query('resourceVersionMatch', 'string', 'NotOlderThan, beside sendInitialEvents.'),

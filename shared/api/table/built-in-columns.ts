@@ -2,6 +2,7 @@ import { objectsOf, roleRefOf, subjectsOf } from '../../model/access/rules.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
+import { computedColumns } from './computed-columns.ts'
 import { age, nameColumn, since, type Column } from './column.ts'
 
 /** Kubernetes' own columns for the kinds whose cells a JSON path cannot say; `undefined` for every other kind. */
@@ -43,6 +44,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   'rbac.authorization.k8s.io/v1/ClusterRole': [nameColumn, createdAt()],
   'rbac.authorization.k8s.io/v1/RoleBinding': bindingColumns(),
   'rbac.authorization.k8s.io/v1/ClusterRoleBinding': bindingColumns(),
+  ...computedColumns,
 }
 
 function isLimit(name: string): boolean {

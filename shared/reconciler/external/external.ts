@@ -9,6 +9,7 @@ import type { Kind } from '../kind.ts'
 import type { ExternalOptions, RemoteApi } from './external-options.ts'
 import { watchesOf, type Requirements } from './requirements.ts'
 import { createExternalRuns } from './run-external.ts'
+import { createSeenBudgets } from './seen-budgets.ts'
 
 /**
  * The fields of a status that `defineExternal` fills in; `shown` those that it cannot know. For `defineKind`:
@@ -30,22 +31,34 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
   const { syncPeriod = '1m', grace = '30s', assert = 'always', condition = 'Synced', ...reconciler } = others
   if (api.find !== undefined && api.ownerOf === undefined) throw new DefinitionError(findNeedsOwner(kind.kind))
   const requirements = (references ?? {}) as unknown as Requirements<ApiObject>
+  const seen = createSeenBudgets()
+  const noted = budget && ((client: Client) => seen.note(budget(client)))
   const runs = createExternalRuns<Client>({
     kind: kind as Kind,
     requirements,
-    far: { connect, declared, api, place, shown, lateInitialized, outputs, budget } as unknown as RemoteApi<Client>,
+    far: {
+      connect,
+      declared,
+      api,
+      place,
+      shown,
+      lateInitialized,
+      outputs,
+      budget: noted,
+    } as unknown as RemoteApi<Client>,
     periodMs: durationMs(syncPeriod),
     graceMs: durationMs(grace),
     assertsAlways: assert === 'always',
     condition,
   })
-  return defineReconciler(kind, {
+  const controller = defineReconciler(kind, {
     ...reconciler,
     owns: [...(reconciler.owns ?? []), ...(outputs === undefined ? [] : [Secret])],
     watches: [...(reconciler.watches ?? []), ...(watchesOf(requirements) as NonNullable<typeof reconciler.watches>)],
     reconcile: runs.reconcile as unknown as CleanupOptions<Read>['reconcile'],
     cleanup: runs.cleanup as unknown as CleanupOptions<Read>['cleanup'],
   })
+  return budget === undefined ? controller : Object.freeze({ ...controller, callBudgets: seen.list })
 }
 
 function findNeedsOwner(kind: string): string {

@@ -16,8 +16,20 @@ export interface RateBudget {
   noteLimit(untilMs: number, nowMs: number): void
   /** The rate it allows now. */
   perSecond(nowMs: number): number
+  /** How it stands in this process, for people. */
+  read?(nowMs: number): BudgetReading
   /** What all processes of the account count together; absent if the account has no name. */
   readonly counted?: CountedBudget
+}
+
+export interface BudgetReading {
+  /** What the far side allows now. */
+  readonly perSecond: number
+  readonly burst: number
+  /** Calls that could be made at once. */
+  readonly left: number
+  /** The far side has asked for no calls before this time, if that is ahead. */
+  readonly closedUntilMs?: number
 }
 
 export interface CountedBudget {
@@ -99,6 +111,11 @@ export function createRateBudget(options: RateBudgetOptions, account?: string): 
       limitedMs = nowMs
     },
     perSecond: rateAt,
+    read: (nowMs) => {
+      fill(nowMs)
+      const open = { perSecond: rateAt(nowMs), burst: burstAt(nowMs), left: Math.floor(level + epsilon) }
+      return untilMs > nowMs ? { ...open, closedUntilMs: untilMs } : open
+    },
     ...(account !== undefined && { counted: { account, rateOf, spread } }),
   }
 }

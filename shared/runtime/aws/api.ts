@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { requestOf, streamResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
 import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createApi } from '../../api/api.ts'
-import type { Page } from '../../api/call.ts'
+import type { ApiServices } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
 import { withDirectWake } from '../../engine/wake/direct-wake.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
@@ -12,7 +12,7 @@ import type { Authenticator, User } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { FunctionOptions } from './open.ts'
-import { awsPages, setLogLevelElsewhere } from './pages.ts'
+import { awsComputed, awsPages, setLogLevelElsewhere } from './pages.ts'
 import { openAwsQueues } from './queues.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './services.ts'
 import { openAwsTable } from './table.ts'
@@ -35,7 +35,11 @@ export function createAnswering({ boundary, seeing, controllers }: FunctionOptio
     const wrapStore = (store: ObjectStore): ObjectStore => withDirectWake(store, direct)
     const options = { boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, wrapStore, ...seeing }
     const services = createAwsServices(options)
-    return createAnswer(services, awsPages({ ...services, ...queues }, boundary.environment))
+    const { environment } = boundary
+    return createAnswer(services, {
+      pages: awsPages(services, environment),
+      computed: awsComputed({ ...services, ...queues }, environment),
+    })
   })
   return (event, timeMs) => answer()(event, timeMs)
 }
@@ -46,9 +50,9 @@ const patienceMs = 5_000
 /** What of a function's time is left when a watch is told to end. */
 const goodbyeMs = 3_000
 
-function createAnswer(services: AwsServices, pages: ReadonlyMap<string, Page>): AnswerEvent {
+function createAnswer(services: AwsServices, shown: Shown): AnswerEvent {
   const { clock } = services
-  const api = createAwsApi(services, userOf, pages)
+  const api = createAwsApi(services, userOf, shown)
 
   return async (event, timeMs) => {
     const over = new AbortController()
@@ -61,16 +65,19 @@ function createAnswer(services: AwsServices, pages: ReadonlyMap<string, Page>): 
   }
 }
 
+/** What is served beside what is stored. */
+type Shown = Pick<ApiServices, 'pages' | 'computed'>
+
 /** The API without a gateway. */
 export function createAwsApi(
   services: AwsServices,
   authenticate: Authenticator,
-  pages: ReadonlyMap<string, Page> = new Map(),
+  shown: Shown = { pages: new Map() },
 ): HttpHandler {
   const api = createApi({
     ...services,
     explain: createExplain({ ...services, controllers: allControllers(services) }),
-    pages,
+    ...shown,
     operations: new Map([['log-level', setLogLevelElsewhere]]),
     authenticate,
     version: setpointVersion,

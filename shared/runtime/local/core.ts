@@ -8,6 +8,7 @@ import { createPrometheusTelemetry, type PrometheusTelemetry } from '../../adapt
 import { createApi } from '../../api/api.ts'
 import { metrics } from '../../model/metrics.ts'
 import type { PlaneOperation, Page } from '../../api/call.ts'
+import type { ComputedObjects } from '../../api/computed/computed-objects.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
 import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
@@ -42,8 +43,9 @@ import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
-import { budgetsPage, timersPage, type TimersSource } from '../plane-pages.ts'
-import { queuePage } from './queue-page.ts'
+import { budgetObjects } from '../computed/budget-objects.ts'
+import { timerObjects, type TimersSource } from '../computed/timer-objects.ts'
+import { queuedKeyObjects, queueObjects } from './queue-objects.ts'
 import { createReadiness } from './readiness.ts'
 import { withWriteSpans } from '../spans.ts'
 import { tellSchemaChanges } from './schema-changes.ts'
@@ -140,11 +142,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       telemetry,
       explain,
       ...(options.history && { history: options.history }),
-      pages: new Map([
-        ...pagesOf(telemetry, controllers, ports),
-        ...planePages({ ...engine, queues, retries, rate: options.retryBudget }),
-        ...(options.pages ?? []),
-      ]),
+      computed: computedOf({ ...engine, queues: queues.made, retries, rate: options.retryBudget }),
+      pages: new Map([...pagesOf(telemetry, controllers, ports), ...(options.pages ?? [])]),
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
@@ -176,21 +175,22 @@ function givenOf({
   return { ...(history && { history }), ...(tracing && { tracing }), ...(roles && { roles }), ...(vault && { vault }) }
 }
 
-interface PagesSource extends TimersSource {
-  readonly queues: Queues
+interface ComputedSource extends TimersSource {
+  readonly clock: Clock
+  readonly queues: Queues['made']
   readonly retries: TokenBucket | undefined
   readonly rate: Rate | undefined
 }
 
 /** What people see of queues, timers and budgets. The number of retries is below zero while some wait. */
-function planePages({ queues, retries, rate, ...source }: PagesSource): ReadonlyMap<string, Page> {
-  const { controllers, clock } = source
-  const retriesLeft = (): string => String(retries?.tokens(clock.nowMs()) ?? '')
-  return new Map([
-    ['queue', queues.page],
-    ['timers', timersPage(source)],
-    ['budgets', budgetsPage({ controllers, retryBudget: rate, retriesLeft })],
-  ])
+function computedOf({ retries, rate, ...source }: ComputedSource): readonly ComputedObjects[] {
+  const retriesLeft = retries && (() => retries.tokens(source.clock.nowMs()))
+  return [
+    queuedKeyObjects(source),
+    queueObjects(source),
+    timerObjects(source),
+    budgetObjects({ ...source, retryBudget: rate, ...(retriesLeft && { retriesLeft }) }),
+  ]
 }
 
 /** Keeps why a definition was refused, for the objects of its kind. */
@@ -234,10 +234,10 @@ function openStored({ clock, random, logger, controllers, ports, tracing, webhoo
 
 interface Queues {
   create(name: string, visibilityMs: number): WorkQueue
-  readonly page: Page
+  readonly made: ReadonlyMap<string, LocalWorkQueue>
 }
 
-/** The queues of a process, and what people see of them. */
+/** The queues of a process. */
 function createQueues(options: Omit<MeasuredQueueOptions, 'visibilityMs'>): Queues {
   const made = new Map<string, LocalWorkQueue>()
   return {
@@ -246,7 +246,7 @@ function createQueues(options: Omit<MeasuredQueueOptions, 'visibilityMs'>): Queu
       made.set(name, queue)
       return queue
     },
-    page: queuePage(made),
+    made,
   }
 }
 

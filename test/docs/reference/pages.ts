@@ -2,6 +2,7 @@ import { listCommands } from '../../../functions/command/commands.ts'
 import * as backup from '../../../functions/reconcilers/backup/kinds.ts'
 import * as konnect from '../../../functions/reconcilers/konnect/kinds.ts'
 import * as postgres from '../../../functions/reconcilers/postgres/kinds.ts'
+import { computedKinds } from '../../../shared/api/computed/computed-kinds.ts'
 import { metrics } from '../../../shared/model/metrics.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
 import type { Kind } from '../../../shared/reconciler/kind.ts'
@@ -57,6 +58,16 @@ Columns of \`kubectl get\`: ${shown}.
 
 ${conditionsOf(kind)}`
   })
+  const own = computedKinds.map(
+    ({ group, version, kind, namespaced, schema: { description = '', properties = {} } }) => `### ${kind}
+
+\`${group}/${version}\`, ${namespaced ? 'in namespaces' : 'without namespaces'}. ${description}
+
+| field | type | what it is |
+| --- | --- | --- |
+${fieldRows('status', properties['status'] ?? {}, false).join('\n')}
+`,
+  )
   const failures = Object.entries(postgresFailures)
     .map(([next, reasons]) => `- **${next}**: ${wordsOf(reasons)}.\n`)
     .join('')
@@ -69,7 +80,12 @@ ${sections.join('\n')}
 
 The reasons of Ready that PostgresCluster, PostgresDatabase and Job share.
 
-${failures}`
+${failures}
+## What a control plane tells of its own work
+
+These kinds can be read and listed, and neither written nor watched: nothing of them is stored. The [reference](../reference.md#queues-timers-and-budgets) says more.
+
+${own.join('\n')}`
 }
 
 /** The table of a kind's conditions, and what Ready says besides. */

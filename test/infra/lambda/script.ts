@@ -68,7 +68,8 @@ async function anOldDefinition({ request }: Stage): Promise<void> {
 
 /** What `setpoint get-queue` and its like ask for. */
 async function pages({ request }: Stage): Promise<void> {
-  for (const page of ['queue', 'timers', 'budgets', 'doctor']) await request('GET', `/${page}`)
+  for (const plural of ['queues', 'timers', 'budgets']) await request('GET', `/apis/setpoint.dev/v1/${plural}`)
+  await request('GET', '/doctor')
 }
 
 async function watching({ request }: Stage): Promise<void> {

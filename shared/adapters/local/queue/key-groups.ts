@@ -32,8 +32,8 @@ export interface KeyGroups {
   depth(): number
   /** Since when the key that is ready longest has been so; Infinity if none is. Looks at all keys. */
   oldestReadyAtMs(): number
-  /** Keys in the order in which they came into the queue. */
-  list(max: number, nowMs: number): readonly QueuedKey[]
+  /** Keys in the order in which they came into the queue; with `after`, those behind the one of this `order`. */
+  list(nowMs: number, after?: number): Iterable<QueuedKey>
   /** When a key becomes ready, or a receipt ends, by itself. */
   nextDeadlineMs(): number | undefined
 }
@@ -46,6 +46,8 @@ export interface QueuedKey {
   readonly ms: number
   readonly lane: Lane
   readonly reason: string
+  /** Grows with each key that comes into the queue. */
+  readonly order: number
 }
 
 export interface KeyGroupsOptions {
@@ -58,6 +60,7 @@ export interface KeyGroupsOptions {
 
 interface Group extends Timed, Laned {
   readonly key: string
+  readonly order: number
   wakeUp: WakeUp
   /** Arrived while the group was taken or held. */
   next: WakeUp | undefined
@@ -80,6 +83,7 @@ class Groups implements KeyGroups {
   readonly #lanes = createLanes<Group>()
   readonly #deadlines = createDeadlines<Group>()
   #handles = 0
+  #added = 0
 
   constructor(options: KeyGroupsOptions) {
     this.#options = options
@@ -101,7 +105,7 @@ class Groups implements KeyGroups {
   accept(key: string, wakeUp: WakeUp, nowMs: number): void {
     const group = this.#groups.get(key)
     if (group === undefined) {
-      const added = groupOf(key, wakeUp)
+      const added = groupOf(key, wakeUp, ++this.#added)
       this.#groups.set(key, added)
       this.#place(added, nowMs)
     } else if (group.handle === undefined) {
@@ -204,17 +208,17 @@ class Groups implements KeyGroups {
     return oldest
   }
 
-  list(max: number, nowMs: number): readonly QueuedKey[] {
-    const { visibilityMs } = this.#options
-    return firstOf(this.#groups.values(), max).map(
-      ({ wakeUp: { key, lane, reason }, handle, isHeld, deadline, lane: line, readyAtMs }) => {
-        const leftMs = (deadline?.atMs ?? nowMs) - nowMs
-        const isTaken = handle !== undefined && !isHeld
-        const state = isTaken ? 'running' : isHeld ? 'held' : line === undefined ? 'delayed' : 'ready'
-        const ms = isTaken ? visibilityMs - leftMs : state === 'ready' ? nowMs - readyAtMs : leftMs
-        return { key, state, ms: Math.max(0, ms), lane, reason }
-      },
-    )
+  *list(nowMs: number, after = 0): Iterable<QueuedKey> {
+    for (const group of this.#groups.values()) if (group.order > after) yield this.#describe(group, nowMs)
+  }
+
+  #describe({ wakeUp, handle, isHeld, deadline, lane: line, readyAtMs, order }: Group, nowMs: number): QueuedKey {
+    const { key, lane, reason } = wakeUp
+    const leftMs = (deadline?.atMs ?? nowMs) - nowMs
+    const isTaken = handle !== undefined && !isHeld
+    const state = isTaken ? 'running' : isHeld ? 'held' : line === undefined ? 'delayed' : 'ready'
+    const ms = isTaken ? this.#options.visibilityMs - leftMs : state === 'ready' ? nowMs - readyAtMs : leftMs
+    return { key, state, ms: Math.max(0, ms), lane, reason, order }
   }
 
   isAnyTaken(): boolean {
@@ -230,18 +234,10 @@ class Groups implements KeyGroups {
   }
 }
 
-function firstOf<Item>(items: Iterable<Item>, max: number): readonly Item[] {
-  const first: Item[] = []
-  for (const item of items) {
-    if (first.length >= max) break
-    first.push(item)
-  }
-  return first
-}
-
-function groupOf(key: string, wakeUp: WakeUp): Group {
+function groupOf(key: string, wakeUp: WakeUp, order: number): Group {
   return {
     key,
+    order,
     wakeUp,
     next: undefined,
     handle: undefined,

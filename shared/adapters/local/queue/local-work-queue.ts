@@ -18,8 +18,8 @@ export interface LocalWorkQueueOptions {
 export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>> {
   /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
   depth(): number
-  /** At most so many keys, as they stand in the queue. */
-  list(max: number): readonly QueuedKey[]
+  /** Keys as they stand in the queue; with `after`, those behind the one of this `order`. */
+  list(after?: number): Iterable<QueuedKey>
   /** For how long the one that waits longest of these has waited; 0 if there is none. */
   longestWaitMs(): number
 }
@@ -91,7 +91,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     },
     isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, time.now())),
     depth: () => groups.depth(),
-    list: (max) => groups.list(max, time.now()),
+    list: (after) => groups.list(time.now(), after),
     longestWaitMs: () => Math.max(0, time.now() - groups.oldestReadyAtMs()),
   }
 }
