@@ -97,6 +97,18 @@ function urlRule(...urls: readonly string[]): JsonObject {
   return { nonResourceURLs: [...urls], verbs: ['get'] }
 }
 
+const documents = [
+  '/api',
+  '/api/*',
+  '/apis',
+  '/apis/*',
+  '/healthz',
+  '/livez',
+  '/openapi',
+  '/openapi/*',
+  '/readyz',
+  '/version',
+]
 const health = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/readyz/*']
 
 /** What the control plane tells of its own work; see shared/api/computed. */
@@ -145,21 +157,7 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
     ),
     role({ name: 'setpoint:aggregate-to-edit', gatheredBy: ['edit'] }, ...kinds(write)),
     role({ name: 'setpoint:aggregate-to-view', gatheredBy: ['view'] }, ...kinds(read)),
-    role(
-      { name: 'system:discovery' },
-      urlRule(
-        '/api',
-        '/api/*',
-        '/apis',
-        '/apis/*',
-        '/healthz',
-        '/livez',
-        '/openapi',
-        '/openapi/*',
-        '/readyz',
-        '/version',
-      ),
-    ),
+    role({ name: 'system:discovery' }, urlRule(...documents)),
     role({ name: 'system:public-info-viewer' }, urlRule('/healthz', '/livez', '/readyz', '/version')),
     role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor'), ownWork),
     role(
