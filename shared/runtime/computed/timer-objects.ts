@@ -41,7 +41,7 @@ export function timerObjects(source: TimersSource): ComputedObjects {
         const found = await describeTimer({ controller, key: { group, kind, ...at } }, source)
         if (found !== undefined && found.metadata.namespace === namespace) return found
       }
-      return undefined
+      return
     },
   }
 }

@@ -72,16 +72,23 @@ function listKeys(source: QueuesSource, { namespace, limit, after }: ComputedQue
   return { items }
 }
 
-function findKey(source: QueuesSource, { namespace, name }: ComputedPlace): ApiObject | undefined {
-  for (const [queueName, queue] of source.queues) {
-    if (!name.startsWith(`${queueName}.`)) continue
-    for (const queued of queue.list())
-      if (name.endsWith(queued.key.name) && isToldIn(namespace, queued.key)) {
-        const found = describeQueued(source, queueName, queued)
-        if (found.metadata.name === name) return found
-      }
+function findKey(source: QueuesSource, place: ComputedPlace): ApiObject | undefined {
+  for (const [name, queue] of source.queues) {
+    const found = place.name.startsWith(`${name}.`) ? findIn(source, { name, queue }, place) : undefined
+    if (found !== undefined) return found
   }
-  return undefined
+}
+
+function findIn(
+  source: QueuesSource,
+  { name, queue }: { readonly name: string; readonly queue: LocalWorkQueue },
+  place: ComputedPlace,
+): ApiObject | undefined {
+  for (const queued of queue.list()) {
+    if (!place.name.endsWith(queued.key.name) || !isToldIn(place.namespace, queued.key)) continue
+    const found = describeQueued(source, name, queued)
+    if (found.metadata.name === place.name) return found
+  }
 }
 
 function describeQueued(source: QueuesSource, name: string, { key, state, ms, lane, reason }: Queued): ApiObject {

@@ -31,7 +31,7 @@ beforeEach(() => {
 const wakeUp = (name: string, parts: Partial<WakeUp> & { readonly namespace?: string } = {}): WakeUp => {
   const { namespace = 'default', ...rest } = parts
   const key = { group: '', kind: 'ConfigMap', namespace, name }
-  return { key, dedupId: name, lane: 'urgent', reason: 'created', origin: 'change', ...rest } as WakeUp
+  return { key, dedupId: name, lane: 'urgent', reason: 'created', origin: 'change', ...rest }
 }
 const all = { namespace: '', limit: 500 }
 
