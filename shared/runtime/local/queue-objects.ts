@@ -77,6 +77,7 @@ function findKey(source: QueuesSource, place: ComputedPlace): ApiObject | undefi
     const found = place.name.startsWith(`${name}.`) ? findIn(source, { name, queue }, place) : undefined
     if (found !== undefined) return found
   }
+  return undefined
 }
 
 function findIn(
@@ -89,6 +90,7 @@ function findIn(
     const found = describeQueued(source, name, queued)
     if (found.metadata.name === place.name) return found
   }
+  return undefined
 }
 
 function describeQueued(source: QueuesSource, name: string, { key, state, ms, lane, reason }: Queued): ApiObject {
