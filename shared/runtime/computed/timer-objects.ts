@@ -3,6 +3,7 @@ import {
   computedObject,
   type ComputedObjects,
   type ComputedPage,
+  type ComputedPlace,
   type ComputedQuery,
 } from '../../api/computed/computed-objects.ts'
 import { dueAtMs, failureOf } from '../../model/engine-state.ts'
@@ -34,16 +35,18 @@ export function timerObjects(source: TimersSource): ComputedObjects {
   return {
     kind: timerKind,
     list: (query) => listTimers(source, query),
-    find: async ({ namespace, name }) => {
-      for (const controller of source.controllers.filter((one) => name.startsWith(`${one.name}.`))) {
-        const at = { ...placeOf(controller, namespace), name: name.slice(controller.name.length + 1) }
-        const { group, kind } = controller.kind
-        const found = await describeTimer({ controller, key: { group, kind, ...at } }, source)
-        if (found !== undefined && found.metadata.namespace === namespace) return found
-      }
-      return
-    },
+    find: (place) => findTimer(source, place),
   }
+}
+
+async function findTimer(source: TimersSource, { namespace, name }: ComputedPlace): Promise<ApiObject | undefined> {
+  for (const controller of source.controllers.filter((one) => name.startsWith(`${one.name}.`))) {
+    const at = { ...placeOf(controller, namespace), name: name.slice(controller.name.length + 1) }
+    const { group, kind } = controller.kind
+    const found = await describeTimer({ controller, key: { group, kind, ...at } }, source)
+    if (found !== undefined && found.metadata.namespace === namespace) return found
+  }
+  return undefined
 }
 
 function placeOf({ kind }: Controller, namespace: string): { readonly namespace: string } {
