@@ -1,3 +1,4 @@
+import { feedingOf } from '../../infra/constructs/work-queue.ts'
 import type { Cost, Measured } from './measure.ts'
 import { prices, type Billed } from './prices.ts'
 
@@ -11,6 +12,8 @@ export interface Use {
   readonly controllers: number
   /** How many of them have a queue and a function of their own. */
   readonly isolated?: number
+  /** How many objects of the others run at once: `sharedConcurrency`. Default 10. */
+  readonly sharedConcurrency?: number
   /** Of an object's text, with what Kubernetes adds. */
   readonly objectBytes: number
   /** The controllers have a rate limit that nothing has to wait for. */
@@ -44,19 +47,18 @@ export const assumed = {
   apiGb: 1,
   tickGb: 0.25,
   otherGb: 0.5,
-  /** A tick with more resyncs sends so many each second, and is awake meanwhile, for so long at most. */
-  resyncsPerSecond: 50,
+  /** A tick with more resyncs sends so many each second for each object that may run at once (`pacing.ts`). */
+  resyncsPerSecond: 5,
+  /** It is awake meanwhile, for so long at most. */
   awakeSecondsMax: 45,
-  /** How many resyncs of a tick come to a function at once, at most. A user's changes come alone. */
-  resyncBatch: 10,
   /**
    * Lambda asks each queue that it reads so often a minute when nothing is in it: five pollers of 20 s each, two for
    * dead letters.
    */
   pollsPerMinute: 15,
   deadLetterPollsPerMinute: 6,
-  /** Lambda's own lines for each invocation. */
-  platformLogBytes: 500,
+  /** Lambda's own three lines for each invocation, with the 26 bytes that CloudWatch adds to each. */
+  platformLogBytes: 360,
   /** An entry of an index with its keys, and what DynamoDB counts besides the bytes of an item. */
   indexEntryBytes: 250,
   itemBytes: 500,
@@ -84,7 +86,7 @@ export function totalOf(all: readonly Line[]): Bill {
 }
 
 function linesOf(use: Use, measured: Measured): readonly Line[] {
-  const { controllers, objects, isolated = 0 } = use
+  const { controllers, objects, isolated = 0, sharedConcurrency = 10 } = use
   const minutes = assumed.daysPerMonth * 24 * 60
   const changes = use.changesPerDay * assumed.daysPerMonth
   const reads = use.readsPerDay * assumed.daysPerMonth
@@ -98,13 +100,15 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
     ['ticks, of controllers', tickOfController, minutes * controllers],
   ]
   const atOnce = resyncs / minutes / Math.max(1, controllers)
-  const batches = resyncs / Math.min(assumed.resyncBatch, Math.max(1, atOnce))
+  // How many resyncs of a tick come to a function at once, at most. A user's changes come alone.
+  const { batchSize } = feedingOf({ concurrency: sharedConcurrency })
+  const batches = resyncs / Math.min(batchSize, Math.max(1, atOnce))
   const invocations = { api: changes + reads, relay: 2 * changes, reconcile: changes + batches, tick: minutes }
   const all = sum(Object.values(invocations))
   const busy = Math.min(1, (use.changesPerDay + resyncs / assumed.daysPerMonth) / 24)
   const gb = (objects * (use.objectBytes + assumed.itemBytes + 3 * assumed.indexEntryBytes)) / 1e9
   const { apiGb, otherGb, tickGb, awakeSecondsMax, resyncsPerSecond } = assumed
-  const seconds = Math.min(awakeSecondsMax, resyncs / minutes / resyncsPerSecond)
+  const seconds = Math.min(awakeSecondsMax, resyncs / minutes / (resyncsPerSecond * sharedConcurrency))
   const awakeMs = seconds > 1 ? 1e3 * seconds : 0
   return [
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB writes, ${what}`, 'writeUnit', cost.writeUnits * n)),

@@ -64,7 +64,9 @@ describe('the bill', () => {
     const batches = (objects: number): number =>
       (lineOf({ ...idle, objects }, 'SQS receives and deletes')?.amount ?? 0) / 2
     expect(batches(100)).toBeCloseTo(7_300)
-    expect(batches(60_000)).toBeCloseTo(4_380_000 / 10)
+    expect(batches(60_000)).toBeCloseTo(4_380_000 / 5)
+    const many = lineOf({ ...idle, objects: 60_000, sharedConcurrency: 20 }, 'SQS receives and deletes')?.amount ?? 0
+    expect(many / 2).toBeCloseTo(4_380_000 / 10)
   })
 
   it('has a line for what costs though nothing happens', () => {

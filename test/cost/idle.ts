@@ -1,3 +1,4 @@
+import { amountText, moneyText } from './bill-text.ts'
 import { Template } from 'aws-cdk-lib/assertions'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { unbundledApp } from '../infra/synthesized.ts'
@@ -158,20 +159,12 @@ function together(lines: readonly Line[]): readonly Line[] {
 
 /** For docs/aws.md. */
 export function idleTable({ lines, usd, usdWithFreeTier }: Bill): string {
-  const rows = lines.map(({ what, amount, usd: of }) => `| ${what} | ${amountText(amount)} | ${money(of)} |`)
+  const rows = lines.map(({ what, amount, usd: of }) => `| ${what} | ${amountText(amount)} | ${moneyText(of)} |`)
   return [
     '| at rest, a month | how many | list price |',
     '| --- | --- | --- |',
     ...rows,
-    `| in all | | ${money(usd)} |`,
-    `| with the free tier of the account | | ${money(usdWithFreeTier)} |`,
+    `| in all | | ${moneyText(usd)} |`,
+    `| with the free tier of the account | | ${moneyText(usdWithFreeTier)} |`,
   ].join('\n')
-}
-
-function amountText(amount: number): string {
-  return amount.toLocaleString('en', { maximumSignificantDigits: 2 })
-}
-
-function money(usd: number): string {
-  return `$${usd.toFixed(2)}`
 }

@@ -2,6 +2,7 @@
  * `npm run cost -- --objects=1000 --changes-per-day=1000 --resync=10h --controllers=2`: the bill of a month on AWS.
  * Requests and capacity are measured by running the functions on emulators; prices and what is assumed are printed with
  * it. `--idle`: what the synthesized stack of the project costs while nothing happens, each of its resources priced.
+ * `--million`: the bill of a million changes, and of 100,000 objects that run each hour, as docs/aws.md has it.
  * `--quotas`: what AWS's quotas let through of ten million objects, simulated second by second, with a picture.
  */
 import { writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { assumed, billOf, type Bill, type Use } from './bill.ts'
 import { idleTable, shippedIdleBill } from './idle.ts'
 import { measure, type Measured } from './measure.ts'
 import { carriedBy, pictureOf, quotaTable, scenes } from './quota-report.ts'
+import { million, millionTable } from './million.ts'
 import { prices, pricesFrom } from './prices.ts'
 
 const { values } = optionsOf('npm run cost --', {
@@ -21,12 +23,14 @@ const { values } = optionsOf('npm run cost --', {
     resync: { type: 'string', default: '10h' },
     controllers: { type: 'string', default: '2' },
     isolated: { type: 'string', default: '0' },
+    'shared-concurrency': { type: 'string', default: '10' },
     'object-bytes': { type: 'string', default: '1500' },
     'rate-limited': { type: 'boolean', default: false },
     'failures-per-day': { type: 'string', default: '0' },
     'calls-per-day': { type: 'string', default: '0' },
     idle: { type: 'boolean', default: false },
     quotas: { type: 'boolean', default: false },
+    million: { type: 'boolean', default: false },
   },
 })
 
@@ -37,13 +41,14 @@ const use: Use = {
   resyncHours: resyncMs() / 3_600_000,
   controllers: count('controllers'),
   isolated: count('isolated'),
+  sharedConcurrency: count('shared-concurrency'),
   objectBytes: count('object-bytes'),
   rateLimited: values['rate-limited'],
   failuresPerDay: count('failures-per-day'),
   callsPerDay: count('calls-per-day'),
 }
 
-function count(name: Exclude<keyof typeof values, 'resync' | 'rate-limited' | 'idle' | 'quotas'>): number {
+function count(name: Exclude<keyof typeof values, 'resync' | 'rate-limited' | 'idle' | 'quotas' | 'million'>): number {
   const number = Number(values[name])
   if (values[name] === '' || !(number >= 0)) return refuse(`--${name}: "${values[name]}" is no number from 0 on`)
   return number
@@ -97,6 +102,10 @@ if (values.quotas) {
   writeFileSync('docs/images/quotas.svg', await pictureOf(raised))
   console.log(quotaTable(await Promise.all(scenes.map(carriedBy))))
   console.log('\ndocs/images/quotas.svg shows the first ten minutes of the second one')
+  process.exit(0)
+}
+if (values.million) {
+  console.log(millionTable(await measure(million.objectBytes)))
   process.exit(0)
 }
 const measured = await measure(use.objectBytes)
