@@ -27,6 +27,7 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   issuers: issuer === undefined ? [] : [{ issuer, audience: readContext('audience') ?? 'setpoint' }],
   disposable: readContext('disposable') === 'true',
   ...(sharedConcurrency !== undefined && { sharedConcurrency: Number(sharedConcurrency) }),
+  reserveConcurrency: readContext('reserve') === 'true',
   ...(relaysPerShard !== undefined && { relaysPerShard: Number(relaysPerShard) }),
   ...(releases !== undefined && { releases }),
   ...(keepIndex !== undefined && { keepIndex }),

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { askAws, invokeFunction, type AnswerAws } from './aws-command.ts'
 
 export interface Redrive {
-  readonly stack: string
+  readonly find: Find
   readonly aws: AnswerAws
   /** Hands an event to a function. */
   readonly invoke: (name: string, event: unknown) => unknown
@@ -23,9 +23,10 @@ interface Resource {
   readonly ResourceType: string
 }
 
-type Find = (part: keyof typeof parts, type: string) => string
+export type Find = (part: keyof typeof parts, type: string) => string
 
-function resourcesOf({ aws, stack }: Redrive): Find {
+/** Lists the stack's resources, once for both. */
+export function findResources({ aws, stack }: { readonly aws: AnswerAws; readonly stack: string }): Find {
   const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
   const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly Resource[] }
   return (part, type) => {
@@ -37,8 +38,8 @@ function resourcesOf({ aws, stack }: Redrive): Find {
 
 /** SQS moves each dead letter to the queue that it came from. How many there were, about. */
 export function redriveDeadLetters(redrive: Redrive): number {
-  const { aws, say } = redrive
-  const queue = `--queue-url=${resourcesOf(redrive)('deadLetters', 'AWS::SQS::Queue')}`
+  const { aws, find, say } = redrive
+  const queue = `--queue-url=${find('deadLetters', 'AWS::SQS::Queue')}`
   const names = ['QueueArn', 'ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible']
   const asking = ['sqs', 'get-queue-attributes', queue, '--attribute-names', ...names]
   const { Attributes: of } = aws(asking) as { readonly Attributes: Readonly<Record<string, string>> }
@@ -81,8 +82,7 @@ const hiddenSeconds = 300
  * Returns how many records were passed on.
  */
 export function replayChanges(redrive: Redrive): number {
-  const { aws, say } = redrive
-  const find = resourcesOf(redrive)
+  const { aws, find, say } = redrive
   const queue = `--queue-url=${find('failures', 'AWS::SQS::Queue')}`
   const relay = find('relay', 'AWS::Lambda::Function')
   const receiving = ['sqs', 'receive-message', queue, '--max-number-of-messages=10', '--wait-time-seconds=1']
@@ -170,7 +170,8 @@ if (import.meta.main) {
     process.exit(2)
   }
   const invoke = (name: string, event: unknown): unknown => invokeFunction(askAws, name, event)
-  const redrive = { stack, aws: askAws, invoke, say: console.log }
+  const find = findResources({ stack, aws: askAws })
+  const redrive = { find, aws: askAws, invoke, say: console.log }
   replayChanges(redrive)
   redriveDeadLetters(redrive)
 }

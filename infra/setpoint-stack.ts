@@ -26,6 +26,8 @@ export interface SetpointStackProps extends StackProps {
   readonly disposable: boolean
   /** How many objects of the reconcilers that share a function run at once. Default: 10. */
   readonly sharedConcurrency?: number
+  /** Whether the functions of queues keep their executions from others. Default: false. */
+  readonly reserveConcurrency?: boolean
   /** How many batches of each shard of the stream are relayed at once. Default: 1. */
   readonly relaysPerShard?: number
   /** How new code of reconcilers takes over. Default: at once. */
@@ -58,6 +60,7 @@ export class SetpointStack extends Stack {
       adminPrincipals: props.adminPrincipals,
       issuers: props.issuers,
       ...(props.sharedConcurrency !== undefined && { sharedConcurrency: props.sharedConcurrency }),
+      ...(props.reserveConcurrency === true && { reserveConcurrency: true }),
       ...(props.relaysPerShard !== undefined && { relaysPerShard: props.relaysPerShard }),
       ...(props.releases !== undefined && { releases: props.releases }),
       ...(props.keepIndex !== undefined && { keepIndex: props.keepIndex }),

@@ -69,6 +69,12 @@ export class ControlFunction extends lambda.Function {
     if (this.role !== undefined) acknowledge(this.role, 'IAM5[Resource::*]', withoutResource)
   }
 
+  /** Keeps so many executions at once for it, and lets it have no more. */
+  reserve(count: number): void {
+    const { defaultChild } = this.node
+    ;(defaultChild as lambda.CfnFunction).reservedConcurrentExecutions = count
+  }
+
   allow(actions: readonly string[], resources: readonly string[]): void {
     this.addToRolePolicy(new iam.PolicyStatement({ actions: [...actions], resources: [...resources] }))
   }

@@ -39,7 +39,8 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
   readonly reconcilers: string
   /**
    * Who may call the API, and do everything there: ARNs of IAM roles and users, or `issuer#subject` for tokens of one
-   * of the `issuers`. Other principals of the account get in with the rights that bindings give them, and nobody else.
+   * of the `issuers`. Other principals of the account get in with the rights that bindings give them, and nobody
+   * else.
    */
   readonly adminPrincipals: readonly string[]
   /**
@@ -56,14 +57,14 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly logLevel?: string
   /**
-   * What all controllers together may spend on retries: so many a second, and so many at once. `none`: no limit but the
-   * backoff of each object.
+   * What all controllers together may spend on retries: so many a second, and so many at once. `none`: no limit but
+   * the backoff of each object.
    * @default { perSecond: 10, burst: 100 }
    */
   readonly retryBudget?: { readonly perSecond: number; readonly burst: number } | 'none'
   /**
-   * Which runs of each object are kept for a week, for `kubectl setpoint runs`: all that changed something, those that
-   * failed or logged something, or none. A kept run is one write unit, beside the six of a change.
+   * Which runs of each object are kept for a week, for `kubectl setpoint runs`: all that changed something, those
+   * that failed or logged something, or none. A kept run is one write unit, beside the six of a change.
    * @default 'failures'
    */
   readonly runHistory?: 'all' | 'failures' | 'none'
@@ -84,14 +85,22 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly sharedConcurrency?: number
   /**
-   * How many batches of a hundred changes of each shard of the table's stream are relayed at once, from 1 to 10. A new
-   * table has four shards, and a new account may run ten functions at once.
+   * Whether the functions behind work queues have so many executions reserved as their queues use at once. Nothing
+   * else in the account can take them then: a message that Lambda cannot hand over comes again as one that was
+   * received, and after ten times it is a dead letter. AWS refuses it unless a hundred executions of the account are
+   * left over.
+   * @default false
+   */
+  readonly reserveConcurrency?: boolean
+  /**
+   * How many batches of a hundred changes of each shard of the table's stream are relayed at once, from 1 to 10. A
+   * new table has four shards, and a new account may run ten functions at once.
    * @default 1
    */
   readonly relaysPerShard?: number
   /**
-   * How many functions look for due timers and resyncs at the same time, each in its part of all objects, from 1 to 8.
-   * One sends some five hundred wake-ups a second.
+   * How many functions look for due timers and resyncs at the same time, each in its part of all objects, from 1 to
+   * 8. One sends some five hundred wake-ups a second.
    * @default 1
    */
   readonly ticksAtOnce?: number
@@ -125,8 +134,8 @@ interface AdoptedController extends Construct {
 }
 
 /**
- * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters. Add
- * a `Controller` for each reconciler, in the same stack.
+ * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters.
+ * Add a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
   /** All objects. */
@@ -186,7 +195,9 @@ export class ControlPlane extends Construct {
       worker: this.functions.relay,
       perShard: props.relaysPerShard ?? 1,
     })
-    this.systemQueue.feed(this.functions.system, feedingOf({ concurrency: this.sharedConcurrency }))
+    const feeding = feedingOf({ concurrency: this.sharedConcurrency })
+    this.systemQueue.feed(this.functions.system, feeding)
+    this.reserve(this.functions.system, feeding.maxConcurrency)
     this.systemQueue.feedDead(this.functions.deadLetters)
     this.connect(this.systemQueue)
     this.startTicking()
@@ -260,6 +271,11 @@ export class ControlPlane extends Construct {
   /** For `Controller`: a function that runs control loops. */
   createWorker(scope: Construct, id: string, props: Omit<FunctionProps, 'handler' | 'access'>): ControlFunction {
     return this.released(this.createFunction(scope, id, { ...props, ...loopRunner }))
+  }
+
+  /** For `Controller`: keeps what its queues use at once for its function. */
+  reserve(worker: ControlFunction, count: number): void {
+    if (this.props.reserveConcurrency === true) worker.reserve(count)
   }
 
   private createReleases(): GradualReleases | undefined {
@@ -437,6 +453,7 @@ export class ControlPlane extends Construct {
       sharedConcurrency: this.sharedConcurrency,
       relaysPerShard: this.props.relaysPerShard ?? 1,
       ticksAtOnce: this.props.ticksAtOnce ?? 1,
+      isReserved: this.props.reserveConcurrency === true,
       isolated: [...this.controllers.values()].flatMap((one) => (one.isIsolated ? shareConcurrency(one) : [])),
     })
     if (advice !== undefined) Annotations.of(this).addWarningV2('setpoint:quotas', advice)

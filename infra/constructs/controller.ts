@@ -136,7 +136,9 @@ export class Controller extends Construct {
       ...placeOf(props),
     })
     const concurrency = Math.ceil(this.reconciler.concurrency / count)
-    for (const queue of queues) queue.feed(worker, feedingOf({ concurrency }))
+    const feeding = feedingOf({ concurrency })
+    for (const queue of queues) queue.feed(worker, feeding)
+    controlPlane.reserve(worker, feeding.maxConcurrency * queues.length)
     // What comes out of a queue that its key has left is sent on.
     if (count > 1)
       worker.allow(

@@ -8,6 +8,8 @@ export interface QuotaUse {
   readonly relaysPerShard: number
   /** Default: one. */
   readonly ticksAtOnce?: number
+  /** Whether the functions of queues keep theirs from others. */
+  readonly isReserved?: boolean
 }
 
 /** Of a table on demand, as long as it is new. */
@@ -17,6 +19,9 @@ const others = 3
 /** Of Lambda's executions at once, in new accounts. */
 const smallestQuota = 10
 
+/** What Lambda wants left over for functions that reserve nothing. */
+const unreserved = 100
+
 /** How many functions run at once when all are busy. */
 export function functionsAtOnce({ sharedConcurrency, isolated, relaysPerShard, ticksAtOnce = 1 }: QuotaUse): number {
   const workers = [{ concurrency: sharedConcurrency }, ...isolated].map((one) => feedingOf(one).maxConcurrency)
@@ -25,7 +30,7 @@ export function functionsAtOnce({ sharedConcurrency, isolated, relaysPerShard, t
 
 /** What is to be raised before a deployment, if anything; nobody looks into the account. */
 export function quotaAdvice(use: QuotaUse): string | undefined {
-  const count = functionsAtOnce(use)
+  const count = functionsAtOnce(use) + (use.isReserved === true ? unreserved : 0)
   if (count <= smallestQuota) return undefined
   return [
     `up to ${count} functions run at once, and a new account may run ${smallestQuota}: functions that are refused come later, and after ten times as dead letters.`,

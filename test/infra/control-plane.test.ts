@@ -330,6 +330,27 @@ describe('the relay', () => {
   })
 })
 
+describe('executions of functions', () => {
+  const reservedOf = (from: Template) =>
+    Object.values(resourcesOf(from, 'AWS::Lambda::Function')).flatMap(
+      ({ Properties: { Description, ReservedConcurrentExecutions: count } }) =>
+        count === undefined ? [] : [[Description, count]],
+    )
+
+  it('are reserved where it is asked for: as many as the queues of each may use at once', () => {
+    const reserved = reservedOf(deployed({ reserveConcurrency: true, sharedConcurrency: 40 }).template())
+    expect(Object.fromEntries(reserved)).toEqual({
+      [planeFunctions.system.description]: 4,
+      'Runs the reconciler shelf': 4,
+      'Runs the reconciler lamp': 2,
+    })
+  })
+
+  it('are not reserved by default: an account of ten has none to reserve', () => {
+    expect(reservedOf(synthesized)).toEqual([])
+  })
+})
+
 describe('traces', () => {
   const traces = { endpoint: 'http://localhost:4318', headers: { 'x-key': 'a b' } }
   const told = (from: Template): readonly string[] =>

@@ -16,6 +16,10 @@ describe('the functions that run at once', () => {
     expect(functionsAtOnce(use)).toBe(count)
   })
 
+  it('leave a hundred over where some are reserved', () => {
+    expect(quotaAdvice({ ...least, isReserved: true })).toContain('up to 110 functions')
+  })
+
   it('by default are those that a new account may run', () => {
     expect(quotaAdvice(least)).toBeUndefined()
   })

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
-import { redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
+import { findResources, redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
 import { deployed, resourcesOf } from './synthesized.ts'
 
 /** The resources of a stack as it is synthesized, by names that CloudFormation might give them. */
@@ -80,17 +80,18 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad }: Fate): World 
       return { Records: [0, 1, 2, 3].map((i) => record(from + i)), NextShardIterator: String(from + 4) }
     },
   }
+  const aws: Redrive['aws'] = (args) => {
+    const [, verb = ''] = args
+    asked.push(args.slice(1).join(' '))
+    return answers[verb]?.(args) ?? {}
+  }
   return {
-    stack: 'Setpoint-dev',
+    find: findResources({ stack: 'Setpoint-dev', aws }),
     asked,
     said,
     relayed,
     say: (line) => void said.push(line),
-    aws: (args) => {
-      const [, verb = ''] = args
-      asked.push(args.slice(1).join(' '))
-      return answers[verb]?.(args) ?? {}
-    },
+    aws,
     invoke: (name, event) => {
       expect(name).toContain('RelayFunction')
       const { Records: records } = event as { readonly Records: readonly DynamoDBRecord[] }
@@ -157,6 +158,7 @@ describe('dead letters', () => {
 })
 
 it('refuses a stack that is no control plane', () => {
-  const one = { ...world({}), aws: () => ({ StackResourceSummaries: [] }) }
+  const aws = () => ({ StackResourceSummaries: [] })
+  const one = { ...world({}), aws, find: findResources({ stack: 'other', aws }) }
   expect(() => replayChanges(one)).toThrow('it is no control plane')
 })
