@@ -106,6 +106,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: commit,
     find: '    logUnended(turn, error, ports)\n    end = () => turn.hold(0)',
     replace: '    throw error',
+    engine: 'local',
   },
   {
     bug: 'what did not change is written all the same',
