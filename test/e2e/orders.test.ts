@@ -237,12 +237,14 @@ describe('a database by kubectl apply', () => {
     await eventually(async () => expect((await client.send(`GET ${api}/postgresdatabases/half`)).status).toBe(404))
   })
 
-  it('has a Secret again that works, after somebody deleted it', async () => {
+  it('has its Secret again, with the same password, after somebody deleted it', async () => {
     const { metadata } = await get(`${secrets}/orders-connection`)
+    const before = await url()
     expect((await client.send(`DELETE ${secrets}/orders-connection`)).status).toBe(200)
     await eventually(async () =>
       expect((await get(`${secrets}/orders-connection`)).metadata.uid).not.toBe(metadata.uid),
     )
+    expect(await url()).toBe(before)
     await canLogIn()
   })
 

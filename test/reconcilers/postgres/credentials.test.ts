@@ -1,6 +1,6 @@
 /** What the Secret of a database says. */
 import { expect, it } from 'vitest'
-import { connectionUrl } from '../../../functions/reconcilers/postgres/credentials.ts'
+import { connectionUrl, derivePassword } from '../../../functions/reconcilers/postgres/credentials.ts'
 
 it('has a URL that means its own parts, whatever the password that somebody chose', () => {
   const login = {
@@ -19,4 +19,17 @@ it('has a URL that means its own parts, whatever the password that somebody chos
     '/orders',
     '',
   ])
+})
+
+it('gives a role the same password each time, and another to each role, object and superuser', () => {
+  const role = { uid: '6a1f', role: 'orders' }
+  const passwords = [
+    derivePassword('superuser', role),
+    derivePassword('superuser', { ...role, role: 'reports' }),
+    derivePassword('superuser', { ...role, uid: '6a20' }),
+    derivePassword('another', role),
+  ]
+  expect(new Set(passwords).size).toBe(passwords.length)
+  expect(derivePassword('superuser', role)).toBe(passwords[0])
+  for (const password of passwords) expect(password).toMatch(/^[\w-]{24}$/)
 })
