@@ -4,6 +4,7 @@ import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts
 import type { Clock } from '../../ports/clock.ts'
 import { convertIfPossible } from '../../resources/await-conversion.ts'
 import { shownIn, type Unshown } from './shown-changes.ts'
+import type { Text } from './text-pieces.ts'
 
 /**
  * The changes of one kind from now on, read once for all watchers that are up to date. Segments hang in a chain that
@@ -42,7 +43,7 @@ export interface Segment {
   /** The characters of all segments up to this one. */
   readonly total: number
   /** By what a watcher wants to be told of the changes, and how. */
-  readonly texts: Map<string, Uint8Array | string>
+  readonly texts: Map<string, Text>
   next: Segment | undefined
 }
 

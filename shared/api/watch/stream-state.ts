@@ -6,6 +6,7 @@ import type { Pages } from '../select-objects.ts'
 import type { View } from '../view.ts'
 import type { LiveChanges, Watcher } from './live-changes.ts'
 import type { Membership } from './membership.ts'
+import type { Text } from './text-pieces.ts'
 
 /** One watch: what it was asked for, and how far it is. */
 export interface Stream extends Watcher {
@@ -41,7 +42,7 @@ export interface Stream extends Watcher {
   /** Whether the client has been told of an object. */
   hasSent: boolean
   /** What is to be sent. */
-  rest: string | Uint8Array | undefined
+  rest: Text | undefined
   bookmarkAtMs: number
   isCut: boolean
   failure: Error | undefined

@@ -5,6 +5,7 @@ import { bookmarkLine, eventLine } from './event-lines.ts'
 import { endOn, readPast } from './past.ts'
 import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
+import { cut, pieceMax, type Text } from './text-pieces.ts'
 import { initialText, segmentText } from './texts.ts'
 
 /** Says nothing but that the server is there. */
@@ -40,26 +41,20 @@ function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {
   return isCut || signal.aborted || clock.nowMs() >= endsAtMs
 }
 
-/** At most so much is handed to the server at a time: what a client costs that does not read. */
-const pieceMax = 16_384
-const encoder = new TextEncoder()
-
-/**
- * The next piece of what is to be sent. A part of a long text is a copy, so that the whole is not kept for its sake.
- */
-function takePiece(stream: Stream, rest: string | Uint8Array): string | Uint8Array {
+/** The next piece of what is to be sent. */
+function takePiece(stream: Stream, text: Text): string | Uint8Array {
   stream.isTaken = false
   stream.wroteAtMs = stream.clock.nowMs()
   stream.dueAtMs = dueMs(stream)
   stream.rest = undefined
-  if (rest.length <= pieceMax) return rest
-  const bytes = typeof rest === 'string' ? encoder.encode(rest) : rest
-  stream.rest = bytes.subarray(pieceMax)
-  return bytes.slice(0, pieceMax)
+  if (typeof text === 'string' && text.length <= pieceMax) return text
+  const [piece = '', ...others] = typeof text === 'string' ? cut(text) : text
+  if (others.length > 0) stream.rest = others
+  return piece
 }
 
 /** What is told next; `undefined` when the wait for it is over, whatever ended it. */
-async function nextText(stream: Stream): Promise<string | Uint8Array | undefined> {
+async function nextText(stream: Stream): Promise<Text | undefined> {
   const { initial, past, at } = stream
   if (initial !== undefined) return nextInitial(stream, initial)
   if (past !== undefined) return readPast(stream, past)

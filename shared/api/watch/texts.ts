@@ -5,12 +5,9 @@ import { eventLine } from './event-lines.ts'
 import type { Segment } from './live-changes.ts'
 import type { EventType } from './membership.ts'
 import type { Stream } from './stream-state.ts'
+import { cut, pieceMax, type Text } from './text-pieces.ts'
 
 /** What a watch says of objects and changes, and what of it all watchers of the same view share. */
-
-/** Longer texts are kept as bytes: they are made once, not by each connection. */
-const textMax = 16_384
-const encoder = new TextEncoder()
 
 export function initialText(stream: Stream, page: readonly StoredObject[]): string {
   return page
@@ -32,7 +29,7 @@ export function pastChangesText(stream: Stream, changes: readonly Change[]): str
 }
 
 /** Of a segment, which is made once for all who are told the same. */
-export function segmentText(stream: Stream, segment: Segment): string | Uint8Array | undefined {
+export function segmentText(stream: Stream, segment: Segment): Text | undefined {
   const { sharedAs, overlap, view } = stream
   const isAlone = sharedAs === undefined || overlap.size > 0 || (view.introduces && !stream.hasSent)
   const text = isAlone ? ownLines(stream, segment) : shareLines(stream, segment, sharedAs)
@@ -42,11 +39,11 @@ export function segmentText(stream: Stream, segment: Segment): string | Uint8Arr
 }
 
 /** A text for the first who asks, which costs one watcher the least; the same bytes for all others. */
-function shareLines(stream: Stream, segment: Segment, sharedAs: string): string | Uint8Array {
+function shareLines(stream: Stream, segment: Segment, sharedAs: string): Text {
   const known = segment.texts.get(sharedAs)
-  if (known instanceof Uint8Array) return known
+  if (known !== undefined && typeof known !== 'string') return known
   const lines = known ?? ownLines(stream, segment)
-  const text = known !== undefined || lines.length > textMax ? encoder.encode(lines) : lines
+  const text = known !== undefined || lines.length > pieceMax ? cut(lines) : lines
   segment.texts.set(sharedAs, text)
   return text
 }
