@@ -10,6 +10,8 @@ export interface Running {
 
 export interface Server extends Running {
   readonly ready: Ready
+  /** What is alive on its heap, in MB. Its node options must have --expose-gc. */
+  heapMb(): Promise<number>
 }
 
 export interface Generator extends Running {
@@ -29,7 +31,11 @@ export async function startServer(
   nodeOptions: readonly string[] = [],
 ): Promise<Server> {
   const child = fork(program, [directory], { execArgv: [...nodeOptions] })
-  return { ...running(child), ready: (await answer(child)) as Ready }
+  const heapMb = async (): Promise<number> => {
+    child.send('heap')
+    return ((await answer(child)) as number) / 2 ** 20
+  }
+  return { ...running(child), heapMb, ready: (await answer(child)) as Ready }
 }
 
 export function startGenerator(): Generator {

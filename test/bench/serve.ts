@@ -10,6 +10,13 @@ export async function serve(
 ): Promise<void> {
   const { stop, ...target } = await start(process.argv[2] ?? '')
   process.once('disconnect', () => void stop().then(() => process.exit(0)))
+  process.on('message', () => process.send?.(heapBytes()))
   const ready: Ready = { ...target, pid: process.pid }
   process.send?.(ready)
+}
+
+/** What is alive on the heap; with garbage, unless the process was started with --expose-gc. */
+function heapBytes(): number {
+  void globalThis.gc?.()
+  return process.memoryUsage().heapUsed
 }

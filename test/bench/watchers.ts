@@ -17,9 +17,10 @@ export interface WatcherFigures {
   readonly eventsPerSecond: number
   /** Of one core, with what the changes cost. */
   readonly cpuShare: number
-  /** What a watcher costs at rest. */
-  readonly kbPerWatcher: number
-  readonly rssMb: { readonly before: number; readonly during: number; readonly after: number }
+  /** What a watcher costs at rest: of resident memory, with the buffers of its TLS connection, and of the heap. */
+  readonly kbPerWatcher: { readonly resident: number; readonly heap: number }
+  /** What is alive on the heap: before the watchers came, while they watch, and when they have gone. */
+  readonly heapMb: { readonly before: number; readonly during: number; readonly after: number }
 }
 
 const seconds = 10
@@ -41,7 +42,7 @@ interface Options {
 
 async function measureOne(name: string, program: string, options: Options): Promise<WatcherFigures> {
   using directory = benchDirectory()
-  const server = await startServer(new URL(program, import.meta.url), join(directory.path, 'data'))
+  const server = await startServer(new URL(program, import.meta.url), join(directory.path, 'data'), ['--expose-gc'])
   try {
     return { name, ...options, ...(await watchAll(server, options, program === 'control-plane.ts')) }
   } finally {
@@ -50,33 +51,33 @@ async function measureOne(name: string, program: string, options: Options): Prom
 }
 
 async function watchAll(
-  { pid, ready }: Server,
+  { pid, ready, heapMb }: Server,
   { watchers, changesPerSecond }: Options,
   isWritten: boolean,
 ): Promise<Omit<WatcherFigures, 'name' | 'watchers'>> {
   if (isWritten) await change(ready, changesPerSecond, 2)
   await sleep(settleMs)
-  const before = residentMb(pid)
+  const before = { heap: await heapMb(), resident: residentMb(pid) }
   const told = { events: 0 }
   const open = await openAll(ready, watchers, told)
   await sleep(settleMs)
-  const atRest = residentMb(pid)
+  const atRest = { heap: await heapMb(), resident: residentMb(pid) }
   told.events = 0
   const cpuBefore = cpuMs(pid)
   const startMs = performance.now()
   const made = isWritten ? await change(ready, changesPerSecond, seconds) : changesPerSecond
   if (!isWritten) await sleep(seconds * 1_000)
   const tookMs = performance.now() - startMs
+  const kbPerWatcher = (of: keyof typeof atRest): number => ((atRest[of] - before[of]) * 1_024) / watchers
   const figures = {
     changesPerSecond: made,
     eventsPerSecond: told.events / watchers / (tookMs / 1_000),
     cpuShare: (cpuMs(pid) - cpuBefore) / tookMs,
-    kbPerWatcher: ((atRest - before) * 1_024) / watchers,
+    kbPerWatcher: { resident: kbPerWatcher('resident'), heap: kbPerWatcher('heap') },
   }
-  const during = residentMb(pid)
   for (const connection of open) connection.close()
   await sleep(settleMs)
-  return { ...figures, rssMb: { before, during, after: residentMb(pid) } }
+  return { ...figures, heapMb: { before: before.heap, during: atRest.heap, after: await heapMb() } }
 }
 
 async function openAll(target: Target, count: number, told: { events: number }): Promise<readonly Connection[]> {
@@ -107,11 +108,12 @@ function sleep(ms: number): Promise<void> {
 
 export function watcherTable(figures: readonly WatcherFigures[]): string {
   const head =
-    '| | watchers | changes/s | events/s each | of a core | µs an event | KB a watcher | RSS before · with · after, MB |'
-  const rows = figures.map(({ name, watchers, changesPerSecond, eventsPerSecond, cpuShare, kbPerWatcher, rssMb }) => {
+    '| | watchers | changes/s | events/s each | of a core | µs an event | KB a watcher, of which heap | heap before · with · after, MB |'
+  const rows = figures.map(({ name, watchers, changesPerSecond, eventsPerSecond, cpuShare, kbPerWatcher, heapMb }) => {
     const microseconds = (cpuShare * 1e6) / (eventsPerSecond * watchers)
-    const rss = [rssMb.before, rssMb.during, rssMb.after].map((mb) => mb.toFixed(0)).join(' · ')
-    return `| ${name} | ${watchers} | ${changesPerSecond.toFixed(0)} | ${eventsPerSecond.toFixed(0)} | ${(cpuShare * 100).toFixed(0)} % | ${microseconds.toFixed(1)} | ${kbPerWatcher.toFixed(0)} | ${rss} |`
+    const heap = [heapMb.before, heapMb.during, heapMb.after].map((mb) => mb.toFixed(0)).join(' · ')
+    const kb = `${kbPerWatcher.resident.toFixed(0)}, ${kbPerWatcher.heap.toFixed(0)}`
+    return `| ${name} | ${watchers} | ${changesPerSecond.toFixed(0)} | ${eventsPerSecond.toFixed(0)} | ${(cpuShare * 100).toFixed(0)} % | ${microseconds.toFixed(1)} | ${kb} | ${heap} |`
   })
   return [head, '|---|---|---|---|---|---|---|---|', ...rows].join('\n')
 }

@@ -34,6 +34,24 @@ describe('many watchers of the same', () => {
     for (const other of others) expect(other).toBe(second)
   })
 
+  it('are sent the same pieces of what is long, which is cut once', async () => {
+    const all = await open(3)
+    const next = all.map((pieces) => pieces.next())
+    const text = 'ü'.repeat(20_000)
+    await harness.send(`POST ${widgets}`, { body: widget('w', undefined, { annotations: { text } }) })
+    const first = (await Promise.all(next)).map(({ value }) => value as unknown)
+    for (const piece of first) expect(piece).toBe(first[0])
+    const told = [first[0] as Uint8Array]
+    while (!new TextDecoder().decode(told.at(-1)).endsWith('\n')) {
+      const pieces = await Promise.all(all.map(async (one) => (await one.next()).value as Uint8Array))
+      for (const piece of pieces) expect(piece).toBe(pieces[0])
+      told.push(pieces[0] as Uint8Array)
+    }
+    for (const { length } of told) expect(length).toBeLessThanOrEqual(16_384)
+    const event = JSON.parse(Buffer.concat(told).toString()) as { readonly object: object }
+    expect(event.object).toMatchObject({ metadata: { annotations: { text } } })
+  })
+
   it('are told a few at a time, with room for other requests between them', async () => {
     const all = await open(100)
     let heard = 0
