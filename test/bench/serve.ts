@@ -17,6 +17,6 @@ export async function serve(
 
 /** What is alive on the heap; with garbage, unless the process was started with --expose-gc. */
 function heapBytes(): number {
-  void globalThis.gc?.()
+  globalThis.gc?.()
   return process.memoryUsage().heapUsed
 }
