@@ -34,19 +34,20 @@ interface Budget {
 const budgets: Readonly<Record<string, Budget>> = {
   // With roles, bindings, policies and the client of the queues that it wakes reconcilers by. What writes objects has
   // the rules in CEL, 0.2 of each size, versions and quotas, 0.1, and what changes writes and asks webhooks, 0.1.
-  api: { time: 3, size: 5 },
+  // A third of the sizes that are over 4 are the libraries of the shipped reconcilers, which come with their kinds.
+  api: { time: 3, size: 5.1 },
   authorizer: { time: 0.5, size: 0.3 },
-  relay: { time: 3, size: 4.3 },
-  resync: { time: 3, size: 4.5 },
+  relay: { time: 3, size: 4.4 },
+  resync: { time: 3, size: 4.6 },
   deadletter: { time: 3, size: 4.5 },
   removal: { time: 2, size: 1.3 },
   // The aim is 0.9. Two thirds of the bare function's time are the SDK's clients, which are needed at once. The rest
   // is the compilation of our 400 KiB, of which re2js is 150, and its import.
-  'reconcile (system)': { time: 1.3, size: 2.9 },
+  'reconcile (system)': { time: 1.3, size: 3 },
 }
 
 /** With its libraries: zod, and those of the far side. */
-const ofReconciler: Budget = { time: 3.5, size: 4.2 }
+const ofReconciler: Budget = { time: 3.5, size: 4.3 }
 const root = resolve(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'setpoint-bundles-'))
 

@@ -69,7 +69,7 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
       run: createGarbageCollector({ store, index, resources, catalog }),
     },
     {
-      name: 'event-expiry',
+      name: eventExpiryName,
       kind: eventKind,
       resyncMs: 0,
       concurrency: 4,
@@ -85,6 +85,15 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
     },
   ]
 }
+
+/** Their names, for who runs none of them: what runs keys is not in its bundle. */
+export function controlLoopNames(options: ControlLoopsOptions): readonly string[] {
+  const controllers = allControllers(options).map(({ name }) => name)
+  return [...controllers, ...options.controllers.filter(fansOut).map(fanOutName), ...engineLoops]
+}
+
+const eventExpiryName = 'event-expiry'
+const engineLoops = [garbageCollectorName, eventExpiryName, quotaUsageName]
 
 /** The relay for the same controllers. */
 export function createControlRelay(

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject, Touched } from '../../model/stored-object.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
-import { allControllers, createControlLoops, type ControlLoopsOptions } from './control-loops.ts'
+import { allControllers, controlLoopNames, type ControlLoopsOptions } from './control-loops.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { fanOutName } from '../wake/fan-out.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
@@ -36,7 +36,7 @@ export interface DeadLettersOptions extends ControlLoopsOptions {
 export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   const { store, catalog, clock, random, events, logger, queueOf } = options
   const controllers = new Map(allControllers(options).map((controller) => [controller.name, controller]))
-  const loops = new Set(createControlLoops(options).map(({ name }) => name))
+  const loops = new Set(controlLoopNames(options))
   const fanOuts = new Set(options.controllers.map(fanOutName))
 
   return async ({ loop, wakeUp }) => {

@@ -1,6 +1,6 @@
 import { queueKind } from '../../api/computed/computed-kinds.ts'
 import { computedObject, type ComputedObjects } from '../../api/computed/computed-objects.ts'
-import { createControlLoops } from '../../engine/loops/control-loops.ts'
+import { controlLoopNames } from '../../engine/loops/control-loops.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { pageOf } from '../computed/page-of.ts'
 import type { AwsQueues } from './queues.ts'
@@ -26,11 +26,8 @@ interface UsedQueue {
 }
 
 function listQueues(source: AwsQueuesSource): readonly UsedQueue[] {
-  const byUrl = Map.groupBy(createControlLoops(source), (loop) => source.capacityOf(loop).queue)
-  return [...byUrl].map(([url, loops]) => ({
-    name: url.slice(url.lastIndexOf('/') + 1),
-    loops: loops.map(({ name }) => name),
-  }))
+  const byUrl = Map.groupBy(controlLoopNames(source), (name) => source.capacityOf({ name }).queue)
+  return [...byUrl].map(([url, loops]) => ({ name: url.slice(url.lastIndexOf('/') + 1), loops }))
 }
 
 async function describeQueue({ name, loops }: UsedQueue, { depthOf }: AwsQueuesSource): Promise<ApiObject> {
