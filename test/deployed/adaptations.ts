@@ -209,7 +209,7 @@ const inLambda: Adaptation = {
  * Longer than the shared function and the one of dead letters may take, as a queue must hide its messages. The function
  * of a Job takes longer, and its queue keeps what it has.
  */
-export const hiddenSeconds = 80
+const hiddenSeconds = 80
 
 const shorterHiding: Adaptation = {
   name: 'shorterHiding',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createKubectl, findKubectls, noKubectl, type Kubectl } from '../support/kubectl.ts'
 import { runProgram } from '../support/program.ts'
 import { aws, runCdk, type Account, type Person } from './account.ts'
+import { patientKubectl } from './patient-kubectl.ts'
 import { expect, until } from './steps.ts'
 
 /** A stack, deployed. */
@@ -89,7 +90,7 @@ export async function connect(
     await kubectl.ok(`config set-cluster ${stack} ${place}`)
   }
   await kubectl.ok(`config set-credentials stranger ${variables(account.stranger, directory)}`)
-  return { stack, outputs, kubectl, kubeconfig }
+  return { stack, outputs, kubectl: patientKubectl(kubectl), kubeconfig }
 }
 
 /** In the emulator tokens are kept in the directory of the run: those of an earlier one are of other keys. */

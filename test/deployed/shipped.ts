@@ -7,7 +7,7 @@ import { aws, runCommand, type Account } from './account.ts'
 import { adaptAssembly } from './assembly.ts'
 import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
 import { expect, step, until } from './steps.ts'
-import { checkAdaptations, hiddenSeconds, type Template } from './adaptations.ts'
+import { checkAdaptations, type Template } from './adaptations.ts'
 
 /** The stack of `cdk deploy`, with the reconcilers that come with the project, against a Konnect of our own. */
 export async function runShipped(account: Account, directory: string): Promise<void> {
@@ -100,34 +100,16 @@ async function create(world: World): Promise<void> {
   })
 }
 
-async function hostBecomes({ konnect }: World, host: string, withinSeconds?: number): Promise<void> {
+/** The messages of a killed function come again after `hiddenSeconds`, and may be behind another that was killed. */
+async function hostBecomes({ konnect }: World, host: string): Promise<void> {
   await until(
     () => Promise.resolve(konnect.state.all('services')[0]?.['host']),
     (seen) => seen === host,
-    withinSeconds,
   )
 }
 
-/** The messages of a killed function come again then, and may be behind another that was killed. */
-const killedSeconds = 180 + 2 * hiddenSeconds
-
 function setHost({ kubectl }: World, host: string): Promise<string> {
   return kubectl.ok(`patch konnectservice orders --type=merge -p {"spec":{"host":"${host}"}}`)
-}
-
-/**
- * The request that a killed function was answering is a 500 of the gateway, and one on an emulator that is too slow a
- * 503 of ours: whoever sent it repeats it.
- */
-async function setHostAnyway(world: World, host: string): Promise<void> {
-  for (let tries = 1; ; tries++)
-    try {
-      await setHost(world, host)
-      return
-    } catch (error) {
-      const mayPass = /an error on the server \("unknown"\)|\(ServiceUnavailable\)/.test(String(error))
-      if (tries === 10 || !mayPass) throw error
-    }
 }
 
 async function change(world: World): Promise<void> {
@@ -206,14 +188,14 @@ async function update(world: World): Promise<void> {
     const deploying = deploy(account, adaptAssembly(account, [wider, join(directory, 'wider-adapted')]))
     let edits = 0
     const load = async (signal: AbortSignal): Promise<void> => {
-      while (!signal.aborted) await setHostAnyway(world, `load-${edits++}.example`)
+      while (!signal.aborted) await setHost(world, `load-${edits++}.example`)
     }
     const over = new AbortController()
     const loading = load(over.signal)
     await deploying.finally(() => over.abort())
     await loading
     expect(edits > 1, 'nothing was edited meanwhile')
-    await hostBecomes(world, `load-${edits - 1}.example`, killedSeconds)
+    await hostBecomes(world, `load-${edits - 1}.example`)
     const indexes = await indexesOf(account, world.outputs['Table'] ?? '')
     expect(indexes.includes('changes'), `the table has no second index for watches, only ${indexes.join(', ')}`)
   })
@@ -254,7 +236,7 @@ async function restore(world: World): Promise<{ readonly table: string }> {
     const { code } = await kubectl.run('get configmap after-the-restore')
     expect(code !== 0, 'what was written after the restore is there: the table is the old one')
     await setHost(world, 'restored.example')
-    await hostBecomes(world, 'restored.example', killedSeconds)
+    await hostBecomes(world, 'restored.example')
   })
   await step('gives dead letters and changes back that were given up: there are none', async () => {
     const args = [join(root, 'infra/redrive.ts'), `--stack=${world.stack}`]

@@ -17,18 +17,28 @@ function secondsSince(startMs: number): string {
   return `${((performance.now() - startMs) / 1_000).toFixed(1).padStart(5)} s`
 }
 
-/** Looks until it sees what it looks for. Throws, with what it saw last, after so long. */
+/**
+ * Looks until it sees what it looks for; a look that fails has seen nothing. Throws, with what it saw last, after so
+ * long: ten minutes, which a loaded machine may take for what is there in ten seconds elsewhere.
+ */
 export async function until<Seen>(
   look: () => Promise<Seen>,
   isThere: (seen: Seen) => boolean,
-  withinSeconds = 180,
+  withinSeconds = 600,
+  pauseMs = 500,
 ): Promise<Seen> {
   const endMs = performance.now() + withinSeconds * 1_000
   for (;;) {
-    const seen = await look()
-    if (isThere(seen)) return seen
-    if (performance.now() > endMs) throw new Error(`not within ${withinSeconds} s; last seen: ${JSON.stringify(seen)}`)
-    await sleep(500)
+    let last: unknown
+    try {
+      const seen = await look()
+      if (isThere(seen)) return seen
+      last = seen
+    } catch (error) {
+      last = String(error)
+    }
+    if (performance.now() > endMs) throw new Error(`not within ${withinSeconds} s; last seen: ${JSON.stringify(last)}`)
+    await sleep(pauseMs)
   }
 }
 
