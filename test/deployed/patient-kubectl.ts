@@ -3,9 +3,9 @@ import type { Kubectl } from '../support/kubectl.ts'
 import type { Ended } from '../support/program.ts'
 
 /**
- * A kubectl that says again what was answered by nobody: a request that a killed function was answering is a 500 of the
- * gateway, and one on an emulator that is too slow is a 503 of ours, or none at all. A person would repeat it, too. What
- * is there after that, though it was to be created, was made by the first request.
+ * A kubectl that says again what was answered by nobody: a request that a killed function was answering is a 500 of
+ * the gateway, and one on an emulator that is too slow is a 503 of ours, or none at all. A person would repeat it,
+ * too. What is there after that, though it was to be created, was made by the first request.
  */
 export function patientKubectl(kubectl: Kubectl, { tries = 20, pauseMs = 2_000 } = {}): Kubectl {
   const run: Kubectl['run'] = async (line, options) => {
