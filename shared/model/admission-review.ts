@@ -1,4 +1,7 @@
+import { bytesFromBase64 } from './base64.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
+import { objectText } from './object-text.ts'
+import type { ApiObject } from './object.ts'
 import { parseJson } from './parse-json.ts'
 
 /** AdmissionReview of admission.k8s.io/v1: what a webhook is asked, and what it says. */
@@ -9,15 +12,18 @@ export interface WebhookQuestion {
   readonly uid: string
   /** Of AdmissionRequest, without the objects. */
   readonly request: JsonObject
-  readonly object: JsonObject | undefined
-  readonly oldObject: JsonObject | undefined
+  readonly object: ApiObject | undefined
+  readonly oldObject: ApiObject | undefined
 }
 
 export function writeReview({ uid, request, object, oldObject }: WebhookQuestion): string {
-  return JSON.stringify({
-    ...identity,
-    request: { uid, ...request, object: object ?? null, oldObject: oldObject ?? null },
-  })
+  const review = JSON.stringify({ ...identity, request: { uid, ...request } })
+  // The text of an object is made once for all who are asked about it.
+  return `${review.slice(0, -2)},"object":${textOr(object)},"oldObject":${textOr(oldObject)}}}`
+}
+
+function textOr(object: ApiObject | undefined): string {
+  return object === undefined ? 'null' : objectText(object)
 }
 
 /** What a webhook says of a request. */
@@ -104,8 +110,7 @@ function readPatch({ patch = '', patchType }: JsonObject, isMutating: boolean): 
 
 function decodePatch(patch: string): Patch {
   try {
-    const bytes = Uint8Array.from(atob(patch), (character) => character.charCodeAt(0))
-    const operations = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const operations = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytesFromBase64(patch)))
     if (!Array.isArray(operations) || !operations.every(isObject))
       return { fault: 'received undecodable patch in webhook response: it is no list of operations' }
     if (operations.length > operationsMax) return { fault: `the patch has more than ${operationsMax} operations` }

@@ -3,6 +3,14 @@ export function toBase64(text: string): string {
   return bytesToBase64(new TextEncoder().encode(text))
 }
 
+/** What a text of base64 encodes. Throws a DOMException for a text that is none. */
+export function bytesFromBase64(text: string): Uint8Array {
+  const binary = atob(text)
+  const bytes = new Uint8Array(binary.length)
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i)
+  return bytes
+}
+
 /** The bytes, encoded. */
 export function bytesToBase64(bytes: Uint8Array): string {
   // Not as arguments of one call: a long text has more bytes than a call may have arguments.

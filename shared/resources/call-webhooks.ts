@@ -2,9 +2,9 @@ import { readReview, writeReview, type WebhookVerdict } from '../model/admission
 import { CostError, type Meter } from '../model/cel/meter.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { fitsSelector } from '../model/access/aggregation.ts'
-import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { CompiledBase } from '../model/policy/compile-policy.ts'
+import { admissionCosts, admissionMsMax, costOf, type AdmissionBudget } from '../model/policy/admission-budget.ts'
 import { ruledVersion } from '../model/policy/matches.ts'
 import type { MatchResources } from '../model/policy/policy.ts'
 import { findConcern } from '../model/policy/mutate.ts'
@@ -33,15 +33,11 @@ export interface CallOptions {
   readonly clock: Clock
   readonly meter: Meter
   readonly decide?: PolicySubject['decide']
-  /** When all webhooks of the request have to be done. */
-  readonly endMs: number
+  readonly budget: AdmissionBudget
 }
 
 /** Twice what an object may have, in base64 and with some words around. */
 const answerBytesMax = 1_500_000
-
-/** All webhooks of a request, one after the other or together. */
-export const webhooksMsMax = 30_000
 
 /** The version that a webhook is asked in, by its rules; that of the request where they do not let it through. */
 export function versionFor({ spec }: StoredWebhook, asked: Reviewed): string {
@@ -148,22 +144,26 @@ async function ask(
   { clientConfig, timeoutSeconds = 10 }: WebhookSpec,
   asked: Reviewed,
   isMutating: boolean,
-  { webhooks, random, clock, endMs }: CallOptions,
+  { webhooks, random, clock, budget }: CallOptions,
 ): Promise<WebhookVerdict> {
   const { url = '', caBundle = '' } = clientConfig
   const authorities = caBundle === '' ? undefined : authoritiesOf(caBundle)
-  const timeoutMs = Math.min(timeoutSeconds * 1_000, endMs - clock.nowMs())
+  const nowMs = clock.nowMs()
+  const timeoutMs = Math.min(timeoutSeconds * 1_000, budget.endFrom(nowMs) - nowMs)
   const uid = random.uuid()
   if (webhooks === undefined) throw unavailable('failed to call webhook: this process calls no webhooks')
-  if (timeoutMs <= 0) throw unavailable(`failed to call webhook: the webhooks before took ${webhooksMsMax / 1_000} s`)
+  if (timeoutMs <= 0) throw unavailable(`failed to call webhook: the webhooks before took ${admissionMsMax / 1_000} s`)
   const question = {
     uid,
     request: admissionRequestOf(asked),
-    object: asked.object as JsonObject | undefined,
-    oldObject: asked.old as JsonObject | undefined,
+    object: asked.object,
+    oldObject: asked.old,
   }
-  const call = { url, body: writeReview(question), timeoutMs, answerBytesMax, ...(authorities && { authorities }) }
-  const answer = await post(webhooks, call)
+  budget.spend(admissionCosts.call)
+  const body = writeReview(question)
+  budget.spend(costOf(body.length, 'sent'))
+  const answer = await post(webhooks, { url, body, timeoutMs, answerBytesMax, ...(authorities && { authorities }) })
+  budget.spend(costOf(answer.length, 'received'))
   const verdict = readReview(answer, { uid, isMutating })
   if ('fault' in verdict) throw unavailable(`received invalid webhook response: ${verdict.fault}`)
   return verdict

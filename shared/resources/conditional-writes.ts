@@ -7,6 +7,7 @@ import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
+import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { withDefaults } from './admission.ts'
@@ -61,6 +62,10 @@ export interface ErasePlan {
   readonly annotate?: Annotate | undefined
 }
 
+interface WriteRun extends ConditionalWritesOptions {
+  readonly budget: AdmissionBudget | undefined
+}
+
 /** As it was read, and as the writer sees it: with defaults, and in their version if functions convert it. */
 interface Live {
   readonly found: StoredObject
@@ -103,21 +108,29 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     })
   }
 
-  const change: ConditionalWrites['change'] = (kind, at, plan) =>
-    attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
-      if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, options)
-      const live = seeLive(kind, found)
-      return commit(live, plan.next(live.before), plan, options)
-    })
+  const budgetFor = (user: Requester | undefined): AdmissionBudget | undefined =>
+    policies !== undefined && user !== undefined ? new AdmissionBudget() : undefined
 
-  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user, annotate }) =>
-    attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
+  const change: ConditionalWrites['change'] = (kind, at, plan) => {
+    const how = { ...options, budget: budgetFor(plan.user) }
+    return attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
+      how.budget?.begin()
+      if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, how)
+      const live = seeLive(kind, found)
+      return commit(live, plan.next(live.before), plan, how)
+    })
+  }
+
+  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user, annotate }) => {
+    const budget = budgetFor(user)
+    return attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
+      budget?.begin()
       const { hooks } = kind
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       if (policies !== undefined && user !== undefined && !isDeleting(before.object)) {
         const { object: old } = await awaitConversions(kind, () => asServed(kind, before))
-        const asked = { kind, operation: 'DELETE', old, subresource: '', user, annotate, dryRun } as const
+        const asked = { kind, operation: 'DELETE', old, subresource: '', user, annotate, dryRun, budget } as const
         await policies.mutate(asked)
         await policies.review(asked)
       }
@@ -129,6 +142,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         gone,
       }
     })
+  }
 
   return { find, insert, change, erase }
 }
@@ -144,7 +158,7 @@ async function changeByCalls(
   kind: ServedKind,
   found: StoredObject,
   plan: ChangePlan,
-  options: ConditionalWritesOptions,
+  options: WriteRun,
 ): Promise<Written> {
   const live = await awaitConversions(kind, () => seeLive(kind, found))
   const planned = await awaitConversions(kind, () => plan.next(live.before))
@@ -152,18 +166,13 @@ async function changeByCalls(
 }
 
 /** Writes what was planned for an object, if anything changes. */
-async function commit(
-  live: LiveOf,
-  sent: Planned,
-  plan: ChangePlan,
-  options: ConditionalWritesOptions,
-): Promise<Written> {
+async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: WriteRun): Promise<Written> {
   const { kind, before } = live
-  const { policies } = options
+  const { policies, budget } = options
   const { user, annotate, dryRun, manager, subresource = '' } = plan
   const asks = policies !== undefined && user !== undefined
   const to = { kind, operation: 'UPDATE', object: sent.object, old: before.object, subresource } as const
-  const mutation = asks && policies.mutate({ ...to, user, annotate, dryRun })
+  const mutation = asks && policies.mutate({ ...to, user, annotate, dryRun, budget })
   const planned = mutation ? withMutation(sent, await mutation) : sent
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
@@ -176,7 +185,8 @@ async function commit(
   const isUnchanged = admitted.touched.length === 0
   if (!isUnchanged) plan.permit?.(admitted.seen.object, admitted.seen.old)
   // As on Kubernetes, a write is held against policies whether or not it changes anything.
-  const review = asks && policies.review({ ...admitted.seen, operation: 'UPDATE', subresource, user, annotate, dryRun })
+  const asker = asks && { operation: 'UPDATE' as const, subresource, user, annotate, dryRun, budget }
+  const review = asker && policies.review({ ...admitted.seen, ...asker })
   const reviewed = review ? await review : none
   const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
   if (isUnchanged) return { stored: before, outcome: 'unchanged', warnings }

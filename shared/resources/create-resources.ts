@@ -1,6 +1,7 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -145,9 +146,10 @@ async function create(
   const owned = how.withOwner(object, body)
   const { user, annotate, dryRun = false } = how
   const to = { kind, operation: 'CREATE', object: owned, subresource: '' } as const
-  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, dryRun })
+  const budget = user && verbs.policies && new AdmissionBudget()
+  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, dryRun, budget })
   const mutated = mutation && (await mutation)
-  const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around }, mutated?.object ?? owned)
+  const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around, budget }, mutated?.object ?? owned)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
@@ -160,7 +162,11 @@ async function create(
 /** Admitted, permitted, reviewed, and brought into its stored version; with what hooks and policies warn of. */
 async function stateToCreate(
   { clock, policies }: Verbs,
-  { kind, around, ...how }: WriteOptions & { readonly kind: ServedKind; readonly around: Surroundings },
+  {
+    kind,
+    around,
+    ...how
+  }: WriteOptions & Pick<Reviewed, 'budget'> & { readonly kind: ServedKind; readonly around: Surroundings },
   object: ApiObject,
 ): Promise<FirstState> {
   const { hooks } = kind
@@ -198,10 +204,11 @@ function reviewCreation(
     annotate,
     dryRun = false,
     policies,
-  }: WriteOptions & { readonly policies: ResourcesOptions['policies'] | undefined },
+    budget,
+  }: WriteOptions & Pick<Reviewed, 'budget'> & { readonly policies: ResourcesOptions['policies'] | undefined },
 ): ReturnType<PolicyReview['review']> {
   if (user === undefined) return undefined
-  return policies?.review({ ...kinds, operation: 'CREATE', object, subresource: '', user, annotate, dryRun })
+  return policies?.review({ ...kinds, operation: 'CREATE', object, subresource: '', user, annotate, dryRun, budget })
 }
 
 /** Within the quotas of its namespace. */

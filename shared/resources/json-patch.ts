@@ -17,8 +17,8 @@ const depthMax = 200
  * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where
  * operations copy or move too much. The target is not changed.
  */
-export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
-  const made = tryPatch(target, operations)
+export function jsonPatch(target: JsonObject, operations: readonly JsonObject[], spend?: Spend): JsonObject {
+  const made = tryPatch(target, operations, spend)
   if ('object' in made) return made.object
   throw misfit(made.misfit, operations[made.misfit] ?? {})
 }
@@ -27,14 +27,17 @@ export function jsonPatch(target: JsonObject, operations: readonly JsonObject[])
 export function tryPatch(
   target: JsonObject,
   operations: readonly JsonObject[],
+  spend?: Spend,
 ): { readonly object: JsonObject } | { readonly misfit: number } {
   const document: Root = { root: copyJson(target) }
   let copied = 0
   let shifted = 0
   for (const [i, sent] of operations.entries()) {
     const operation = parseOperation(sent)
-    copied += measureCopied(document, operation)
-    shifted += countShifted(document, operation)
+    const [more, moved] = [measureCopied(document, operation), countShifted(document, operation)]
+    copied += more
+    shifted += moved
+    spend?.(stepsOf(more, moved))
     if (copied > copiedLengthMax)
       throw new OperatingError('TOO_LARGE', 'the JSON patch copies and moves more than 700 KiB')
     if (shifted > shiftedItemsMax)
@@ -43,6 +46,13 @@ export function tryPatch(
   }
   if (isObject(document.root)) return { object: document.root }
   throw new OperatingError('INVALID', 'the JSON patch leaves no object')
+}
+
+/** Takes what an operation costs, in steps of thirty nanoseconds, and throws where that is too much. */
+export type Spend = (steps: number) => void
+
+function stepsOf(copied: number, shifted: number): number {
+  return 10 + Math.ceil(copied / 2 + shifted / 40)
 }
 
 /** The document as a field of something, so that the whole of it can be replaced like any part. */

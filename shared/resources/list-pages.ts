@@ -1,11 +1,12 @@
 import type { ListPage, ListQuery, ObjectStore } from '../ports/object-store.ts'
 
-const pageSize = 500
+const objectsPerPage = 500
 
 /** All objects of a query, page by page: so much is in memory at once. */
 export async function* listPages(
   store: Pick<ObjectStore, 'list'>,
   query: Pick<ListQuery, 'group' | 'kind' | 'namespace'>,
+  pageSize = objectsPerPage,
 ): AsyncGenerator<ListPage> {
   let after: ListQuery['after']
   do {

@@ -1,5 +1,7 @@
 import { CostError } from '../model/cel/meter.ts'
 import { OperatingError } from '../model/errors.ts'
+import { objectText } from '../model/object-text.ts'
+import { admissionCosts, costOf, type AdmissionBudget } from '../model/policy/admission-budget.ts'
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { findConcern, makePatch, type PolicyPatch } from '../model/policy/mutate.ts'
@@ -40,7 +42,9 @@ interface Pass {
   readonly again: ReadonlySet<string>
 }
 
-interface Around extends MutationSources, Surrounding {}
+interface Around extends MutationSources, Surrounding {
+  readonly budget: AdmissionBudget
+}
 
 /**
  * What policies make of an object, one after the other by their names: all, or those that were asked before. Throws
@@ -79,6 +83,7 @@ async function findInvocations(
       const { paramKind } = policy.spec
       const wanted = { paramKind, paramRef: binding.spec.paramRef, namespace: partOf(asked, 'namespace') }
       const params = await collectParams(wanted, sources)
+      sources.budget.spend(admissionCosts.binding * ('found' in params ? 1 + params.found.length : 1))
       if ('fault' in params) note(failures, { policy, binding }, `failed to configure binding: ${params.fault}`)
       else
         found.push(
@@ -102,7 +107,7 @@ function note(
   failures.push({ policy: policy.name, binding: binding.name, why })
 }
 
-type Invoking = Surrounding & Pick<Finding, 'failures' | 'catalog'>
+type Invoking = Surrounding & Pick<Finding, 'failures' | 'catalog' | 'budget'>
 
 async function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Promise<Pass> {
   const again = new Set<string>()
@@ -127,7 +132,7 @@ async function invokeAll(invocations: readonly Invocation[], asked: Mutable, aro
 function invoke(
   invocation: Invocation,
   asked: Mutable,
-  { namespaceObject, failures, meter, decide }: Invoking,
+  { namespaceObject, failures, meter, decide, budget }: Invoking,
 ): ApiObject | undefined {
   const { policy, params } = invocation
   const fixed = { oldObject: asked.old, request: admissionRequestOf(asked), params, namespaceObject, decide }
@@ -139,9 +144,11 @@ function invoke(
   }
   let { object } = asked
   for (const mutation of policy.compiled.mutations) {
-    meter.spend(JSON.stringify(object).length >> 3)
+    meter.spend(objectText(object).length >> 3)
     const patch = makePatch(policy.compiled, mutation, { ...fixed, object } satisfies PolicySubject, meter)
-    const made = 'failure' in patch ? patch : tryPatchOn({ ...asked, object }, patch)
+    budget.spend(costOf(objectText(object).length, 'made'))
+    const made = 'failure' in patch ? patch : tryPatchOn({ ...asked, object, budget }, patch)
+    budget.spend('object' in made ? costOf(objectText(made.object).length, 'made') : 0)
     if ('failure' in made) note(failures, invocation, made.failure)
     else if (!equal(made.object, object)) object = made.object
   }

@@ -1,5 +1,7 @@
 import { fitsSelector } from '../model/access/aggregation.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import { objectText } from '../model/object-text.ts'
+import { costOf, type AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ParamRef, PolicySpec } from '../model/policy/policy.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -17,6 +19,8 @@ interface Wanted {
 }
 
 interface Sources {
+  /** Takes what it costs to look through them. */
+  readonly budget?: AdmissionBudget
   readonly store: ObjectStore
   readonly catalog: Pick<KindCatalog, 'byKind' | 'inVersion'>
 }
@@ -26,6 +30,8 @@ type Params = { readonly found: readonly (ApiObject | undefined)[] } | { readonl
 
 /** So many objects are looked through for a selector. */
 const paramsMax = 500
+/** They may be large. */
+const atOnce = 25
 
 /** The parameters that a binding names, for each of which its policy is asked. In Kubernetes' words. */
 export async function collectParams({ paramKind, paramRef, namespace }: Wanted, sources: Sources): Promise<Params> {
@@ -40,7 +46,7 @@ export async function collectParams({ paramKind, paramRef, namespace }: Wanted, 
   const place = paramRef.namespace ?? namespace
   if (kind.namespaced && place === '')
     return { fault: 'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources' }
-  const found = await findParams(kind, paramRef, { namespace: place, store: sources.store })
+  const found = await findParams(kind, paramRef, { ...sources, namespace: place })
   if (found === undefined)
     return { fault: `paramRef.selector: a policy looks through ${paramsMax} objects at most, and there are more` }
   if (found.length > 0 || paramRef.parameterNotFoundAction !== 'Deny') return { found }
@@ -60,7 +66,7 @@ async function findKind(
 async function findParams(
   kind: ServedKind,
   { name, selector }: ParamRef,
-  { namespace, store }: { readonly namespace: string; readonly store: ObjectStore },
+  { namespace, store, budget }: Pick<Sources, 'store' | 'budget'> & { readonly namespace: string },
 ): Promise<readonly ApiObject[] | undefined> {
   if (name !== undefined) {
     const stored = await store.get(keyIn(kind, { namespace, name }))
@@ -68,7 +74,13 @@ async function findParams(
   }
   const within = kind.namespaced ? { namespace } : {}
   const all: ApiObject[] = []
-  for await (const { items } of listPages(store, { group: kind.group, kind: kind.kind, ...within })) {
+  for await (const { items } of listPages(store, { group: kind.group, kind: kind.kind, ...within }, atOnce)) {
+    budget?.spend(
+      costOf(
+        items.reduce((sum, { object }) => sum + objectText(object).length, 0),
+        'made',
+      ),
+    )
     await convertAhead(kind, items)
     all.push(...items.map((stored) => asServed(kind, stored).object))
     if (all.length > paramsMax) return undefined

@@ -4,10 +4,11 @@ import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { checkConfig } from '../model/apply/typed/check-config.ts'
 import { merge } from '../model/apply/typed/merge.ts'
 import { mergeTypeOf, shapeFor, type MergeType } from '../model/apply/typed/merge-type.ts'
+import type { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { PolicyPatch } from '../model/policy/mutate.ts'
 import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
 import { admitBody } from './admission.ts'
-import { jsonPatch, misfit, tryPatch } from './json-patch.ts'
+import { jsonPatch, misfit, tryPatch, type Spend } from './json-patch.ts'
 import { replaceObject, withGeneration, withStatus } from './transitions.ts'
 
 /** What is patched: an object on its way into the store, by what admission makes of it. */
@@ -17,6 +18,8 @@ export interface Patched {
   /** What is there; absent for a creation. */
   readonly old?: ApiObject
   readonly subresource: string
+  /** Takes what the patch costs. */
+  readonly budget?: AdmissionBudget | undefined
 }
 
 /**
@@ -27,18 +30,24 @@ export function withPolicyPatch(patched: Patched, patch: PolicyPatch): ApiObject
   const { kind, object } = patched
   return withAdmitted(
     patched,
-    patch.type === 'json' ? withOperations(object, patch.operations) : lay(kind, object, patch.config),
+    patch.type === 'json'
+      ? withOperations(object, patch.operations, budgeted(patched))
+      : lay(kind, object, patch.config),
   )
 }
 
 /** The same with operations of JSON Patch, all of which have to fit. */
 export function withPatch(patched: Patched, operations: readonly JsonObject[]): ApiObject {
-  return withAdmitted(patched, jsonPatch(patched.object, operations))
+  return withAdmitted(patched, jsonPatch(patched.object, operations, budgeted(patched)))
+}
+
+function budgeted({ budget }: Patched): Spend | undefined {
+  return budget && ((steps) => budget.spend(steps))
 }
 
 /** An operation `test` that does not hold leaves the object as it is. */
-function withOperations(object: ApiObject, operations: readonly JsonObject[]): JsonObject {
-  const made = tryPatch(object, operations)
+function withOperations(object: ApiObject, operations: readonly JsonObject[], spend: Spend | undefined): JsonObject {
+  const made = tryPatch(object, operations, spend)
   if ('object' in made) return made.object
   const failed = operations[made.misfit] ?? {}
   if (failed['op'] === 'test') return object

@@ -1,4 +1,5 @@
 import type { AdmissionRequest, Requester } from '../model/admission-hooks.ts'
+import type { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
@@ -26,6 +27,8 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   readonly subresource: string
   /** Takes what policies and webhooks want to have written beside the record of the request. */
   readonly annotate?: Annotate | undefined
+  /** What the request may still take. Left out, it has one of its own. */
+  readonly budget?: AdmissionBudget | undefined
   readonly user: Requester & { readonly uid?: string; readonly extra?: object }
 }
 

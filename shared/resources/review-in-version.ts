@@ -1,4 +1,6 @@
 import type { Eventual } from '../model/eventual.ts'
+import { objectText } from '../model/object-text.ts'
+import { costOf, type AdmissionBudget } from '../model/policy/admission-budget.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { withDefaults } from './admission.ts'
@@ -17,7 +19,8 @@ export async function reviewInVersion<Asked extends Reviewed>(
 ): Promise<Asked> {
   const kind = asked.kind.version === version ? asked.kind : await catalog.inVersion(asked.kind, version)
   if (kind === undefined) return asked
-  const [object, old] = [await convertTo(kind, asked.object), await convertTo(kind, asked.old)]
+  const { budget } = asked
+  const [object, old] = [await convertTo(kind, asked.object, budget), await convertTo(kind, asked.old, budget)]
   if (object === asked.object && old === asked.old && kind === asked.kind) return asked
   const requested = asked.requested ?? asked.kind
   return { ...asked, kind, requested, ...(object && { object }), ...(old && { old }) }
@@ -27,14 +30,21 @@ export async function reviewInVersion<Asked extends Reviewed>(
 export function inVersionOf(asked: Reviewed, made: ApiObject): Eventual<ApiObject> {
   const { kind, object = made } = asked
   if (made.apiVersion === object.apiVersion) return made
-  return kind.conversion === undefined ? { ...made, apiVersion: object.apiVersion } : convertTo(kind, made)
+  return kind.conversion === undefined
+    ? { ...made, apiVersion: object.apiVersion }
+    : convertTo(kind, made, asked.budget)
 }
 
 /** An object in the version of a kind, with its defaults; the same if it is in that. Throws CONVERSION_FAILED. */
-function convertTo<Given extends ApiObject | undefined>(kind: ServedKind, object: Given): Eventual<Given> {
+function convertTo<Given extends ApiObject | undefined>(
+  kind: ServedKind,
+  object: Given,
+  budget: AdmissionBudget | undefined,
+): Eventual<Given> {
   const apiVersion = apiVersionOf(kind.group, kind.version)
   if (object === undefined || object.apiVersion === apiVersion || kind.twin !== undefined) return object
   const { conversion } = kind
   if (conversion === undefined) return { ...object, apiVersion }
+  budget?.spend(costOf(objectText(object).length, 'made'))
   return awaitConversions(kind, () => withDefaults(kind, conversion.convert(object, kind.version)) as Given)
 }

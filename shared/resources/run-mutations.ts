@@ -1,4 +1,6 @@
 import type { Meter } from '../model/cel/meter.ts'
+import { objectText } from '../model/object-text.ts'
+import { costOf } from '../model/policy/admission-budget.ts'
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { withDefaults } from './admission.ts'
@@ -80,7 +82,7 @@ async function applyWebhooks(hooks: readonly StoredWebhook[], asked: Reviewed, a
     if (!concernsWebhook(hook, seen, around)) continue
     const verdict = await callWebhook(hook, seen, true, around)
     warnings.push(...(verdict?.warnings ?? []))
-    const made = verdict === undefined ? seen.object : patch(hook, seen, verdict.patch)
+    const made = verdict === undefined ? seen.object : patch(hook, { ...seen, budget: around.budget }, verdict.patch)
     const object = made === undefined || made === seen.object ? now.object : await inVersionOf(now, made)
     if (object !== now.object) again = new Set(invoked)
     if (hook.spec.reinvocationPolicy === 'IfNeeded') invoked.add(hook)
@@ -92,16 +94,19 @@ async function applyWebhooks(hooks: readonly StoredWebhook[], asked: Reviewed, a
 /** The same object if the patch changes nothing. */
 function patch(
   { spec: { name } }: StoredWebhook,
-  asked: Reviewed,
+  asked: Reviewed & Pick<Around, 'budget'>,
   operations: Parameters<typeof withPatch>[1],
 ): ApiObject | undefined {
-  const { object } = asked
+  const { object, budget } = asked
   if (operations.length === 0) return object
   if (object === undefined) throw unpatchable(name)
+  budget.spend(costOf(objectText(object).length, 'made'))
   try {
     const made = withPatch({ ...asked, object }, operations)
+    budget.spend(costOf(objectText(made).length, 'made'))
     return equal(made, object) ? object : made
   } catch (error) {
+    budget.refuseIfSpent()
     throw failedPatch(name, error)
   }
 }

@@ -4,6 +4,7 @@ import type { Requester } from '../model/admission-hooks.ts'
 import type { Eventual } from '../model/eventual.ts'
 import { Meter } from '../model/cel/meter.ts'
 import type { JsonObject } from '../model/json.ts'
+import { AdmissionBudget, admissionCosts } from '../model/policy/admission-budget.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
 import { matchesResources, matchesRules, ruledVersion } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -17,7 +18,6 @@ import {
   concernsWebhook,
   webhookRules,
   versionFor,
-  webhooksMsMax,
   type ConcernedWebhook,
   type StoredWebhook,
   type Surrounding,
@@ -74,7 +74,7 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
         asked,
         ({ mutating, mutatingWebhooks }) => {
           const concerned = findConcerned(mutating, mutatingWebhooks, asked)
-          return concerned && mutateAll(concerned, asked, options)
+          return concerned && mutateAll(concerned, withBudget(asked), options)
         },
         { ...(asked.object && { object: asked.object }), warnings: [] },
       ),
@@ -83,12 +83,21 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
         asked,
         ({ validating, validatingWebhooks }) => {
           const concerned = findConcerned(validating, validatingWebhooks, asked)
-          return concerned && reviewAll(concerned, asked, options)
+          return concerned && reviewAll(concerned, withBudget(asked), options)
         },
         [],
       ),
     follow,
   }
+}
+
+interface Budgeted extends Reviewed {
+  readonly budget: AdmissionBudget
+}
+
+function withBudget(asked: Reviewed): Budgeted {
+  const { budget = new AdmissionBudget() } = asked
+  return { ...asked, budget }
 }
 
 /** Those whose rules let the request through, which takes no look at anything else; undefined if there is none. */
@@ -123,14 +132,14 @@ interface Concerned {
 
 async function beginCalls(
   { policies, webhooks: hooks }: Concerned,
-  { user }: Reviewed,
+  { user, budget }: Budgeted,
   options: StoredPoliciesOptions,
 ): Promise<MutationOptions> {
-  const { clock, webhooks, readAccess } = options
+  const { webhooks, readAccess } = options
   const asks = policies.some(({ asksRights }) => asksRights) || hooks.some(({ asksRights }) => asksRights)
   const book = asks ? await readAccess?.() : undefined
   const decide = decideFrom(book, user)
-  return { ...options, webhooks, decide, meter: new Meter(stepsMax), endMs: clock.nowMs() + webhooksMsMax }
+  return { ...options, webhooks, decide, meter: new Meter(stepsMax), budget }
 }
 
 /** Whether the one who asks may do something, or an account in their place. */
@@ -149,7 +158,7 @@ function decideFrom(book: AccessBook | undefined, user: Requester): MutationOpti
 
 async function mutateAll(
   mutators: Parameters<typeof runMutations>[0],
-  asked: Reviewed,
+  asked: Budgeted,
   options: StoredPoliciesOptions,
 ): Promise<Mutated> {
   return runMutations(mutators, asked, await beginCalls(mutators, asked, options))
@@ -163,7 +172,7 @@ interface Reviewers {
 /** What policies and then webhooks warn of. */
 async function reviewAll(
   { policies, webhooks }: Reviewers,
-  asked: Reviewed,
+  asked: Budgeted,
   options: StoredPoliciesOptions,
 ): Promise<readonly string[]> {
   const namespaceObject = await namespaceOf(asked, options.store)
@@ -236,10 +245,11 @@ interface Judged {
 async function judgeBinding(
   { policy, binding }: ReviewedBinding,
   { asked, namespaceObject, meter, decide }: Surrounding & { readonly asked: Reviewed },
-  options: MutationSources,
+  options: MutationSources & Pick<MutationOptions, 'budget'>,
 ): Promise<Judged> {
   const { spec, compiled } = policy
   const namespace = partOf(asked, 'namespace')
+  options.budget.spend(admissionCosts.binding)
   const params = await collectParams({ paramKind: spec.paramKind, paramRef: binding.spec.paramRef, namespace }, options)
   if ('fault' in params) {
     const message = `failed to configure binding: ${params.fault}`
@@ -248,6 +258,7 @@ async function judgeBinding(
   const request = admissionRequestOf(asked)
   const note = (key: string, value: string): void => asked.annotate?.(`${policy.name}/${key}`, value)
   const subject = { object: asked.object, oldObject: asked.old, request, namespaceObject, decide, note }
+  options.budget.spend(admissionCosts.binding * params.found.length)
   const denials = params.found.flatMap((param) => judge(spec, compiled, { ...subject, params: param }, meter))
   return { denials, isMisconfigured: false }
 }

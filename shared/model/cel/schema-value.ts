@@ -1,3 +1,4 @@
+import { bytesFromBase64 } from '../base64.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { hasField } from '../schema/own-field.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
@@ -71,7 +72,7 @@ function timeOf(value: string): Timestamp | undefined {
 }
 
 const texts: Readonly<Record<string, SchemaShape>> = {
-  byte: readText(plain.bytes, (value) => Uint8Array.from(atob(value), (character) => character.charCodeAt(0))),
+  byte: readText(plain.bytes, bytesFromBase64),
   duration: readText(plain.duration, (value) => {
     const ns = readDuration(value)
     return ns === undefined ? undefined : new CelDuration(ns)

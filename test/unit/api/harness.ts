@@ -12,6 +12,7 @@ import type { User } from '../../../shared/ports/authenticator.ts'
 import type { HeaderField, HttpHandler, HttpRequest, HttpResponse } from '../../../shared/ports/http-handler.ts'
 import type { Logger } from '../../../shared/ports/logger.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
+import type { Webhooks } from '../../../shared/ports/webhooks.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../../shared/resources/definition-writes.ts'
 import { createStoredAccess } from '../../../shared/resources/stored-access.ts'
@@ -76,7 +77,7 @@ const users = new Map<string, User>([
   ),
 ])
 
-export async function createHarness(overrides: Partial<ApiServices> = {}): Promise<Harness> {
+export async function createHarness(overrides: Partial<ApiServices> = {}, webhooks?: Webhooks): Promise<Harness> {
   const clock = createVirtualClock()
   const database = openSqliteDatabase(':memory:')
   const changeLog = createSqliteChangeLog({ database, clock })
@@ -89,6 +90,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}): Promi
     catalog,
     clock,
     random: systemRandom,
+    webhooks,
     maxAgeMs: Infinity,
     readAccess: access.read,
   })
@@ -277,8 +279,8 @@ export const widgetDefinition: JsonObject = {
 export const widgets = '/apis/example.com/v1/namespaces/default/widgets'
 
 /** A harness that serves widgets. */
-export async function createWidgetHarness(overrides?: Partial<ApiServices>): Promise<Harness> {
-  const harness = await createHarness(overrides)
+export async function createWidgetHarness(overrides?: Partial<ApiServices>, webhooks?: Webhooks): Promise<Harness> {
+  const harness = await createHarness(overrides, webhooks)
   const { status, body } = await harness.send('POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     body: widgetDefinition,
   })

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { createHttpsWebhooks } from '../../../../shared/adapters/node/https-webhooks.ts'
+import type { JsonObject } from '../../../../shared/model/json.ts'
+import { createHarness, type Harness } from '../harness.ts'
+import { heldMs, heldMsMax } from './held.ts'
+import { bodyOf, pathOf, serveHostileKinds } from './hostile-kinds.ts'
+
+/**
+ * All policies and webhooks of one request together hold the process for no tenth of a second, however many there are
+ * and whatever they answer: what is more is refused. The webhooks run in a thread of their own.
+ */
+let harness: Harness
+let worker: Worker
+let server: { readonly url: string; readonly caBundle: string }
+beforeAll(async () => {
+  worker = new Worker(new URL('../../../support/webhook-worker.ts', import.meta.url))
+  ;[server] = (await once(worker, 'message')) as [typeof server]
+  harness = await createHarness({}, createHttpsWebhooks())
+  await serveHostileKinds(harness)
+  const kept = { ...bodyOf('free', { s: [1] }, 'kept'), status: {} }
+  await harness.send(`POST ${pathOf('free')}`, { body: kept })
+}, 120_000)
+afterAll(async () => {
+  harness.close()
+  await worker.terminate()
+})
+
+const root = '/apis/admissionregistration.k8s.io/v1'
+const made: string[] = []
+
+async function make(plural: string, name: string, rest: JsonObject): Promise<void> {
+  const body = { metadata: { name }, ...rest }
+  expect(await harness.send(`POST ${root}/${plural}`, { body })).toMatchObject({ status: 201 })
+  made.push(`${root}/${plural}/${name}`)
+}
+
+afterEach(async () => {
+  for (const path of made.splice(0)) await harness.send(`DELETE ${path}`)
+})
+
+const rules = [{ apiGroups: ['hostile.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }]
+
+/** Configurations of fifty webhooks each, all of which answer as the path says. */
+async function callWebhooks(kind: 'mutating' | 'validating', path: string, count: number): Promise<void> {
+  for (let first = 0; first < count; first += 50) {
+    const webhooks = Array.from({ length: Math.min(50, count - first) }, (_, i) => ({
+      name: `h${i}.${path}.dev`,
+      clientConfig: { url: `${server.url}/${path}`, caBundle: server.caBundle },
+      rules,
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      ...(kind === 'mutating' && { reinvocationPolicy: 'IfNeeded' }),
+    }))
+    await make(`${kind}webhookconfigurations`, `${path}${first}`, { webhooks })
+  }
+}
+
+async function mutateByPolicies(count: number, expression: string): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await make('mutatingadmissionpolicies', `p${i}.dev`, {
+      spec: {
+        matchConstraints: { resourceRules: rules },
+        reinvocationPolicy: 'IfNeeded',
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }],
+      },
+    })
+    await make('mutatingadmissionpolicybindings', `p${i}`, { spec: { policyName: `p${i}.dev` } })
+  }
+}
+
+/** A policy that looks through all of a kind for its parameters. */
+async function lookThrough(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await make('validatingadmissionpolicies', `v${i}.dev`, {
+      spec: {
+        matchConstraints: { resourceRules: rules },
+        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+        validations: [{ expression: 'true' }],
+      },
+    })
+    const paramRef = { selector: {}, namespace: 'default', parameterNotFoundAction: 'Allow' }
+    const spec = { policyName: `v${i}.dev`, paramRef, validationActions: ['Deny'] }
+    await make('validatingadmissionpolicybindings', `v${i}`, { spec })
+  }
+}
+
+async function fillConfigMaps(count: number, length: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const body = { metadata: { name: `c${i}` }, data: { text: 'x'.repeat(length) } }
+    await harness.send('POST /api/v1/namespaces/default/configmaps', { body })
+    made.push(`/api/v1/namespaces/default/configmaps/c${i}`)
+  }
+}
+
+const texts = { s: Array.from({ length: 40_000 }, (_, i) => `w${i}`) }
+const numbers = { s: Array.from({ length: 165_000 }, () => 1) }
+const small = { s: [1] }
+
+interface Row {
+  readonly because: string
+  readonly prepare: () => Promise<void>
+  readonly spec: JsonObject
+  readonly status?: number
+}
+
+const rows: readonly Row[] = [
+  {
+    because: 'fifty webhooks over a small object',
+    prepare: () => callWebhooks('validating', 'allow', 50),
+    spec: small,
+    status: 201,
+  },
+  {
+    because: 'two hundred webhooks over a small object',
+    prepare: () => callWebhooks('validating', 'allow', 200),
+    spec: small,
+    status: 413,
+  },
+  {
+    because: 'fifty webhooks over a large object',
+    prepare: () => callWebhooks('validating', 'allow', 50),
+    spec: texts,
+    status: 413,
+  },
+  {
+    because: 'fifty webhooks that change a large object',
+    prepare: () => callWebhooks('mutating', 'patch', 50),
+    spec: texts,
+    status: 413,
+  },
+  {
+    because: 'fifty webhooks that replace a large object',
+    prepare: () => callWebhooks('mutating', 'replace', 50),
+    spec: texts,
+    status: 413,
+  },
+  {
+    because: 'fifty webhooks that replace a list of numbers',
+    prepare: () => callWebhooks('mutating', 'replace', 50),
+    spec: numbers,
+    status: 413,
+  },
+  {
+    because: 'fifty webhooks that shift a long list',
+    prepare: () => callWebhooks('mutating', 'shift', 50),
+    spec: numbers,
+    status: 413,
+  },
+  {
+    because: 'fifty webhooks with much to say',
+    prepare: () => callWebhooks('validating', 'talk', 50),
+    spec: small,
+    status: 413,
+  },
+  {
+    because: 'thirty policies that change a large object',
+    prepare: () => mutateByPolicies(30, "[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}]"),
+    spec: numbers,
+  },
+  {
+    because: 'policies that shift a long list',
+    prepare: () => mutateByPolicies(5, "[1,2,3,4,5,6,7,8,9].map(i, JSONPatch{op: 'add', path: '/spec/s/0', value: 1})"),
+    spec: numbers,
+  },
+  {
+    because: 'ten policies that look through many parameters',
+    prepare: async () => {
+      await fillConfigMaps(400, 10)
+      await lookThrough(10)
+    },
+    spec: small,
+  },
+  {
+    because: 'a policy that looks through large parameters',
+    prepare: async () => {
+      await fillConfigMaps(30, 340_000)
+      await lookThrough(1)
+    },
+    spec: small,
+    status: 413,
+  },
+]
+
+it.each(rows)('$because: they hold the process for no tenth of a second', async ({ prepare, spec, status }) => {
+  await prepare()
+  const sent = { body: JSON.stringify(bodyOf('free', spec, 'b')) }
+  const row = { line: `POST ${pathOf('free')}?dryRun=All`, sent }
+  const answer = await harness.send(row.line, sent)
+  if (status !== undefined) expect(answer.status).toBe(status)
+  expect(await heldMs(row, harness)).toBeLessThan(heldMsMax)
+})
