@@ -78,7 +78,7 @@ export function concernsWebhook(
   const concern = tryConcern(() => findConcern(compiled, subject, meter))
   if (typeof concern === 'boolean') return concern
   if (spec.failurePolicy === 'Ignore') return false
-  throw forbiddenFor(asked.kind, (asked.object ?? asked.old)?.metadata.name ?? '', concern.failure)
+  throw forbiddenFor(asked.resource ?? asked.kind, (asked.object ?? asked.old)?.metadata.name ?? '', concern.failure)
 }
 
 function tryConcern(find: () => ReturnType<typeof findConcern>): ReturnType<typeof findConcern> {

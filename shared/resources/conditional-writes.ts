@@ -19,7 +19,7 @@ import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
 import { toStoredVersion } from './stored-version.ts'
-import type { Annotate, Mutated, PolicyReview } from './policy-review.ts'
+import type { Annotate, Mutated, PolicyReview, Reviewed, ReviewedPath } from './policy-review.ts'
 import type { Surroundings } from './strategies.ts'
 import { findTouched } from './transitions.ts'
 
@@ -46,6 +46,8 @@ export interface ChangePlan {
   /** Who asks, for hooks and policies. */
   readonly user?: Requester
   readonly subresource?: 'status'
+  /** Policies see the write as one of this path. */
+  readonly path?: ReviewedPath
 }
 
 export interface Planned extends Pick<Written, 'warnings'> {
@@ -128,7 +130,8 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       const { hooks } = kind
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
-      if (policies !== undefined && user !== undefined && !isDeleting(before.object)) {
+      // As on Kubernetes, also of what is being deleted already.
+      if (policies !== undefined && user !== undefined) {
         const { object: old } = await awaitConversions(kind, () => asServed(kind, before))
         const asked = { kind, operation: 'DELETE', old, subresource: '', user, annotate, dryRun, budget } as const
         await policies.mutate(asked)
@@ -169,11 +172,12 @@ async function changeByCalls(
 async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: WriteRun): Promise<Written> {
   const { kind, before } = live
   const { policies, budget } = options
-  const { user, annotate, dryRun, manager, subresource = '' } = plan
+  const { user, annotate, dryRun, manager, path, subresource = '' } = plan
   const asks = policies !== undefined && user !== undefined
-  const to = { kind, operation: 'UPDATE', object: sent.object, old: before.object, subresource } as const
-  const mutation = asks && policies.mutate({ ...to, user, annotate, dryRun, budget })
-  const planned = mutation ? withMutation(sent, await mutation) : sent
+  const asker = asks && { operation: 'UPDATE' as const, subresource, user, annotate, dryRun, budget }
+  const to = { kind, object: sent.object, old: before.object }
+  const mutation = asker && policies.mutate({ ...asker, ...shownBy(path, to) })
+  const planned = mutation ? withMutation(sent, await mutation, path) : sent
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
@@ -185,8 +189,8 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const isUnchanged = admitted.touched.length === 0
   if (!isUnchanged) plan.permit?.(admitted.seen.object, admitted.seen.old)
   // As on Kubernetes, a write is held against policies whether or not it changes anything.
-  const asker = asks && { operation: 'UPDATE' as const, subresource, user, annotate, dryRun, budget }
-  const review = asker && policies.review({ ...admitted.seen, ...asker })
+  const seen = path === undefined ? admitted.seen : shownBy(path, { ...to, object: planned.object })
+  const review = asker && policies.review({ ...asker, ...seen })
   const reviewed = review ? await review : none
   const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
   if (isUnchanged) return { stored: before, outcome: 'unchanged', warnings }
@@ -199,8 +203,22 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
 
 const none: readonly string[] = []
 
-function withMutation({ object, warnings }: Planned, mutated: Mutated): Planned {
-  return { object: mutated.object ?? object, warnings: [...warnings, ...mutated.warnings] }
+function withMutation({ object, warnings }: Planned, mutated: Mutated, path: ReviewedPath | undefined): Planned {
+  const { object: made = object } = mutated
+  return {
+    object: path === undefined || mutated.object === undefined ? made : path.absorb(object, made),
+    warnings: [...warnings, ...mutated.warnings],
+  }
+}
+
+type Change = Pick<Reviewed, 'kind'> & { readonly object: ApiObject; readonly old: ApiObject }
+type Shown = Change & Pick<Reviewed, 'resource' | 'subresource'>
+
+/** What admission sees of a write by a path. */
+function shownBy(path: ReviewedPath | undefined, to: Change): Change | Shown {
+  if (path === undefined) return to
+  const { kind, subresource } = path
+  return { kind, resource: to.kind, subresource, object: path.show(to.object), old: path.show(to.old) }
 }
 
 type LiveOf = Live & { readonly kind: ServedKind }

@@ -305,9 +305,9 @@ const mustNameVersion = {
 function plan(
   next: ChangePlan['next'],
   namesVersion: boolean,
-  { dryRun = false, manager, permit, user, annotate, subresource }: WriteOptions & SubresourceOption,
+  { dryRun = false, manager, permit, user, annotate, subresource, path }: WriteOptions & SubresourceOption,
 ): ChangePlan {
-  const asked = { ...(user && { user }), ...(subresource && { subresource }) }
+  const asked = { ...(user && { user }), ...(subresource && { subresource }), ...(path && { path }) }
   return { next, namesVersion, dryRun, manager, permit, annotate, ...asked }
 }
 

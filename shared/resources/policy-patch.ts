@@ -18,6 +18,8 @@ export interface Patched {
   /** What is there; absent for a creation. */
   readonly old?: ApiObject
   readonly subresource: string
+  /** What is written is no object of its own. */
+  readonly resource?: ServedKind
   /** Takes what the patch costs. */
   readonly budget?: AdmissionBudget | undefined
 }
@@ -92,9 +94,10 @@ function findAtomics(value: Json, type: MergeType, path: string): readonly strin
 }
 
 /** The object that admission makes of another. */
-function withAdmitted({ kind, object, old, subresource }: Patched, made: JsonObject): ApiObject {
+function withAdmitted({ kind, resource, object, old, subresource }: Patched, made: JsonObject): ApiObject {
   if (made === object) return object
   const { body } = admitBody(kind, made, { fieldValidation: 'Ignore' })
+  if (resource !== undefined) return { ...object, ...body, metadata: object.metadata }
   if (subresource === 'status') return withStatus(kind, object, body)
   const next = replaceObject(kind, object, body)
   return old === undefined ? withBirth(next) : withGeneration(kind, old, next)

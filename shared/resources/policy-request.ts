@@ -8,16 +8,16 @@ import type { Reviewed } from './policy-review.ts'
 /** A request as rules, selectors and expressions of admission see it. */
 
 export function askedOf(reviewed: Reviewed): RuledRequest {
-  const { kind, requested = kind, operation, subresource } = reviewed
-  const { servedVersions = [kind.storageVersion] } = kind
+  const { kind, resource = kind, requested = resource, operation, subresource } = reviewed
+  const { servedVersions = [resource.storageVersion] } = resource
   return {
-    group: kind.group,
+    group: resource.group,
     versions: [...new Set([requested.version, ...servedVersions])],
-    plural: kind.plural,
+    plural: resource.plural,
     subresource,
     operation,
     name: partOf(reviewed, 'name'),
-    isNamespaced: kind.namespaced,
+    isNamespaced: resource.namespaced,
   }
 }
 
@@ -43,13 +43,13 @@ export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promi
 
 /** AdmissionRequest of admission.k8s.io/v1, without the objects. */
 export function admissionRequestOf(asked: Reviewed): JsonObject {
-  const { kind, requested = kind, operation, dryRun, subresource, user } = asked
+  const { kind, resource = kind, requested = kind, operation, dryRun, subresource, user } = asked
   return {
     kind: kindNameOf(kind),
-    resource: resourceNameOf(kind),
+    resource: resourceNameOf(resource),
     subResource: subresource,
     requestKind: kindNameOf(requested),
-    requestResource: resourceNameOf(requested),
+    requestResource: resourceNameOf(asked.resource ?? requested),
     requestSubResource: subresource,
     name: partOf(asked, 'name'),
     namespace: partOf(asked, 'namespace'),

@@ -20,6 +20,8 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   readonly kind: ServedKind
   /** In the version of the request, if that is another one. */
   readonly requested?: ServedKind
+  /** Whose path the request came by, if something else is written there than its objects. */
+  readonly resource?: ServedKind
   /** As it is to be; absent for a deletion. */
   readonly object?: ApiObject
   /** As it is; absent for a creation. */
@@ -30,6 +32,15 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   /** What the request may still take. Left out, it has one of its own. */
   readonly budget?: AdmissionBudget | undefined
   readonly user: Requester & { readonly uid?: string; readonly extra?: object }
+}
+
+/** A path of an object that is reviewed under its own name: what is written there, of the object and back. */
+export interface ReviewedPath {
+  readonly subresource: string
+  readonly kind: ServedKind
+  show(object: ApiObject): ApiObject
+  /** The object with what was made of what is shown. Throws INVALID. */
+  absorb(object: ApiObject, shown: ApiObject): ApiObject
 }
 
 /** A request that policies may change. */

@@ -29,7 +29,17 @@ export function forbiddenFor(kind: ServedKind, name: string, why: string): Opera
 
 /** What a policy denies, by the reason that it gives. */
 export function deniedByPolicy(
-  { kind, object, old }: { readonly kind: ServedKind; readonly object?: ApiObject; readonly old?: ApiObject },
+  {
+    kind: of,
+    resource: kind = of,
+    object,
+    old,
+  }: {
+    readonly kind: ServedKind
+    readonly resource?: ServedKind
+    readonly object?: ApiObject
+    readonly old?: ApiObject
+  },
   [policy, binding]: readonly [string, string],
   { message: why, reason = 'Invalid' }: { readonly message: string; readonly reason?: string },
 ): OperatingError {

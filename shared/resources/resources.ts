@@ -6,7 +6,7 @@ import type { Selector } from '../model/selector.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
-import type { Annotate } from './policy-review.ts'
+import type { Annotate, ReviewedPath } from './policy-review.ts'
 
 /**
  * The verbs on resources: what a write means (admit, carry over what the writer may not change, move the generation,
@@ -79,6 +79,8 @@ export type PermitWrite = (next: ApiObject, live?: ApiObject) => void
 
 export interface SubresourceOption {
   readonly subresource?: 'status'
+  /** Admission sees the write as one of this path. */
+  readonly path?: ReviewedPath
 }
 
 export type Patch =

@@ -17,6 +17,8 @@ export async function reviewInVersion<Asked extends Reviewed>(
   version: string,
   catalog: Pick<KindCatalog, 'inVersion'>,
 ): Promise<Asked> {
+  // What is shown by a path of its own is the same in all versions.
+  if (asked.resource !== undefined) return asked
   const kind = asked.kind.version === version ? asked.kind : await catalog.inVersion(asked.kind, version)
   if (kind === undefined) return asked
   const { budget } = asked

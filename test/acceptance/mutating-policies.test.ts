@@ -176,8 +176,8 @@ describe('a policy that changes objects', () => {
     const many = Array.from({ length: 60 }, (_, i) => applying(`Object{spec: Object.spec{replicas: ${i}}}`))
     await bind('p', { mutations: many })
     expect(await create({ replicas: 1, owner: 'o'.repeat(200_000) })).toMatchObject({
-      code: 403,
-      message: expect.stringContaining('running out of cost budget') as unknown,
+      code: 413,
+      message: expect.stringContaining('take more work than one request may have') as unknown,
     })
     await send(env, `DELETE ${policyRoot}/mutatingadmissionpolicies/p`)
   })

@@ -1,9 +1,11 @@
 import { isObject } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import type { ReviewedPath } from '../../resources/policy-review.ts'
 import type { WriteOptions } from '../../resources/resources.ts'
 import { contentFinalizer, namespaceFinalizer } from '../../resources/strategies.ts'
-import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { authorOf, placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
 import { jsonText } from '../reply.ts'
@@ -22,9 +24,9 @@ export function createFinalize(services: ApiServices): VerbHandler {
     const spec = isObject(body['spec']) ? body['spec'] : {}
     const { resourceVersion } = isObject(body['metadata']) ? body['metadata'] : {}
     const names = Array.isArray(spec['finalizers']) ? spec['finalizers'] : []
-    if (names.includes(contentFinalizer)) return jsonText(200, view.one(await read(call, services)))
+    const isKept = names.includes(contentFinalizer)
     const named = typeof resourceVersion === 'string' && resourceVersion !== '' ? resourceVersion : undefined
-    const release = (): Promise<StoredObject> => letGo(call, services, { options, named })
+    const release = (): Promise<StoredObject> => letGo(call, services, { options, named, isKept })
     return jsonText(200, view.one(await (named === undefined ? onNewest(release) : release())))
   }
 }
@@ -33,13 +35,40 @@ function read(call: Call, { resources }: ApiServices): Promise<StoredObject> {
   return resources.get(call.kind, placeOf(call))
 }
 
-async function letGo(
-  call: Call,
-  services: ApiServices,
-  { options, named }: { readonly options: WriteOptions; readonly named: string | undefined },
-): Promise<StoredObject> {
+interface Release {
+  readonly options: WriteOptions
+  readonly named: string | undefined
+  /** `kubernetes` stays among the finalizers. */
+  readonly isKept: boolean
+}
+
+async function letGo(call: Call, services: ApiServices, { options, named, isKept }: Release): Promise<StoredObject> {
   const { metadata } = (await read(call, services)).object
-  const finalizers = (metadata.finalizers ?? []).filter((name) => name !== namespaceFinalizer)
+  const all = metadata.finalizers ?? []
+  const finalizers = isKept ? all : withoutContent(all)
   const body = { metadata: { finalizers, resourceVersion: named ?? metadata.resourceVersion } }
-  return (await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, options)).stored
+  const how = { ...options, ...authorOf(call), path: finalizing(call.kind) }
+  return (await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, how)).stored
+}
+
+function withoutContent(finalizers: readonly string[]): string[] {
+  return finalizers.filter((name) => name !== namespaceFinalizer)
+}
+
+/** A namespace as `/finalize` shows it: what is held by `metadata.finalizers` is said by `spec.finalizers`. */
+function finalizing(kind: ServedKind): ReviewedPath {
+  return {
+    subresource: 'finalize',
+    kind,
+    show: (object) => {
+      const isHeld = object.metadata.finalizers?.includes(namespaceFinalizer) === true
+      return { ...object, spec: { finalizers: isHeld ? [contentFinalizer] : [] } }
+    },
+    absorb: (object, { spec }) => {
+      const names = isObject(spec) && Array.isArray(spec['finalizers']) ? spec['finalizers'] : []
+      const others = withoutContent(object.metadata.finalizers ?? [])
+      const finalizers = names.includes(contentFinalizer) ? [...others, namespaceFinalizer] : others
+      return { ...object, metadata: { ...object.metadata, finalizers } }
+    },
+  }
 }

@@ -3,13 +3,15 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import { invalid } from '../../model/schema/field-error.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { ScalePaths } from '../../model/served-kind.ts'
+import { defineBuiltInKind, type ScalePaths, type ServedKind } from '../../model/served-kind.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
 import { invalidBecause } from '../../resources/admission.ts'
 import { jsonPatch } from '../../resources/json-patch.ts'
 import { mergePatch } from '../../resources/merge-patch.ts'
+import type { ReviewedPath } from '../../resources/policy-review.ts'
 import type { WriteOptions } from '../../resources/resources.ts'
-import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { authorOf, placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import { scaleKind } from '../subresources.ts'
 import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
 import { json, withWarnings } from '../reply.ts'
@@ -75,11 +77,41 @@ async function write(call: Call, services: ApiServices, { paths, options, change
     isNamed = named !== undefined && named !== '' && named !== resourceVersion
     const version = isNamed ? { resourceVersion: String(named) } : { resourceVersion }
     const body = mergePatch({ metadata: version }, nest(namesOf(paths.specReplicasPath), replicas)) as JsonObject
-    const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, options)
+    const how = { ...options, ...authorOf(call), path: scaling(call.kind, paths) }
+    const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, how)
     return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
   }
   return onNewest(attempt, { isConflict: (error) => !isNamed && hasCode(error, 'VERSION_CONFLICT') })
 }
+
+/** An object as `/scale` shows it to admission. */
+function scaling({ namespaced }: ServedKind, paths: ScalePaths): ReviewedPath {
+  return {
+    subresource: 'scale',
+    kind: { ...scaleOfKind, namespaced },
+    show: (object) => scaleOf(object, paths) as unknown as ApiObject,
+    absorb: (object, shown) => {
+      const { replicas } = wantedOf(shown, object)
+      if (replicas === countAt(object, paths.specReplicasPath)) return object
+      return mergePatch(object, nest(namesOf(paths.specReplicasPath), replicas)) as ApiObject
+    },
+  }
+}
+
+const count = { type: 'integer' } as const
+const scaleOfKind = defineBuiltInKind({
+  ...scaleKind,
+  plural: 'scales',
+  namespaced: true,
+  schema: {
+    type: 'object',
+    properties: {
+      metadata: { type: 'object' },
+      spec: { type: 'object', properties: { replicas: count } },
+      status: { type: 'object', properties: { replicas: count, selector: { type: 'string' } } },
+    },
+  },
+})
 
 /** Throws INVALID for a number of replicas that there cannot be. */
 function wantedOf(
