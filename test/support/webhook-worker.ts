@@ -27,4 +27,5 @@ server.answer = (body, path) => {
   if (name === 'talk') return allow(body, { warnings: ['x'.repeat(1_000_000)] })
   return name === 'deny' ? deny(body) : allow(body)
 }
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is of windows
 parentPort?.postMessage({ url: server.url, caBundle: server.caBundle })
