@@ -3,7 +3,7 @@ import { OperatingError } from '../../../shared/model/errors.ts'
 import { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from '../api/harness.ts'
 
-/** What all policies and webhooks of one request may take together; that no request holds the process is tested beside. */
+/** What all policies and webhooks of one request may take together. What that costs the process is measured beside. */
 let harness: Harness
 let calls = 0
 /** What a webhook does before it answers. */
