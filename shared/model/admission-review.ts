@@ -1,14 +1,20 @@
 import { bytesFromBase64 } from './base64.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { objectText } from './object-text.ts'
-import type { ApiObject } from './object.ts'
+import { apiVersionOf, type ApiObject } from './object.ts'
+import type { ReviewVersion } from './review-versions.ts'
 import { parseJson } from './parse-json.ts'
 
-/** AdmissionReview of admission.k8s.io/v1: what a webhook is asked, and what it says. */
+/** AdmissionReview of admission.k8s.io, v1 or v1beta1: what a webhook is asked, and what it says. */
 
-const identity = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const
+const kindName = 'AdmissionReview'
+
+function apiVersionFor(version: ReviewVersion): string {
+  return apiVersionOf('admission.k8s.io', version)
+}
 
 export interface WebhookQuestion {
+  readonly version: ReviewVersion
   readonly uid: string
   /** Of AdmissionRequest, without the objects. */
   readonly request: JsonObject
@@ -16,8 +22,8 @@ export interface WebhookQuestion {
   readonly oldObject: ApiObject | undefined
 }
 
-export function writeReview({ uid, request, object, oldObject }: WebhookQuestion): string {
-  const review = JSON.stringify({ ...identity, request: { uid, ...request } })
+export function writeReview({ version, uid, request, object, oldObject }: WebhookQuestion): string {
+  const review = JSON.stringify({ apiVersion: apiVersionFor(version), kind: kindName, request: { uid, ...request } })
   // The text of an object is made once for all who are asked about it.
   return `${review.slice(0, -2)},"object":${textOr(object)},"oldObject":${textOr(oldObject)}}}`
 }
@@ -42,22 +48,21 @@ const warningLengthMax = 256
 const messageLengthMax = 1_000
 const operationsMax = 10_000
 
-/** The answer of a webhook, or what is wrong with it, in Kubernetes' words. */
-export function readReview(
-  answer: string,
-  { uid, isMutating }: { readonly uid: string; readonly isMutating: boolean },
-): WebhookVerdict | { readonly fault: string } {
+interface Question extends Pick<WebhookQuestion, 'uid' | 'version'> {
+  readonly isMutating: boolean
+}
+
+/** The answer of a webhook, or what is wrong with it, in Kubernetes' words. Of v1beta1 less is asked. */
+export function readReview(answer: string, question: Question): WebhookVerdict | { readonly fault: string } {
   const read = tryParse(answer)
   const review = isObject(read) ? read : {}
   const { response, apiVersion, kind } = review
   if (!isObject(response)) return { fault: 'webhook response was absent' }
-  if (response['uid'] !== uid)
-    return { fault: `expected response.uid="${uid}", got ${JSON.stringify(textOf(response['uid']))}` }
-  if (apiVersion !== identity.apiVersion || kind !== identity.kind) {
-    const found = `${textOf(apiVersion)}, Kind=${textOf(kind)}`
-    return { fault: `expected webhook response of ${identity.apiVersion}, Kind=${identity.kind}, got ${found}` }
+  if (question.version === 'v1') {
+    const fault = findFault({ apiVersion, kind, uid: response['uid'] }, question)
+    if (fault !== undefined) return { fault }
   }
-  const patch = readPatch(response, isMutating)
+  const patch = readPatch(response, question)
   if ('fault' in patch) return patch
   const { warnings } = response
   return {
@@ -70,6 +75,18 @@ export function readReview(
     notes: readNotes(response['auditAnnotations']),
     status: readStatus(response['status']),
   }
+}
+
+/** Why an answer is none to the question. */
+function findFault(
+  { apiVersion, kind, uid }: Readonly<Record<'apiVersion' | 'kind' | 'uid', Json | undefined>>,
+  question: Question,
+): string | undefined {
+  if (uid !== question.uid) return `expected response.uid="${question.uid}", got ${JSON.stringify(textOf(uid))}`
+  const expected = apiVersionFor(question.version)
+  if (apiVersion === expected && kind === kindName) return undefined
+  const found = `${textOf(apiVersion)}, Kind=${textOf(kind)}`
+  return `expected webhook response of ${expected}, Kind=${kindName}, got ${found}`
 }
 
 function tryParse(text: string): unknown {
@@ -94,9 +111,10 @@ function textOf(value: Json | undefined): string {
 
 type Patch = { readonly operations: readonly JsonObject[] } | { readonly fault: string }
 
-function readPatch({ patch = '', patchType }: JsonObject, isMutating: boolean): Patch {
+function readPatch({ patch = '', patchType }: JsonObject, { version, isMutating }: Question): Patch {
   const isEmpty = patch === '' || patch === null
   const hasType = patchType !== undefined && patchType !== null
+  if (version === 'v1beta1') return isEmpty || !isMutating ? { operations: [] } : decodePatch(String(patch))
   if (!isMutating) {
     if (!isEmpty) return { fault: 'validating webhook may not return response.patch' }
     return hasType ? { fault: 'validating webhook may not return response.patchType' } : { operations: [] }

@@ -1,12 +1,17 @@
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { apiVersionOf, type ApiObject } from './object.ts'
+import type { ReviewVersion } from './review-versions.ts'
 import { parseJson } from './parse-json.ts'
 
-/** ConversionReview of apiextensions.k8s.io/v1: objects for a webhook, and what it makes of them. */
+/** ConversionReview of apiextensions.k8s.io, v1 or v1beta1: objects for a webhook, and what it makes of them. */
 
-const identity = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' } as const
+function identityFor(review: ReviewVersion) {
+  return { apiVersion: apiVersionOf('apiextensions.k8s.io', review), kind: 'ConversionReview' } as const
+}
 
 export interface ConversionQuestion {
+  /** The version that the webhook is spoken to in. */
+  readonly review: ReviewVersion
   readonly uid: string
   readonly group: string
   /** Into which the objects are to be converted. */
@@ -14,8 +19,9 @@ export interface ConversionQuestion {
   readonly objects: readonly ApiObject[]
 }
 
-export function writeConversion({ uid, group, version, objects }: ConversionQuestion): string {
-  return JSON.stringify({ ...identity, request: { uid, desiredAPIVersion: apiVersionOf(group, version), objects } })
+export function writeConversion({ review, uid, group, version, objects }: ConversionQuestion): string {
+  const request = { uid, desiredAPIVersion: apiVersionOf(group, version), objects }
+  return JSON.stringify({ ...identityFor(review), request })
 }
 
 /** What a webhook makes of the content of one object. */
@@ -33,11 +39,13 @@ export function readConversion(
 ): readonly ConvertedContent[] | { readonly fault: string } {
   const review = tryParse(answer)
   const { response, apiVersion, kind } = isObject(review) ? review : {}
-  if (apiVersion !== identity.apiVersion || kind !== identity.kind)
+  const isChecked = question.review === 'v1'
+  const identity = identityFor(question.review)
+  if (isChecked && (apiVersion !== identity.apiVersion || kind !== identity.kind))
     return { fault: `expected webhook response of ${identity.apiVersion}, Kind=${identity.kind}` }
   if (!isObject(response)) return { fault: 'no response provided' }
   const { uid, result, convertedObjects } = response
-  if (uid !== question.uid) return { fault: `expected response.uid="${question.uid}", got ${shown(uid)}` }
+  if (isChecked && uid !== question.uid) return { fault: `expected response.uid="${question.uid}", got ${shown(uid)}` }
   const { status, message } = isObject(result) ? result : {}
   if (status !== 'Success')
     return { fault: typeof message === 'string' ? message : `response.result.status was ${shown(status)}` }

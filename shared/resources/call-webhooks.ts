@@ -10,6 +10,7 @@ import type { MatchResources } from '../model/policy/policy.ts'
 import { findConcern } from '../model/policy/mutate.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
 import type { WebhookSpec } from '../model/policy/webhook.ts'
+import { reviewVersionOf } from '../model/review-versions.ts'
 import { authoritiesOf } from '../model/webhook-client.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
@@ -141,7 +142,7 @@ export async function callTogether(
 
 /** Throws UNAVAILABLE for a webhook that gives no answer, or none that counts. */
 async function ask(
-  { clientConfig, timeoutSeconds = 10 }: WebhookSpec,
+  { clientConfig, timeoutSeconds = 10, admissionReviewVersions }: WebhookSpec,
   asked: Reviewed,
   isMutating: boolean,
   { webhooks, random, clock, budget }: CallOptions,
@@ -154,6 +155,7 @@ async function ask(
   if (webhooks === undefined) throw unavailable('failed to call webhook: this process calls no webhooks')
   if (timeoutMs <= 0) throw unavailable(`failed to call webhook: the webhooks before took ${admissionMsMax / 1_000} s`)
   const question = {
+    version: reviewVersionOf(admissionReviewVersions),
     uid,
     request: admissionRequestOf(asked),
     object: asked.object,
@@ -164,7 +166,7 @@ async function ask(
   budget.spend(costOf(body.length, 'sent'))
   const answer = await post(webhooks, { url, body, timeoutMs, answerBytesMax, ...(authorities && { authorities }) })
   budget.spend(costOf(answer.length, 'received'))
-  const verdict = readReview(answer, { uid, isMutating })
+  const verdict = readReview(answer, { ...question, isMutating })
   if ('fault' in verdict) throw unavailable(`received invalid webhook response: ${verdict.fault}`)
   return verdict
 }

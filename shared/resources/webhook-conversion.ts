@@ -6,6 +6,7 @@ import { OperatingError } from '../model/errors.ts'
 import { objectText } from '../model/object-text.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
+import { reviewVersionOf, type ReviewVersion } from '../model/review-versions.ts'
 import { authoritiesOf } from '../model/webhook-client.ts'
 import type { Random } from '../ports/random.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
@@ -40,7 +41,8 @@ export function conversionByWebhook(
     return version && (version.schema?.openAPIV3Schema ?? anyObject)
   }
   const book = createBook()
-  const ask = createAsking({ client, group, kind: names.kind, definition: metadata.name }, sources)
+  const review = reviewVersionOf(conversion.webhook?.conversionReviewVersions)
+  const ask = createAsking({ client, review, group, kind: names.kind, definition: metadata.name }, sources)
 
   return {
     group,
@@ -160,6 +162,7 @@ function textOf(
 }
 
 interface Asked {
+  readonly review: ReviewVersion
   readonly client: { readonly url?: string; readonly caBundle?: string }
   readonly group: string
   readonly kind: string
@@ -168,7 +171,7 @@ interface Asked {
 
 /** Asks a webhook about objects: what it makes of each, or why there is nothing. */
 function createAsking(
-  { client: { url = '', caBundle = '' }, group, kind, definition }: Asked,
+  { client: { url = '', caBundle = '' }, review, group, kind, definition }: Asked,
   { webhooks, random }: ConversionSources,
 ) {
   const authorities = caBundle === '' ? undefined : authoritiesOf(caBundle)
@@ -176,7 +179,7 @@ function createAsking(
     objects: readonly ApiObject[],
     version: string,
   ): Promise<readonly ConvertedContent[] | OperatingError> => {
-    const question = { uid: random.uuid(), group, version, objects }
+    const question = { review, uid: random.uuid(), group, version, objects }
     const [first] = objects
     const failed = (why: string, cause?: unknown): OperatingError => {
       const message = `conversion webhook for ${first?.apiVersion ?? group}, Kind=${kind} failed: ${why}`

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
+import { checkReviewVersions } from '../model/review-versions.ts'
 import { checkWebhookClient, webhookClient } from '../model/webhook-client.ts'
 import { compileConditions } from '../model/policy/compile-policy.ts'
 import { child, duplicate, entry, invalid, type FieldError } from '../model/schema/field-error.ts'
@@ -74,7 +75,6 @@ function checkWebhook(
   { name, timeoutSeconds, admissionReviewVersions, matchConditions, clientConfig: client }: JsonObject,
   field: string,
 ): readonly FieldError[] {
-  const versions = Array.isArray(admissionReviewVersions) ? admissionReviewVersions : []
   const isTimely = typeof timeoutSeconds !== 'number' || (timeoutSeconds >= 1 && timeoutSeconds <= 30)
   return [
     ...(fullName.test(String(name))
@@ -85,9 +85,7 @@ function checkWebhook(
       : [
           invalid(child(field, 'timeoutSeconds'), timeoutSeconds, 'the timeout value must be between 1 and 30 seconds'),
         ]),
-    ...(versions.includes('v1')
-      ? []
-      : [invalid(child(field, 'admissionReviewVersions'), versions, 'must include at least one of v1')]),
+    ...checkReviewVersions(admissionReviewVersions, field, 'admissionReviewVersions'),
     ...checkWebhookClient(client, child(field, 'clientConfig')),
     ...compileConditions(
       Array.isArray(matchConditions) ? (matchConditions as never) : [],

@@ -168,6 +168,22 @@ describe('a webhook that converts', () => {
   })
 })
 
+it('a webhook of v1beta1 is asked in it, and needs no uid', async () => {
+  const { clientConfig } = (definition() as Reply).spec.conversion.webhook
+  const webhook = { clientConfig, conversionReviewVersions: ['v1beta1'] }
+  const path = `${definitions}/things.convert.dev`
+  const beta = { spec: { conversion: { strategy: 'Webhook', webhook } } }
+  expect(await send(env, `PATCH ${path}`, beta)).toMatchObject({ code: 200 })
+  server.answer = ({ request }) => {
+    const convertedObjects = request.objects.map((one: Thing) => convert(one, request.desiredAPIVersion))
+    return { body: JSON.stringify({ response: { result: { status: 'Success' }, convertedObjects } }) }
+  }
+  await create('v2', { amount: 3 })
+  expect(await get('v1')).toMatchObject({ code: 200, spec: { size: '3GB' } })
+  expect(server.asked[0]?.body).toMatchObject({ apiVersion: 'apiextensions.k8s.io/v1beta1', kind: 'ConversionReview' })
+  expect(await send(env, `PATCH ${path}`, definition() as Reply)).toMatchObject({ code: 200 })
+})
+
 const bad: readonly { readonly what: string; readonly answer: WebhookServer['answer']; readonly says: string }[] = [
   { what: 'another status', answer: () => ({ status: 503, body: '' }), says: 'the server answered with status 503' },
   { what: 'another uid', answer: () => reviewOf('other', []), says: 'expected response.uid=' },
@@ -238,9 +254,9 @@ const faults: readonly { readonly what: string; readonly conversion: object; rea
     what: 'another version',
     conversion: {
       strategy: 'Webhook',
-      webhook: { clientConfig: { url: 'https://a.dev' }, conversionReviewVersions: ['v1beta1'] },
+      webhook: { clientConfig: { url: 'https://a.dev' }, conversionReviewVersions: ['v2'] },
     },
-    says: 'must include at least one of v1',
+    says: 'must include at least one of v1, v1beta1',
   },
 ]
 

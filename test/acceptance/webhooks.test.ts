@@ -136,6 +136,36 @@ describe('a mutating webhook', () => {
   })
 })
 
+describe('a webhook of v1beta1', () => {
+  const beta = { admissionReviewVersions: ['v3', 'v1beta1', 'v1'] }
+  const answerOf = (response: object): Reply => ({ body: JSON.stringify({ response }) })
+
+  it('is asked in it, and needs neither uid nor patchType', async () => {
+    await configure('Mutating', 'm', beta)
+    const patch = Buffer.from('[{"op":"replace","path":"/spec/replicas","value":9}]').toString('base64')
+    server.answer = () => answerOf({ allowed: true, patch })
+    expect(await create({ replicas: 1 })).toMatchObject({ code: 201, spec: { replicas: 9 } })
+    expect(server.asked[0]?.body).toMatchObject({
+      apiVersion: 'admission.k8s.io/v1beta1',
+      kind: 'AdmissionReview',
+      request: { operation: 'CREATE', object: { spec: { replicas: 1 } }, requestKind: { kind: 'Pool' } },
+    })
+  })
+
+  it('denies and warns as one of v1, and patches of a validating one are dropped', async () => {
+    await configure('Validating', 'v', beta)
+    server.answer = () => answerOf({ allowed: true, patch: 'bm9uc2Vuc2U=', warnings: ['mind the gap'] })
+    const answer = await create({ replicas: 1 })
+    expect(answer.code).toBe(201)
+    expect(answer.warnings).toContain('mind the gap')
+    await send(env, `DELETE ${poolsAt}/x`)
+    server.answer = () => answerOf({ allowed: false, status: { code: 403, message: 'no' } })
+    expect(await create({ replicas: 1 })).toMatchObject({ code: 403 })
+    server.answer = () => ({ body: '{}' })
+    expect((await create({ replicas: 1 })).message).toContain('webhook response was absent')
+  })
+})
+
 describe('a validating webhook', () => {
   it('denies with the code, the reason and the message that it gives', async () => {
     await configure('Validating', 'v', {})
@@ -286,7 +316,21 @@ const faults: readonly { readonly what: string; readonly hook: object; readonly 
   },
   { what: 'a long timeout', hook: { timeoutSeconds: 31 }, says: 'the timeout value must be between 1 and 30 seconds' },
   { what: 'side effects', hook: { sideEffects: 'Some' }, says: 'webhooks[0].sideEffects: Unsupported value: "Some"' },
-  { what: 'another version', hook: { admissionReviewVersions: ['v1beta1'] }, says: 'must include at least one of v1' },
+  {
+    what: 'another version',
+    hook: { admissionReviewVersions: ['v2'] },
+    says: 'webhooks[0].admissionReviewVersions: Invalid value: ["v2"]: must include at least one of v1, v1beta1',
+  },
+  {
+    what: 'no version',
+    hook: { admissionReviewVersions: [] },
+    says: 'webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1',
+  },
+  {
+    what: 'a version twice',
+    hook: { admissionReviewVersions: ['v1', 'v1'] },
+    says: 'webhooks[0].admissionReviewVersions[1]: Invalid value: "v1": duplicate version',
+  },
   {
     what: 'a condition that does not compile',
     hook: { matchConditions: [{ name: 'a', expression: '1' }] },

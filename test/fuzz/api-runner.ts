@@ -1,9 +1,11 @@
 import { createWidgetHarness, request, type Harness } from '../unit/api/harness.ts'
 import type { ApiRequest } from './api-requests.ts'
+import { isTooNew } from './too-new.ts'
 
-/** An answer that no request may get: its status, and what was logged. */
+/** An answer that no request may get: its status, what it says, and what was logged. */
 export interface Trouble {
   readonly status: number
+  readonly said: string
   readonly logged: string
 }
 
@@ -48,9 +50,13 @@ export function createApiRunner(): ApiRunner {
         await pieces.return?.()
       }
       counts.set(status, (counts.get(status) ?? 0) + 1)
-      // The one that Kubernetes gives, too: a resourceVersion that is not reached in time.
-      const isFine = status < 500 || status === 504
-      return isFine ? undefined : { status, logged: JSON.stringify(errors.slice(logged)) }
+      const isFine = status < 500 || (status === 504 && isTooNew(one.line, String(body)))
+      const trouble = (): Trouble => ({
+        status,
+        said: String(body).slice(0, 1_000),
+        logged: JSON.stringify(errors.slice(logged)),
+      })
+      return isFine ? undefined : trouble()
     },
   }
 }

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { share } from '../support/strength.ts'
 import { apiRequest } from './api-requests.ts'
 import { createApiRunner } from './api-runner.ts'
+import { isTooNew } from './too-new.ts'
 
 it('no request is answered with a failure of the control plane', async () => {
   const runner = createApiRunner()
@@ -14,4 +15,23 @@ it('no request is answered with a failure of the control plane', async () => {
   )
   runner.close()
   expect([...runner.counts.keys()]).toEqual(expect.arrayContaining([200, 201, 400, 404, 405, 409, 415, 422]))
+})
+
+const tooLarge = 'ResourceVersionTooLarge … Too large resource version: 9, current: 5'
+const answers = [
+  { what: 'a list of a version to come', line: 'GET /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: true },
+  { what: 'another version', line: 'GET /api/v1/secrets?resourceVersion=8', body: tooLarge, isFine: false },
+  { what: 'no version', line: 'GET /api/v1/secrets', body: tooLarge, isFine: false },
+  { what: 'a write', line: 'DELETE /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: false },
+  { what: 'another reason', line: 'GET /api/v1/secrets?resourceVersion=9', body: 'Timeout', isFine: false },
+  {
+    what: 'a version that there was',
+    line: 'GET /api/v1/secrets?resourceVersion=9',
+    body: tooLarge.replace('5', '10'),
+    isFine: false,
+  },
+] as const
+
+it.each(answers)('504 for $what is fine: $isFine', ({ line, body, isFine }) => {
+  expect(isTooNew(line, body)).toBe(isFine)
 })

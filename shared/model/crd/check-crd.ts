@@ -1,3 +1,4 @@
+import { checkReviewVersions } from '../review-versions.ts'
 import { measureRules } from '../cel/check-rules.ts'
 import { checkNames, checkNamesUnchanged } from './check-names.ts'
 import { checkVersion } from './check-version.ts'
@@ -69,14 +70,12 @@ function checkConversion({ conversion }: CustomResourceDefinitionSpec): readonly
   if (strategy === 'None')
     return webhook === undefined ? [] : [forbidden(field, 'should not be set when strategy is not set to Webhook')]
   if (webhook === undefined) return [fieldRequired(field, 'required when strategy is set to Webhook')]
-  const { clientConfig, conversionReviewVersions: versions = [] } = webhook
+  const { clientConfig, conversionReviewVersions: versions } = webhook
   return [
     ...(clientConfig === undefined
       ? [fieldRequired(child(field, 'clientConfig'), 'required when strategy is set to Webhook')]
       : checkWebhookClient(clientConfig as Json, child(field, 'clientConfig'))),
-    ...(versions.includes('v1')
-      ? []
-      : [invalid(child(field, 'conversionReviewVersions'), versions, 'must include at least one of v1')]),
+    ...checkReviewVersions(versions as Json | undefined, field, 'conversionReviewVersions'),
   ]
 }
 

@@ -5,6 +5,7 @@ import type { ResourceRule } from './policy.ts'
 export interface WebhookSpec {
   readonly name: string
   readonly clientConfig: { readonly url?: string; readonly caBundle?: string }
+  readonly admissionReviewVersions?: readonly string[]
   readonly rules?: readonly ResourceRule[]
   readonly failurePolicy?: 'Fail' | 'Ignore'
   readonly matchPolicy?: 'Exact' | 'Equivalent'

@@ -1,0 +1,16 @@
+/**
+ * Whether an answer with 504 is the one that there may be, as on Kubernetes: a list or a watch names a resourceVersion
+ * that is newer than all there is, and the answer says so.
+ */
+export function isTooNew(line: string, body: string): boolean {
+  const [method, target = ''] = line.split(' ', 2)
+  const asked = new URLSearchParams(target.split('?', 2)[1]).get('resourceVersion') ?? ''
+  const [, version = '', latest = ''] = /Too large resource version: (\d+), current: (\d+)/.exec(body) ?? []
+  return (
+    method === 'GET' &&
+    body.includes('ResourceVersionTooLarge') &&
+    version !== '' &&
+    version === asked &&
+    BigInt(version) > BigInt(latest)
+  )
+}
