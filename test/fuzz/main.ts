@@ -10,8 +10,8 @@ import { runPair } from './http-pair.ts'
  * `npm run fuzz -- [--runs N] [--seed N]`: the lean server beside node:http, over traffic made up of what is right,
  * nearly right and hostile. Ends with 1 at the first difference that decision 24 does not explain, made as short as
  * can be, with the seed that repeats it. With `--api` it sends whole requests to the API instead, and ends with 1 at
- * the first one that is answered with a failure of the control plane: 5xx, but for the 504 of a list or watch that names
- * a resourceVersion that is newer than all there is.
+ * the first one that is answered with a failure of the control plane: 5xx, but for the 504 of a list or watch that
+ * names a resourceVersion that is newer than all there is.
  */
 const { values } = optionsOf('npm run fuzz --', {
   options: {
