@@ -2,32 +2,41 @@ import { equal, isObject, type Json, type JsonObject } from './json.ts'
 
 /**
  * Paths of the fields that differ, such as `spec.size`, for people: at most so many, and then `…`. Lists count as one
- * field.
+ * field. Of the paths in `hidden` nothing is told.
  */
-export function findChangedFields(before: JsonObject, after: JsonObject, max: number): readonly string[] {
+export function findChangedFields(
+  before: JsonObject,
+  after: JsonObject,
+  max: number,
+  hidden: ReadonlySet<string> = nothing,
+): readonly string[] {
   const paths: string[] = []
-  collect(before, after, { prefix: '', paths, max })
+  collect(before, after, '', { paths, max, hidden })
   return paths.length > max ? [...paths.slice(0, max), '…'] : paths
 }
 
+const nothing: ReadonlySet<string> = new Set()
+
 interface Collecting {
-  readonly prefix: string
   readonly paths: string[]
   readonly max: number
+  readonly hidden: ReadonlySet<string>
 }
 
-/** Looks no further once there is one path too many. */
-function collect(before: JsonObject, after: JsonObject, collecting: Collecting): void {
-  for (const field in before) compare(field, [before[field], after[field]], collecting)
-  for (const field in after) if (!Object.hasOwn(before, field)) compare(field, [undefined, after[field]], collecting)
+/** Looks no further once there is one path too many. What both have in common is told by its identity in most cases. */
+function collect(before: JsonObject, after: JsonObject, prefix: string, collecting: Collecting): void {
+  for (const field in before) {
+    const was = before[field]
+    const is = after[field]
+    if (was !== is) compare(was, is, prefix + field, collecting)
+  }
+  for (const field in after)
+    if (!Object.hasOwn(before, field)) compare(undefined, after[field], prefix + field, collecting)
 }
 
-function compare(
-  field: string,
-  [was, is]: readonly [Json | undefined, Json | undefined],
-  { prefix, paths, max }: Collecting,
-): void {
-  if (was === is || paths.length > max) return
-  if (isObject(was) && isObject(is)) collect(was, is, { prefix: `${prefix}${field}.`, paths, max })
-  else if (!equal(was, is)) paths.push(`${prefix}${field}`)
+function compare(was: Json | undefined, is: Json | undefined, path: string, collecting: Collecting): void {
+  const { paths, max, hidden } = collecting
+  if (paths.length > max || hidden.has(path)) return
+  if (isObject(was) && isObject(is)) collect(was, is, `${path}.`, collecting)
+  else if (!equal(was, is)) paths.push(path)
 }

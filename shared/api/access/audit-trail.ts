@@ -1,6 +1,5 @@
 import { findChangedFields } from '../../model/changed-fields.ts'
 import type { JsonObject } from '../../model/json.ts'
-import type { ApiObject } from '../../model/object.ts'
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Annotate } from '../../resources/policy-review.ts'
@@ -48,11 +47,13 @@ export function notingChanges(permit: PermitWrite | undefined, note: AuditNote):
   return (next, live) => {
     permit?.(next, live)
     note.name = next.metadata.name
-    if (live !== undefined) note.changed = findChangedFields(contentOf(live), contentOf(next), fieldsMax)
+    if (live !== undefined) note.changed = findChangedFields(live, next, fieldsMax, ofServer)
   }
 }
 
 const fieldsMax = 20
+/** What the server keeps for itself. */
+const ofServer = new Set(['metadata.managedFields', 'metadata.generation', 'metadata.resourceVersion'])
 
 const annotationsMax = 50
 const annotationLengthMax = 1_000
@@ -64,10 +65,4 @@ export function annotating({ isConfidential }: ServedKind, note: AuditNote | und
     const known = (note.annotations ??= {})
     if (name in known || Object.keys(known).length < annotationsMax) known[name] = value.slice(0, annotationLengthMax)
   }
-}
-
-/** Without what the server keeps for itself. */
-function contentOf({ metadata, ...content }: ApiObject): JsonObject {
-  const { managedFields: _, generation: __, resourceVersion: ___, ...others } = metadata
-  return { ...content, metadata: others }
 }

@@ -79,7 +79,7 @@ describe('a record of a request', () => {
         ...object,
         name,
         decision: 'allow',
-        changed: ['data.key', 'data.other', 'metadata.labels'],
+        changed: ['metadata.labels', 'data.key', 'data.other'],
         code: 200,
       },
       { user, verb: 'get', ...object, name, decision: 'allow', code: 200 },

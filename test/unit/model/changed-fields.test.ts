@@ -22,6 +22,12 @@ describe('the fields that differ', () => {
     expect(findChangedFields(before, after, 3)).toEqual(paths)
   })
 
+  it('are told without those that are hidden', () => {
+    const before = { metadata: { a: 1, b: { c: 1 }, d: 1 }, a: 1 }
+    const after = { metadata: { a: 2, b: { c: 2 }, d: 2 }, a: 2 }
+    expect(findChangedFields(before, after, 3, new Set(['metadata.a', 'metadata.b']))).toEqual(['metadata.d', 'a'])
+  })
+
   it('are none if and only if the objects are equal', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonObject>
     fc.assert(
