@@ -1,4 +1,5 @@
 import { proceed, type Eventual } from '../model/eventual.ts'
+import type { AccessBook } from '../model/access/access-book.ts'
 import { isSuperuser } from '../model/access/authorize.ts'
 import type { Attributes } from '../model/access/rules.ts'
 import { OperatingError } from '../model/errors.ts'
@@ -12,7 +13,7 @@ import type { AuditNote } from './access/audit-line.ts'
 import { annotating, createAuditTrail, notingChanges } from './access/audit-trail.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
-import { decideAgain, requireAllowed } from './access/guard.ts'
+import { decideAgain, requireAllowed, type ReadAccess } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { computedKinds, isComputed } from './computed/computed-kinds.ts'
@@ -58,7 +59,7 @@ import { withYamlAnswers } from './yaml-answer.ts'
  * Status.
  */
 export function createApi(services: ApiServices): HttpHandler {
-  const { logger, readAccess } = services
+  const { logger } = services
   const authenticate = withAccounts(services.authenticate, services)
   const handlerOf = createHandlers(services)
   const answerPath = createPathHandler(services)
@@ -69,12 +70,15 @@ export function createApi(services: ApiServices): HttpHandler {
     const sender = found instanceof Promise ? await found : found
     if (sender === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
     if (note !== undefined) note.sender = sender
+    // Once for a request: a reading may ask the table whether what is known still holds.
+    let book: Eventual<AccessBook> | undefined
+    const readAccess: ReadAccess = () => (book ??= services.readAccess())
     const acting = actingUser(request, sender, readAccess)
     const user = acting instanceof Promise ? await acting : acting
     if (note !== undefined) note.user = user
     const info = requestInfo(request)
     const isFree = note === undefined && isSuperuser(user)
-    const admitted = isFree ? undefined : admit(user, attributesOf(request, info), note)
+    const admitted = isFree ? undefined : admit({ user, wanted: attributesOf(request, info), readAccess, note })
     const permit = admitted instanceof Promise ? await admitted : admitted
     if (!info.isResource) return answerPath(request, info.segments)
     const named = findKind(info, services)
@@ -86,7 +90,7 @@ export function createApi(services: ApiServices): HttpHandler {
   }
 
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
-  const admit = (user: User, wanted: Attributes, note?: AuditNote): Eventual<PermitWrite | undefined> => {
+  const admit = ({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite | undefined> => {
     if (note !== undefined) note.wanted = wanted
     return proceed(decideAgain(user, wanted, readAccess), (decision) => {
       if (note !== undefined) note.decision = decision
@@ -121,6 +125,14 @@ export function createApi(services: ApiServices): HttpHandler {
     )
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)
+}
+
+/** What somebody wants to do. */
+interface Asked {
+  readonly user: User
+  readonly wanted: Attributes
+  readonly readAccess: ReadAccess
+  readonly note: AuditNote | undefined
 }
 
 /** What is written is looked at, too. */

@@ -4,6 +4,7 @@ import type { Eventual } from '../model/eventual.ts'
 import { keyOf, keyText } from '../model/object-key.ts'
 import { parseApiVersion } from '../model/object.ts'
 import type { StoredObject } from '../model/stored-object.ts'
+import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { accessGroup, clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access-kinds.ts'
@@ -23,10 +24,22 @@ export interface StoredAccessOptions {
   readonly clock: Clock
   /** How long what others wrote may stay unseen; Infinity where every write goes by `follow`. */
   readonly maxAgeMs: number
+  /** Where other processes write, too. Left out: what they wrote is seen when it is `maxAgeMs` old. */
+  readonly version?: AccessVersion
+}
+
+/**
+ * A text that every process reads, and that is another one after each write of a role or a binding. It is written after
+ * the object and before the answer, and read strongly: who reads the text of before asks for what had no answer yet.
+ */
+export interface AccessVersion {
+  readonly checkpoint: Checkpoint
+  /** No text twice. */
+  readonly newText: () => string
 }
 
 /** Nothing is read before somebody asks. */
-export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptions): StoredAccess {
+export function createStoredAccess({ store, clock, maxAgeMs, version }: StoredAccessOptions): StoredAccess {
   /** Takes notes while it is filled. */
   let current: Shelf | undefined
   const kept = keepReading({
@@ -40,29 +53,58 @@ export function createStoredAccess({ store, clock, maxAgeMs }: StoredAccessOptio
     maxAgeMs,
   })
 
-  const note = async (write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
+  const writeDown = async (write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
     try {
       const written = await write
       if (current?.note(written, isGone) === false) kept.forget()
       return written
     } catch (error) {
+      if (hasCode(error, 'ALREADY_EXISTS', 'VERSION_CONFLICT', 'NOT_FOUND', 'TOO_LARGE')) throw error
       // It may have been written all the same.
-      if (!hasCode(error, 'ALREADY_EXISTS', 'VERSION_CONFLICT', 'NOT_FOUND', 'TOO_LARGE')) kept.forget()
+      kept.forget()
+      await tellOthers(version)
       throw error
     }
+  }
+
+  const note = async (write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> => {
+    const written = await writeDown(write, isGone)
+    await tellOthers(version)
+    return written
   }
 
   const noting = (stored: StoredObject, write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> =>
     parseApiVersion(stored.object.apiVersion).group === accessGroup ? note(write, isGone) : write
 
+  const read = (): Eventual<AccessBook> => kept.peek()?.book ?? kept.get().then(({ book }) => book)
+
   return {
-    read: () => kept.peek()?.book ?? kept.get().then(({ book }) => book),
+    read: version === undefined ? read : readByVersion(version, { read, forget: kept.forget }),
     follow: (followed) => ({
       ...followed,
       create: (stored) => noting(stored, followed.create(stored), false),
       replace: (stored, touched) => noting(stored, followed.replace(stored, touched), false),
       remove: (stored) => noting(stored, followed.remove(stored), true),
     }),
+  }
+}
+
+/** Throws what the checkpoint does: the write then has no answer that says it holds. */
+async function tellOthers(version: AccessVersion | undefined): Promise<void> {
+  await version?.checkpoint.save(version.newText())
+}
+
+/** What is kept counts as long as the text is the one that was read ahead of it. */
+function readByVersion(
+  { checkpoint }: AccessVersion,
+  { read, forget }: { readonly read: () => Eventual<AccessBook>; readonly forget: () => void },
+): () => Promise<AccessBook> {
+  let known: string | undefined
+  return async () => {
+    const now = await checkpoint.load()
+    if (now !== known) forget()
+    known = now
+    return read()
   }
 }
 

@@ -47,8 +47,11 @@ export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBo
   readonly conversions: KindFunctions
 }
 
-/** A process of the API knows a role or a binding that another one wrote so long after. */
-const accessMaxAgeMs = 10_000
+/**
+ * What another process wrote and gave an answer to is known at once, by its version. A write whose process ended ahead
+ * of its answer is known so long after.
+ */
+const accessMaxAgeMs = 60_000
 
 /** How old the kinds may be that the API knows. */
 export const apiKindsMaxAgeMs = 10_000
@@ -96,7 +99,12 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     functions,
     conversions: { random, webhooks: boundary.webhooks },
   })
-  const access = createStoredAccess({ store: ports.store, clock, maxAgeMs: accessMaxAgeMs })
+  const access = createStoredAccess({
+    store: ports.store,
+    clock,
+    maxAgeMs: accessMaxAgeMs,
+    version: { checkpoint: ports.checkpoint('access'), newText: () => random.uuid() },
+  })
   const quotas = createStoredQuotas({
     store: ports.store,
     catalog,

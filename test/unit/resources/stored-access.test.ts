@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { ListPage, ObjectStore } from '../../../shared/ports/object-store.ts'
 import { createStoredAccess, type StoredAccess } from '../../../shared/resources/stored-access.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
@@ -140,5 +141,81 @@ describe('roles and bindings in memory', () => {
     }
     await roles(access)
     expect(fake.lists).toBe(8)
+  })
+})
+
+describe('roles and bindings that several processes write', () => {
+  function openTwo() {
+    const { fake, store } = createFake()
+    const clock = createVirtualClock()
+    let saved: string | undefined
+    let texts = 0
+    let loads = 0
+    const saving = { failure: undefined as Error | undefined }
+    const checkpoint: Checkpoint = {
+      load: async () => {
+        loads++
+        return saved
+      },
+      save: async (value) => {
+        if (saving.failure !== undefined) throw saving.failure
+        saved = value
+      },
+    }
+    const process = () => {
+      const version = { checkpoint, newText: () => `v${++texts}` }
+      const access = createStoredAccess({ store, clock, maxAgeMs: 60_000, version })
+      return { access, store: access.follow(store) }
+    }
+    return { fake, clock, saving, loads: () => loads, one: process(), other: process() }
+  }
+
+  it('hold in each from the answer on, and are read again only then', async () => {
+    const { fake, one, other, loads } = openTwo()
+    for (let i = 0; i < 3; i++) expect(await roles(other.access)).toEqual([])
+    expect([fake.lists, loads()]).toEqual([4, 3])
+    fake.items = [binding(1)]
+    await one.store.create(binding(1))
+    for (let i = 0; i < 3; i++) expect(await roles(other.access)).toEqual(['view'])
+    expect(fake.lists).toBe(8)
+    fake.items = []
+    await one.store.remove(binding(2))
+    expect(await roles(other.access)).toEqual([])
+  })
+
+  it('are read again after a write whose answer was lost, and after a minute in any case', async () => {
+    const { fake, clock, one, other } = openTwo()
+    await roles(other.access)
+    fake.failure = new OperatingError('WRITE_UNKNOWN', 'lost')
+    await expect(one.store.create(binding(1))).rejects.toThrow('lost')
+    fake.failure = undefined
+    fake.items = [binding(1)]
+    expect(await roles(other.access)).toEqual(['view'])
+    fake.items = []
+    await clock.advance(60_001)
+    expect(await roles(other.access)).toEqual([])
+  })
+
+  it('have no answer that says they hold where nobody could be told', async () => {
+    const { fake, saving, one } = openTwo()
+    saving.failure = new OperatingError('UNAVAILABLE', 'down')
+    await expect(one.store.create(binding(1))).rejects.toThrow('down')
+    fake.failure = new OperatingError('VERSION_CONFLICT', 'no')
+    await expect(one.store.create(binding(1))).rejects.toThrow('no')
+  })
+
+  it('that are read while another process writes do not stay', async () => {
+    const { fake, one, other } = openTwo()
+    const gate = Promise.withResolvers<void>()
+    fake.gate = gate.promise
+    const early = roles(other.access)
+    await expect.poll(() => fake.lists).toBe(4)
+    fake.items = [binding(1)]
+    await one.store.create(binding(1))
+    const late = roles(other.access)
+    gate.resolve()
+    expect(await early).toEqual([])
+    expect(await late).toEqual(['view'])
+    expect(await roles(other.access)).toEqual(['view'])
   })
 })
