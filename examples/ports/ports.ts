@@ -25,6 +25,7 @@ const first = 20_000
 const last = 20_999
 
 export const listeners: Controller = defineReconciler(Listener, {
+  grants: [{ kind: ConfigMap, access: 'write' }],
   async reconcile(listener, ctx) {
     return done({ status: { port: await claimedPort(listener, ctx) } })
   },

@@ -20,8 +20,8 @@ export interface Controller {
   readonly owns: readonly Watched[]
   readonly references: readonly ReferenceWatch[]
   readonly maps: readonly MappedWatch[]
-  /** What its runs may do by their context. Left out: everything. */
-  readonly rights?: Rights
+  /** What its runs may do by their context. */
+  readonly rights: Rights
   /** What its runs may read and write of secrets of AWS. Left out: nothing. */
   readonly vault?: VaultGrants
   /** Held while `cleanup` has work to do; absent without `cleanup`. */

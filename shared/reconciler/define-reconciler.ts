@@ -34,7 +34,7 @@ export interface ReconcilerOptions<Read> {
   readonly watches?: readonly (ReferenceTo<Read> | MappedFrom)[]
   /**
    * What its runs may read and write beside their own kind, what it owns and what it watches (to read). A call
-   * outside of that fails, and its message says what is missing. Left out: runs may read and write everything.
+   * outside of that fails, and its message says what to add. Default: nothing.
    */
   readonly grants?: readonly Grant[]
   /**
@@ -121,12 +121,12 @@ export function defineReconciler<Read, Body>(
     throw new DefinitionError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
   const wakers = wakersOf(kind as Kind, options)
   const runs = runsOf(name, options)
-  const grants = options.canary === undefined ? options.grants : options.grants && [...options.grants, readsCanary]
+  const grants = [...(options.grants ?? []), ...(options.canary === undefined ? [] : [readsCanary])]
   return Object.freeze({
     name,
     kind: kind as Kind,
     ...wakers,
-    ...(grants && { rights: rightsOf({ kind: kind as Kind, ...wakers }, grants) }),
+    rights: rightsOf({ kind: kind as Kind, ...wakers }, grants),
     ...(options.vault && { vault: checkVaultGrants(name, options.vault) }),
     resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
     debounceMs: durationMs(options.debounce ?? 0),

@@ -38,20 +38,19 @@ export function rightsOf({ kind, owns, references, maps }: Declared, grants: rea
   return rights
 }
 
-/** Throws FORBIDDEN, which says what declaration is missing. Without rights everything is allowed. */
+/** Throws FORBIDDEN, which says what declaration is missing. */
 export function requireRight(
-  rights: Rights | undefined,
+  rights: Rights,
   { reconciler, kind, access }: Grant & { readonly reconciler: string },
 ): void {
-  if (rights === undefined) return
   const has = rights.get(nameOf(kind))
   if (has === 'write' || has === access) return
   const { kind: name, group } = kind
-  const elsewhere = access === 'write' ? `its owns` : `its owns or watches`
+  const elsewhere = access === 'write' ? 'owns' : 'owns or watches'
   throw new OperatingError(
     'FORBIDDEN',
-    `the reconciler ${reconciler} may not ${access} ${name} (${group || 'core'}): it has grants, and declares no such right; ` +
-      `add { kind: ${name}, access: '${access}' } to its grants, or ${name} to ${elsewhere}`,
+    `the reconciler ${reconciler} may not ${access} ${name} (${group || 'core'}), which it does not declare: ` +
+      `add grants: [{ kind: ${name}, access: '${access}' }] to its definition, or ${name} to its ${elsewhere}`,
   )
 }
 

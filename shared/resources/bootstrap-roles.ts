@@ -1,3 +1,4 @@
+import { authenticatedGroup, superuserGroup } from '../model/access/authorize.ts'
 import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
 import { findUncovered } from '../model/access/rule-allows.ts'
 import { hasCode } from '../model/errors.ts'
@@ -174,11 +175,11 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
 }
 
 const bootstrapBindings: readonly JsonObject[] = [
-  binding('cluster-admin', 'system:masters'),
-  binding('system:basic-user', 'system:authenticated'),
-  binding('system:discovery', 'system:authenticated'),
+  binding('cluster-admin', superuserGroup),
+  binding('system:basic-user', authenticatedGroup),
+  binding('system:discovery', authenticatedGroup),
   binding('system:monitoring', 'system:monitoring'),
-  binding('system:public-info-viewer', 'system:authenticated'),
+  binding('system:public-info-viewer', authenticatedGroup),
 ]
 
 /** Of the role of its own name. */

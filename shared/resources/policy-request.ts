@@ -1,3 +1,4 @@
+import { userInfoOf } from './user-info.ts'
 import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import type { RuledRequest, Matched } from '../model/policy/matches.ts'
@@ -54,12 +55,7 @@ export function admissionRequestOf(asked: Reviewed): JsonObject {
     name: partOf(asked, 'name'),
     namespace: partOf(asked, 'namespace'),
     operation,
-    userInfo: {
-      username: user.name,
-      groups: [...user.groups],
-      ...(user.uid === undefined ? {} : { uid: user.uid }),
-      ...(user.extra === undefined ? {} : { extra: user.extra as JsonObject }),
-    },
+    userInfo: userInfoOf(user),
     dryRun,
     options: { apiVersion: apiVersionOf('meta.k8s.io', 'v1'), kind: optionsKinds[operation] },
   }

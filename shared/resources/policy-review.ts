@@ -1,3 +1,4 @@
+import type { User } from '../ports/authenticator.ts'
 import type { AdmissionRequest, Requester } from '../model/admission-hooks.ts'
 import type { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -31,7 +32,7 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   readonly annotate?: Annotate | undefined
   /** What the request may still take. Left out, it has one of its own. */
   readonly budget?: AdmissionBudget | undefined
-  readonly user: Requester & { readonly uid?: string; readonly extra?: object }
+  readonly user: Requester & Pick<User, 'uid' | 'extra'>
 }
 
 /** A path of an object that is reviewed under its own name: what is written there, of the object and back. */

@@ -10,6 +10,7 @@ import { changeOf } from '../adapters/aws/dynamodb/dynamodb-stream.ts'
 import { createControlLoops, type ControlLoop } from '../engine/loops/control-loops.ts'
 import { createSharedRetryBudget } from '../engine/limits/retry-budget.ts'
 import { wheelSlot } from '../model/wheel.ts'
+import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import { createSeededRandom } from '../testing/seeded-random.ts'
@@ -53,7 +54,11 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
       close: () => void dynalite.close(),
     },
     start: (given) => {
-      const others = { reserve: createDynamodbReservations(options), listNetted: createDynamodbNetted(options) }
+      const others = {
+        reserve: createDynamodbReservations(options),
+        listNetted: createDynamodbNetted(options),
+        checkpoint,
+      }
       return startAwsCore(given, others, state)
     },
     isQuiet: traffic.isQuiet,
@@ -125,14 +130,15 @@ function lateOnTheWheel(random: Random): Random {
 
 async function startAwsCore(
   options: LocalCoreOptions,
-  { reserve, listNetted }: Pick<TablePorts, 'reserve' | 'listNetted'>,
+  { reserve, listNetted, checkpoint }: Pick<TablePorts, 'reserve' | 'listNetted' | 'checkpoint'>,
   state: Durable,
 ): Promise<LocalCore> {
   const { clock, logger, controllers, ports, wrapQueue = (queue) => queue } = options
   const random = lateOnTheWheel(options.random)
   const telemetry = createPrometheusTelemetry()
   const boundary = { clock, random, retire: () => {}, ...(options.webhooks && { webhooks: options.webhooks }) }
-  const tablePorts = { ...ports, reserve, listNetted, checkpoint: () => ports.turned }
+  const checkpointOf = (name: string): Checkpoint => (name === 'access' ? checkpoint(name) : ports.turned)
+  const tablePorts = { ...ports, reserve, listNetted, checkpoint: checkpointOf }
   const services = createAwsServices({
     boundary,
     ports: tablePorts,

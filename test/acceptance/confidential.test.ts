@@ -21,6 +21,8 @@ import { conditionOfWidget, Widget, widgetOf, type WidgetStatus } from './suppor
 
 /** What no text may hold. It is no base64, so that it is refused as data. */
 const value = 'clear!-text'
+/** Of reconcilers that tell what they know. */
+const grants = [{ kind: Secret, access: 'write' }] as const
 const secrets = '/api/v1/namespaces/default/secrets'
 
 describe('a Secret that is refused', () => {
@@ -91,7 +93,7 @@ describe('a reconciler that tells what it has read in a Secret', () => {
       const text = await read(ctx)
       return run(`${text} ${encodeURIComponent(text)} ${JSON.stringify(text)} ${btoa(text)}`, ctx)
     }
-    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
+    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { grants, reconcile })] })
     const data = { password: Buffer.from(stored).toString('base64'), port: btoa('5432'), on: btoa('true') }
     await env.apply(Secret, { metadata: { name: 's' }, data })
     const before = env.calls.length
@@ -187,7 +189,7 @@ describe('a reconciler that tells what it has read in a Secret', () => {
       if (child === undefined || listed === undefined) return again('1s')
       throw new Error('with child-value and list-value')
     }
-    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
+    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { grants, reconcile })] })
     await env.apply(Secret, { metadata: { name: 'l', labels: { listed: 'yes' } }, stringData: { token: 'list-value' } })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
     await env.advance('3s')
@@ -208,6 +210,7 @@ describe('a reconciler that tells what it has read in a Secret', () => {
 
   it('is the last run of an object that is gone', async () => {
     const controller = defineReconciler(Widget, {
+      grants,
       onRemoved: 'reconcile',
       async reconcile(_, ctx) {
         if (ctx.removed) await ctx.event('Warning', 'Gone', `with ${await read(ctx)}`)
@@ -240,7 +243,7 @@ describe('a reconciler that tells what it has read in a Secret', () => {
         status: { seen: 'orders-login: somebody at db.example, turquoise, hidden' },
       })
     }
-    env = await createTestEnv({ reconcilers: [defineReconciler(Colored, { reconcile })] })
+    env = await createTestEnv({ reconcilers: [defineReconciler(Colored, { grants, reconcile })] })
     await env.apply(Colored, { metadata: { name: 'w' }, spec: { color: 'turquoise' } })
     await env.settle()
     expect((await env.get(Colored, 'w'))?.status).toMatchObject({

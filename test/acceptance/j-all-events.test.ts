@@ -40,6 +40,7 @@ type Run = (widget: Widget, ctx: Context) => Promise<Outcome<StatusOf<Widget>>>
 function allEvents(runs: RunRecord[], run: Run = async () => done(), options: Partial<AllEventsOptions<Widget>> = {}) {
   return defineReconciler(Widget, {
     ...options,
+    grants: [{ kind: Part, access: 'write' }],
     onRemoved: 'reconcile',
     reconcile: async (widget, ctx) => {
       const deleting = widget.metadata.deletionTimestamp !== undefined

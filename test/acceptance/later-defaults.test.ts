@@ -23,6 +23,7 @@ it('a reconciler finds the defaults of its kind in objects that are older than t
       },
     }),
     defineReconciler(Widget, {
+      grants: [{ kind: ZoneWithTtl, access: 'read' }],
       reconcile: async (_, ctx) => {
         const zones = [await ctx.get(ZoneWithTtl, 'z'), ...(await ctx.list(ZoneWithTtl))]
         seen.push(...zones.map((zone) => zone?.spec.ttl ?? 0))

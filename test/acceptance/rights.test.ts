@@ -17,7 +17,7 @@ const calls: Readonly<Record<string, (ctx: Context) => Promise<unknown>>> = {
   delete: (ctx) => ctx.delete(Secret, 's'),
 }
 
-it.each(Object.keys(calls))('a reconciler with grants stops at a %s that it does not declare', async (verb) => {
+it.each(Object.keys(calls))('a reconciler fails at a %s that it does not declare', async (verb) => {
   const reconcile = async (_: unknown, ctx: Context) => {
     await ctx.get(Widget, 'w')
     await ctx.apply(Part, { metadata: { name: 'p' }, spec: {} })

@@ -56,7 +56,7 @@ describe('a forgotten await', () => {
       await Promise.all([...waits, Promise.reject(new Error('broken'))])
       return done()
     }
-    await runOnce(defineReconciler(Widget, { reconcile: alongside }))
+    await runOnce(defineReconciler(Widget, { owns: [ConfigMap], reconcile: alongside }))
     expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', message: 'broken' })
   })
 

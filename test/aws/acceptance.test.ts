@@ -86,6 +86,7 @@ it(
     // What a run may take before its function is out of time.
     const runMs = 2_000 * visibilityUnderLoad()
     const controller = defineReconciler(Ship, {
+      grants: [{ kind: ConfigMap, access: 'write' }],
       timeout: '20s',
       resync: false,
       async reconcile({ spec: { heading } }, ctx) {
@@ -119,6 +120,7 @@ it(
     let runs = 0
     let times = 0
     const controller = defineReconciler(Ship, {
+      grants: [{ kind: ConfigMap, access: 'write' }],
       resync: false,
       async reconcile({ spec: { heading }, metadata: { name } }, ctx) {
         runs++

@@ -81,9 +81,8 @@ describe('somebody on no list', () => {
   }
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }]
 
-  it('may do what bindings say, at once in a process that wrote them and ten seconds later in each other', async () => {
-    let aheadMs = 0
-    const other = startApi({ ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs })
+  it('may do what bindings say, at once in every process', async () => {
+    const other = startApi(systemClock)
     const statuses = async () =>
       Promise.all([api, other].map((process) => send({ ...get, authorizer: alice }, process))).then((all) =>
         all.map(({ status }) => status),
@@ -92,15 +91,11 @@ describe('somebody on no list', () => {
     const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
     await send({ httpMethod: 'POST', path: clusterRoles, ...json({ metadata: { name: 'reads-maps' }, rules }) })
     expect(await send({ httpMethod: 'POST', path: role, ...json(binding) })).toMatchObject({ status: 201 })
-    expect(await statuses()).toEqual([200, 403])
-    aheadMs += 10_001
     expect(await statuses()).toEqual([200, 200])
     expect(
       await send({ ...json({ metadata: { name: 'x' } }), httpMethod: 'POST', path: maps, authorizer: alice }),
     ).toMatchObject({ status: 403 })
     await send({ httpMethod: 'DELETE', path: `${role}/dev` })
-    expect(await statuses()).toEqual([403, 200])
-    aheadMs += 10_001
     expect(await statuses()).toEqual([403, 403])
   })
 })

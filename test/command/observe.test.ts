@@ -25,6 +25,7 @@ const Talker = defineKind({
 })
 
 export const talkers = defineReconciler(Talker, {
+  grants: [{ kind: Secret, access: 'read' }],
   async reconcile({ spec }, ctx) {
     const secret = await ctx.get(Secret, 'pass')
     const word = Buffer.from(secret?.data?.word ?? '', 'base64').toString()

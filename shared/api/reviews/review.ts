@@ -5,8 +5,8 @@ import { OperatingError } from '../../model/errors.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { apiVersionOf } from '../../model/object.ts'
 import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
-import type { User } from '../../ports/authenticator.ts'
 import { refuse } from '../../resources/admission.ts'
+import { userInfoOf } from '../../resources/user-info.ts'
 import { apiAudience, findAccount, type KnownAccount } from '../access/account-tokens.ts'
 import { decideAccess } from '../access/guard.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
@@ -36,7 +36,7 @@ export function createReview(services: ReviewServices): VerbHandler {
 type Answer = (body: JsonObject, call: Call, services: ReviewServices) => Promise<JsonObject>
 
 const answers: Readonly<Record<string, Answer>> = {
-  SelfSubjectReview: async (_body, { user }) => ({ userInfo: userInfo(user) }),
+  SelfSubjectReview: async (_body, { user }) => ({ userInfo: userInfoOf(user) }),
 
   SelfSubjectAccessReview: async (body, call, { readAccess }) => {
     const spec = specOf(body)
@@ -73,7 +73,7 @@ const answers: Readonly<Record<string, Answer>> = {
       return { authenticated: false, error: 'tokens are checked ahead of this server' }
     const found = await reviewToken(textOf(token), textsOf(audiences), services)
     if (found === undefined) return { authenticated: false, error: 'the token is not known' }
-    return { authenticated: true, user: userInfo(found.user), audiences: [...found.audiences] }
+    return { authenticated: true, user: userInfoOf(found.user), audiences: [...found.audiences] }
   },
 }
 
@@ -149,17 +149,6 @@ function checkPlace(
 function resourceRule({ verbs, apiGroups, resources, resourceNames }: PolicyRule): JsonObject {
   const rule = { verbs: [...verbs], apiGroups: [...apiGroups], resources: [...resources] }
   return resourceNames.length === 0 ? rule : { ...rule, resourceNames: [...resourceNames] }
-}
-
-function userInfo({ name, groups, uid, extra }: User): JsonObject {
-  return {
-    username: name,
-    ...(uid === undefined ? {} : { uid }),
-    groups: [...groups],
-    ...(extra === undefined
-      ? {}
-      : { extra: Object.fromEntries(Object.entries(extra).map(([key, all]) => [key, [...all]])) }),
-  }
 }
 
 function metadataOf({ metadata }: JsonObject): JsonObject {

@@ -168,12 +168,9 @@ const checks: readonly Check[] = [
     return { verdict: resyncMs === 0 || repairs > 0 ? 'look' : 'ok', question: 'drift?', answer }
   },
   ({ rights }) => ({
-    verdict: rights === undefined ? 'unknown' : 'ok',
+    verdict: 'ok',
     question: 'least privilege?',
-    answer:
-      rights === undefined
-        ? 'its runs may read and write every object: give it `grants`; check which accounts outside the process has'
-        : `its runs may ${listRights(rights)}; check which accounts outside the process has`,
+    answer: `its runs may ${listRights(rights)}; check which accounts outside the process has`,
   }),
 ]
 

@@ -66,6 +66,8 @@ export function lifecycle(
     owns: [],
     references: [],
     maps: [],
+    // What they need they have beside their context.
+    rights: new Map(),
     debounceMs: 0,
     objectLimit: undefined,
     controllerLimit: undefined,

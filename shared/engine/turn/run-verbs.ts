@@ -20,7 +20,7 @@ import type { RunTime } from './run-times.ts'
 export interface VerbsOptions {
   /** The controller's name: who writes. */
   readonly manager: string
-  readonly rights: Rights | undefined
+  readonly rights: Rights
   /** The object that is reconciled. */
   readonly object: ApiObject
   readonly engine: Pick<EngineOptions, 'catalog' | 'index' | 'store'>

@@ -18,6 +18,7 @@ export function remembering(): Controller {
 
 function stepper(stepsDone: (ctx: Context) => Promise<number>): Controller {
   return defineReconciler(Widget, {
+    grants: [{ kind: ConfigMap, access: 'write' }],
     reconcile: async (widget, ctx) => {
       const step = await stepsDone(ctx)
       if (step >= 4) return done({ status: { size: widget.spec.size } })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import {
   conditionOf,
   defineKind,
+  ConfigMap,
   defineReconciler,
   done,
   type Condition,
@@ -49,6 +50,7 @@ export function widgets(
   options: Partial<ReconcilerOptions<WidgetObject>> = {},
 ): Controller {
   return defineReconciler(Widget, {
+    grants: [{ kind: ConfigMap, access: 'write' }],
     ...options,
     reconcile: async (widget, ctx) => {
       runs.push({ name: widget.metadata.name, atMs: ctx.now(), size: widget.spec.size, attempt: ctx.attempt })

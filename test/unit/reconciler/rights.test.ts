@@ -22,7 +22,7 @@ const [Own, Child, Referred, Mapped, Stranger] = ['Own', 'Child', 'Referred', 'M
   ReturnType<typeof kind>,
 ]
 
-function allowed(grants: readonly Grant[], on: Grant['kind'], access: Access): boolean {
+function allowed(grants: readonly Grant[] | undefined, on: Grant['kind'], access: Access): boolean {
   const { rights } = defineReconciler(Own, {
     name: 'own',
     owns: [Child],
@@ -30,7 +30,7 @@ function allowed(grants: readonly Grant[], on: Grant['kind'], access: Access): b
       reference(Referred, ({ spec }) => ({ name: spec.of })),
       mapped(Mapped, ({ spec }) => ({ name: spec.of })),
     ],
-    grants,
+    ...(grants && { grants }),
     reconcile: async () => done(),
   })
   try {
@@ -41,13 +41,14 @@ function allowed(grants: readonly Grant[], on: Grant['kind'], access: Access): b
   }
 }
 
-describe('a reconciler with grants', () => {
-  it.each<[string, Grant['kind'], readonly Grant[], readonly [read: boolean, write: boolean]]>([
+describe('a reconciler', () => {
+  it.each<[string, Grant['kind'], readonly Grant[] | undefined, readonly [read: boolean, write: boolean]]>([
     ['its own kind', Own, [], [true, true]],
     ['what it owns', Child, [], [true, true]],
     ['what it refers to', Referred, [], [true, false]],
     ['what is mapped to it', Mapped, [], [true, false]],
     ['what it declares nowhere', Stranger, [], [false, false]],
+    ['what it declares nowhere, without grants', Stranger, undefined, [false, false]],
     ['what is built in', Secret, [], [false, false]],
     ['what it may read', Secret, [{ kind: Secret, access: 'read' }], [true, false]],
     ['what it may write', Secret, [{ kind: Secret, access: 'write' }], [true, true]],
@@ -68,19 +69,13 @@ describe('a reconciler with grants', () => {
     expect([allowed(grants, on, 'read'), allowed(grants, on, 'write')]).toEqual([read, write])
   })
 
-  it('is told what declaration is missing', () => {
-    const { rights } = defineReconciler(Own, { grants: [], reconcile: async () => done() })
+  it('is told what declaration is missing, as it is typed', () => {
+    const { rights } = defineReconciler(Own, { reconcile: async () => done() })
     const ask = (access: Access) => () => requireRight(rights, { reconciler: 'own', kind: ConfigMap, access })
     expect(ask('write')).toThrow(
-      "the reconciler own may not write ConfigMap (core): it has grants, and declares no such right; add { kind: ConfigMap, access: 'write' } to its grants, or ConfigMap to its owns",
+      "the reconciler own may not write ConfigMap (core), which it does not declare: add grants: [{ kind: ConfigMap, access: 'write' }] to its definition, or ConfigMap to its owns",
     )
-    expect(ask('read')).toThrow("access: 'read' } to its grants, or ConfigMap to its owns or watches")
+    expect(ask('read')).toThrow("access: 'read' }] to its definition, or ConfigMap to its owns or watches")
     expect(ask('read')).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
   })
-})
-
-it('a reconciler without grants may do everything', () => {
-  const { rights } = defineReconciler(Own, { reconcile: async () => done() })
-  expect(rights).toBeUndefined()
-  requireRight(rights, { reconciler: 'own', kind: Secret, access: 'write' })
 })
