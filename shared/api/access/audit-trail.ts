@@ -1,5 +1,4 @@
 import { findChangedFields } from '../../model/changed-fields.ts'
-import type { JsonObject } from '../../model/json.ts'
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Annotate } from '../../resources/policy-review.ts'

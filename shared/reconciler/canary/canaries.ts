@@ -29,6 +29,8 @@ const wokenMax = 200
 export function canaries(controllers: readonly Controller[]): Controller {
   const byName = new Map(controllers.map((controller) => [controller.name, controller]))
   return defineReconciler(Canary, {
+    // To wake the objects.
+    grants: controllers.map(({ kind }) => ({ kind, access: 'write' as const })),
     timeout: '50s',
     async reconcile(canary, ctx) {
       const { name } = canary.metadata
