@@ -29,21 +29,37 @@ export interface Field {
   readonly pointer?: true
 }
 
-/** One message. Throws BAD_REQUEST for bytes that are none. */
-export function decodeMessage(bytes: Uint8Array, message: Message, depth = 0): JsonObject {
-  if (depth > depthMax)
+/** One message. Throws BAD_REQUEST for bytes that are none, TOO_LARGE for too many fields. */
+export function decodeMessage(
+  bytes: Uint8Array,
+  message: Message,
+  within: Decoding = { depth: 0, fields: 0 },
+): JsonObject {
+  if (within.depth > depthMax)
     throw new OperatingError('BAD_REQUEST', `the body is nested more than ${depthMax} messages deep`)
   const decoded: JsonObject = {}
   const { fields } = message
+  within.depth++
   for (const { number, value } of wireFields(bytes)) {
+    if (++within.fields > fieldsMax)
+      throw new OperatingError('TOO_LARGE', `the body has more than ${fieldsMax} fields of protobuf; send it as JSON`)
     const field = fields[number]
-    if (field !== undefined) place(decoded, field, value, depth + 1)
+    if (field !== undefined) place(decoded, field, value, within)
   }
+  within.depth--
   return decoded
+}
+
+/** How deep one body is nested where it is read, and how many fields of it have been read. */
+interface Decoding {
+  depth: number
+  fields: number
 }
 
 /** Schemas hold schemas; a level of a schema takes two or three messages. */
 const depthMax = 200
+/** A field may take two bytes and is much work all the same. No object that a store would keep has so many. */
+const fieldsMax = 120_000
 
 /** The bytes of one field of a message, undecoded; none if it is not there. Throws BAD_REQUEST. */
 export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
@@ -55,16 +71,21 @@ export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {
 /** A varint as a number, everything else as its bytes. */
 type WireValue = number | Uint8Array
 
-function place(decoded: JsonObject, { name, type, repeated, pointer }: Field, value: WireValue, depth: number): void {
+function place(
+  decoded: JsonObject,
+  { name, type, repeated, pointer }: Field,
+  value: WireValue,
+  within: Decoding,
+): void {
   if (typeof type === 'object' && 'map' in type) {
     const entries = (decoded[name] ??= {}) as JsonObject
-    const { key, entry } = mapEntry(value, type.map, depth)
+    const { key, entry } = mapEntry(value, type.map, within)
     entries[key] = entry
   } else if (repeated === true) {
     const items = (decoded[name] ??= []) as Json[]
-    items.push(fieldValue(type, value, depth))
+    items.push(fieldValue(type, value, within))
   } else {
-    const decodedValue = fieldValue(type, value, depth)
+    const decodedValue = fieldValue(type, value, within)
     if (pointer === true || !isZero(decodedValue)) decoded[name] = decodedValue
   }
 }
@@ -74,26 +95,26 @@ function isZero(value: Json): boolean {
   return value === '' || value === 0 || value === false || value === null
 }
 
-function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue, depth: number): Json {
+function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue, within: Decoding): Json {
   if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : varint(value)
   const bytes = requireBytes(value)
   if (type === 'string') return utf8.decode(bytes)
   if (type === 'bytes') return base64(bytes)
-  if (type === 'time') return time(bytes)
-  if (type === 'microTime') return microTime(bytes)
+  if (type === 'time') return time(bytes, within)
+  if (type === 'microTime') return microTime(bytes, within)
   if (type === 'json') return json(fieldBytes(bytes, 1))
   if (type === 'double') return double(bytes)
-  const decoded = decodeMessage(bytes, type, depth)
+  const decoded = decodeMessage(bytes, type, within)
   return type.as === undefined ? decoded : type.as(decoded)
 }
 
-function mapEntry(value: WireValue, map: MapEntry, depth: number): { readonly key: string; readonly entry: Json } {
+function mapEntry(value: WireValue, map: MapEntry, within: Decoding): { readonly key: string; readonly entry: Json } {
   const type = map === 'quantity' ? quantity : map
   const fields: Message['fields'] = { 1: { name: 'key', type: 'string' }, 2: { name: 'entry', type } }
   const { key = '', entry = typeof map === 'object' ? (map.as?.({}) ?? {}) : '' } = decodeMessage(
     requireBytes(value),
     { fields },
-    depth,
+    within,
   )
   if (key === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
   return { key: key as string, entry }
@@ -104,13 +125,13 @@ const quantity: Message = { fields: { 1: { name: 'text', type: 'string' } }, as:
 
 const timeMessage: Message = { fields: { 1: { name: 'seconds', type: 'int' }, 2: { name: 'nanos', type: 'int' } } }
 
-function time(bytes: Uint8Array): Json {
-  const moment = momentOf(bytes)
+function time(bytes: Uint8Array, within: Decoding): Json {
+  const moment = momentOf(bytes, within)
   return moment === undefined ? null : timestamp(moment.seconds * 1_000)
 }
 
-function microTime(bytes: Uint8Array): Json {
-  const moment = momentOf(bytes)
+function microTime(bytes: Uint8Array, within: Decoding): Json {
+  const moment = momentOf(bytes, within)
   if (moment === undefined) return null
   const micros = Math.floor(moment.nanos / 1_000)
   return formatOrderedTimestamp(moment.seconds * 1_000 + Math.floor(micros / 1_000), micros % 1_000)
@@ -122,8 +143,8 @@ interface Moment {
 }
 
 /** The zero time is an empty message: it stands for no time, as does one that no calendar has. */
-function momentOf(bytes: Uint8Array): Moment | undefined {
-  const { seconds = 0, nanos = 0 } = decodeMessage(bytes, timeMessage)
+function momentOf(bytes: Uint8Array, within: Decoding): Moment | undefined {
+  const { seconds = 0, nanos = 0 } = decodeMessage(bytes, timeMessage, within)
   if (typeof seconds !== 'number' || seconds <= 0 || seconds >= yearTenThousand) return undefined
   return { seconds, nanos: typeof nanos === 'number' && nanos > 0 && nanos < 1e9 ? nanos : 0 }
 }

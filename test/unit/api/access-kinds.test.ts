@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import { createHarness, type Harness } from './harness.ts'
+import { enveloped, field } from './protobuf-bytes.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -118,22 +119,10 @@ it('a ServiceAccount holds names of Secrets', async () => {
 
 it('kubectl sends them as protobuf', async () => {
   // `kubectl create rolebinding b --clusterrole=view --serviceaccount=default:robot`, kubectl 1.33.
-  const text = (field: number, value: string): number[] => [(field << 3) | 2, value.length, ...Buffer.from(value)]
-  const part = (field: number, ...parts: number[][]): number[] => {
-    const bytes = parts.flat()
-    return [(field << 3) | 2, bytes.length, ...bytes]
-  }
-  const object = [
-    part(1, text(1, 'from-protobuf')),
-    part(2, text(1, 'ServiceAccount'), text(2, ''), text(3, 'robot'), text(4, 'default')),
-    part(3, text(1, 'rbac.authorization.k8s.io'), text(2, 'ClusterRole'), text(3, 'view')),
-  ].flat()
-  const type = part(1, text(1, 'rbac.authorization.k8s.io/v1'), text(2, 'RoleBinding'))
-  const length = [
-    (object.length & 0x7f) | (object.length > 127 ? 0x80 : 0),
-    ...(object.length > 127 ? [object.length >> 7] : []),
-  ]
-  const body = Uint8Array.from([0x6b, 0x38, 0x73, 0, ...type, (2 << 3) | 2, ...length, ...object])
+  const subject = [...field(1, 'ServiceAccount'), ...field(2, ''), ...field(3, 'robot'), ...field(4, 'default')]
+  const role = [...field(1, 'rbac.authorization.k8s.io'), ...field(2, 'ClusterRole'), ...field(3, 'view')]
+  const binding = [...field(1, field(1, 'from-protobuf')), ...field(2, subject), ...field(3, role)]
+  const body = enveloped('RoleBinding', binding, 'rbac.authorization.k8s.io/v1')
   const reply = await harness.send(`POST ${paths['RoleBinding']}`, {
     body,
     type: 'application/vnd.kubernetes.protobuf',

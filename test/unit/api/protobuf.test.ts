@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeObject } from '../../../shared/api/protobuf/messages.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
+import { enveloped, field, varint } from './protobuf-bytes.ts'
 
 /** Bodies as kubectl 1.33 sent them, in base64. */
 const sent = [
@@ -367,23 +368,3 @@ describe('a protobuf body', () => {
     )
   })
 })
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
-}
-
-function field(number: number, content: string | readonly number[]): number[] {
-  const bytes = typeof content === 'string' ? [...new TextEncoder().encode(content)] : content
-  return [...varint(number * 8 + 2), ...varint(bytes.length), ...bytes]
-}
-
-function enveloped(kind: string, message: readonly number[], apiVersion = 'v1'): Uint8Array {
-  return Uint8Array.from([
-    0x6b,
-    0x38,
-    0x73,
-    0,
-    ...field(1, [...field(1, apiVersion), ...field(2, kind)]),
-    ...field(2, message),
-  ])
-}

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import { isLong } from '../../../support/strength.ts'
 import { createHarness, type Harness } from '../harness.ts'
+import { enveloped, field } from '../protobuf-bytes.ts'
 import { heldMs, heldMsMax, type Hostile } from './held.ts'
 import { bodyOf, definitionOf, definitions, pathOf, serveHostileKinds } from './hostile-kinds.ts'
 import { hostileRequest } from './hostile-request.ts'
@@ -25,6 +26,16 @@ const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const many = (count: number, make: (i: number) => unknown): JsonObject['x'] =>
   Array.from({ length: count }, (_, i) => make(i)) as never
 const query = (name: string, value: string): string => `GET ${pathOf('free')}?${name}=${encodeURIComponent(value)}`
+
+const times = (count: number, bytes: readonly number[]): readonly number[] =>
+  Array.from({ length: count * bytes.length }, (_, i) => bytes[i % bytes.length] ?? 0)
+/** Of two bytes each. */
+const emptyFields = [
+  ['owners that are empty', field(1, times(500_000, [13 * 8 + 2, 0]))],
+  ['finalizers that are empty', field(1, times(500_000, [14 * 8 + 2, 0]))],
+  ['values without a key', times(250_000, [2 * 8 + 2, 2, 2 * 8 + 2, 0])],
+  ['fields that nobody knows', times(500_000, [9 * 8, 1])],
+] as const
 
 const rows: readonly (Hostile & { readonly because: string })[] = [
   {
@@ -143,6 +154,11 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
       body: JSON.stringify({ metadata: { name: 'o', ownerReferences: many(4_000, (i) => ({ name: `${i}` })) } }),
     },
   },
+  ...emptyFields.map(([what, message]) => ({
+    because: `protobuf of ${what}`,
+    line: 'POST /api/v1/namespaces/default/configmaps?dryRun=All',
+    sent: { body: enveloped('ConfigMap', message), type: 'application/vnd.kubernetes.protobuf' },
+  })),
   {
     because: 'managers that are many',
     line: `POST ${pathOf('free')}?dryRun=All`,
