@@ -66,7 +66,7 @@ describe('roles and bindings', () => {
   it.each(refusals)('%s %j is refused', async (kind, body, fields) => {
     const reply = await create(kind, { metadata: { name: 'bad' }, ...body })
     expect(reply.status).toBe(422)
-    const found = reply.body.details.causes.map(({ field }: { field: string }) => field)
+    const found = reply.body.details.causes.map((cause: { field: string }) => cause.field)
     expect(found.toSorted()).toEqual(fields.toSorted())
   })
 
