@@ -11,6 +11,7 @@ const system = [
   'test/unit/adapters/local/https/*.test.ts',
   'test/{acceptance-table,aws,chaos,command,demo,e2e,kubectl,wire}/**/*.test.ts',
   'test/reconcilers/{backup,new,postgres}/**/*.test.ts',
+  'test/docs/site.long.test.ts',
   'test/infra/{package,shipped}.test.ts',
   'test/types/compiling.test.ts',
 ]
