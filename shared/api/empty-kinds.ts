@@ -1,24 +1,31 @@
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 
+/** `kubectl get all` asks for these of a cluster, too. */
+const inAll: Partial<ServedKind> = { categories: ['all'] }
+
 /**
  * Kinds of a cluster that clients read though nothing of them can be here: `kubectl cluster-info` lists Services, and
  * `kubectl apply --prune` lists all that it would delete. Of each there are none, and none can be made, until
  * a definition brings the kind.
  */
 export const emptyKinds: readonly ServedKind[] = [
-  emptyKind('', 'Service', 'services', { shortNames: ['svc'] }),
-  emptyKind('', 'Pod', 'pods', { shortNames: ['po'], selectableFields: ['spec.nodeName', 'status.phase'] }),
+  emptyKind('', 'Service', 'services', { shortNames: ['svc'], ...inAll }),
+  emptyKind('', 'Pod', 'pods', {
+    shortNames: ['po'],
+    selectableFields: ['spec.nodeName', 'status.phase'],
+    ...inAll,
+  }),
   emptyKind('', 'Node', 'nodes', { shortNames: ['no'], namespaced: false }),
   emptyKind('', 'Endpoints', 'endpoints', { shortNames: ['ep'] }),
   emptyKind('', 'PersistentVolumeClaim', 'persistentvolumeclaims', { shortNames: ['pvc'] }),
   emptyKind('', 'PersistentVolume', 'persistentvolumes', { shortNames: ['pv'], namespaced: false }),
-  emptyKind('', 'ReplicationController', 'replicationcontrollers', { shortNames: ['rc'] }),
-  emptyKind('apps', 'DaemonSet', 'daemonsets', { shortNames: ['ds'] }),
-  emptyKind('apps', 'Deployment', 'deployments', { shortNames: ['deploy'] }),
-  emptyKind('apps', 'ReplicaSet', 'replicasets', { shortNames: ['rs'] }),
-  emptyKind('apps', 'StatefulSet', 'statefulsets', { shortNames: ['sts'] }),
-  emptyKind('batch', 'Job', 'jobs', {}),
-  emptyKind('batch', 'CronJob', 'cronjobs', {}),
+  emptyKind('', 'ReplicationController', 'replicationcontrollers', { shortNames: ['rc'], ...inAll }),
+  emptyKind('apps', 'DaemonSet', 'daemonsets', { shortNames: ['ds'], ...inAll }),
+  emptyKind('apps', 'Deployment', 'deployments', { shortNames: ['deploy'], ...inAll }),
+  emptyKind('apps', 'ReplicaSet', 'replicasets', { shortNames: ['rs'], ...inAll }),
+  emptyKind('apps', 'StatefulSet', 'statefulsets', { shortNames: ['sts'], ...inAll }),
+  emptyKind('batch', 'Job', 'jobs', inAll),
+  emptyKind('batch', 'CronJob', 'cronjobs', inAll),
   // Nothing is served for others, so there are no servers to name.
   emptyKind('apiregistration.k8s.io', 'APIService', 'apiservices', { namespaced: false }),
   emptyKind('networking.k8s.io', 'Ingress', 'ingresses', { shortNames: ['ing'] }),

@@ -77,7 +77,7 @@ describe.skipIf(newest === undefined)(
     })
 
     it('finds none of what only a cluster has', async () => {
-      for (const kind of ['pods', 'nodes', 'deployments', 'endpoints', 'ingresses', 'apiservices'])
+      for (const kind of ['all', 'pods', 'nodes', 'deployments', 'endpoints', 'ingresses', 'apiservices'])
         expect(await kubectl.run(`get ${kind} -A`)).toMatchObject({ code: 0, stderr: 'No resources found\n' })
     })
 

@@ -174,6 +174,7 @@ describe('Services, which kubectl cluster-info asks for', () => {
     expect(body.resources.find(({ name }: { name: string }) => name === 'services')).toMatchObject({
       kind: 'Service',
       shortNames: ['svc'],
+      categories: ['all'],
       verbs: ['get', 'list', 'watch'],
     })
   })
