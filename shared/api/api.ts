@@ -65,6 +65,9 @@ export function createApi(services: ApiServices): HttpHandler {
   const answerPath = createPathHandler(services)
   const trail = createAuditTrail(services)
 
+  const end = (response: HttpResponse, note: AuditNote | undefined): HttpResponse =>
+    note === undefined || trail === undefined ? response : trail.end(note, response)
+
   const answer = async (request: HttpRequest, note?: AuditNote): Promise<HttpResponse> => {
     const found = authenticate(request.header('authorization'), request.certificate)
     const sender = found instanceof Promise ? await found : found
@@ -80,13 +83,14 @@ export function createApi(services: ApiServices): HttpHandler {
     const isFree = note === undefined && isSuperuser(user)
     const admitted = isFree ? undefined : admit({ user, wanted: attributesOf(request, info), readAccess, note })
     const permit = admitted instanceof Promise ? await admitted : admitted
-    if (!info.isResource) return answerPath(request, info.segments)
+    if (!info.isResource) return end(await answerPath(request, info.segments), note)
     const named = findKind(info, services)
     const kind = requireServed(info, named instanceof Promise ? await named : named)
     const annotate = annotating(kind, note)
     const reply = handlerOf(info, kind)({ request, info, kind, user, permit, annotate })
     const { deprecation } = kind
-    return deprecation === undefined ? reply : withWarnings(await told(request, reply), [deprecation])
+    if (deprecation === undefined) return end(await reply, note)
+    return end(withWarnings(await told(request, reply), [deprecation]), note)
   }
 
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
@@ -119,10 +123,7 @@ export function createApi(services: ApiServices): HttpHandler {
     if (alive.includes(request.path)) return Promise.resolve(plainText(200, 'ok'))
     if (trail === undefined) return told(request, answer(request))
     const note = trail.begin(request)
-    return answer(request, note).then(
-      (response) => trail.end(note, response),
-      (error: unknown) => trail.end(note, tell(request, error)),
-    )
+    return answer(request, note).catch((error: unknown) => trail.end(note, tell(request, error)))
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)
 }

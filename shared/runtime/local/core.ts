@@ -1,3 +1,4 @@
+import { createIdSequence } from '../../model/id-sequence.ts'
 import {
   createLocalWorkQueue,
   type LocalWorkQueue,
@@ -147,7 +148,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
-      ...(options.audit && { audit: options.audit, newAuditId: () => random.uuid() }),
+      ...(options.audit && { audit: options.audit, newAuditId: createIdSequence(random.uuid()) }),
       ...(options.operations && { operations: options.operations }),
       ...(options.tokens && { tokens: options.tokens }),
       ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
