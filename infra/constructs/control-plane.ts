@@ -69,6 +69,12 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly runHistory?: 'all' | 'failures' | 'none'
   /**
+   * Whether each request is recorded, as a line of JSON in the log of the API's function: who, as whom, what, the
+   * decision and why, the changed fields.
+   * @default 'off'
+   */
+  readonly audit?: 'on' | 'off'
+  /**
    * Sends spans of requests, writes, runs and what runs call to a collector (OpenTelemetry). The app has the packages
    * of OpenTelemetry installed, which go into the bundles of the functions then.
    * @default - none
@@ -303,7 +309,10 @@ export class ControlPlane extends Construct {
     const create = (id: string, props: Omit<FunctionProps, keyof typeof common> & Partial<FunctionProps>) =>
       this.createFunction(this, id, { ...common, ...props })
     return {
-      api: create('ApiFunction', planeFunctions.api),
+      api: create('ApiFunction', {
+        ...planeFunctions.api,
+        environment: this.props.audit === 'on' ? { SETPOINT_AUDIT: 'on' } : {},
+      }),
       authorizer: create('Authorizer', { ...planeFunctions.authorizer, environment: this.whoMay() }),
       relay: create('RelayFunction', planeFunctions.relay),
       resync: create('Resync', {

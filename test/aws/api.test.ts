@@ -1,6 +1,8 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../shared/model/json.ts'
+import type { AwsBoundary } from '../../shared/runtime/aws/boundary.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../shared/adapters/node/system-random.ts'
@@ -24,14 +26,14 @@ beforeEach(async () => {
 afterEach(() => services[Symbol.asyncDispose]())
 
 /** Another process of the function. */
-function startApi(clock: Clock): typeof api {
+function startApi(clock: Clock, { environment = {}, write = () => {} }: Partial<AwsBoundary> = {}): typeof api {
   const { endpoint, transport } = services.dynamodb
   return apiFunction(
     {
-      environment: { SETPOINT_TABLE: services.table, SETPOINT_QUEUES: '{}' },
+      environment: { SETPOINT_TABLE: services.table, SETPOINT_QUEUES: '{}', ...environment },
       clock,
       random: systemRandom,
-      write: () => {},
+      write,
       dynamodb: { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never },
       sqs: {},
       eventbridge: {},
@@ -97,6 +99,27 @@ describe('somebody on no list', () => {
     ).toMatchObject({ status: 403 })
     await send({ httpMethod: 'DELETE', path: `${role}/dev` })
     expect(await statuses()).toEqual([403, 403])
+  })
+})
+
+describe('the record of requests', () => {
+  it('is in the log of the function where it is wanted, and names the id of the answer', async () => {
+    const lines: string[] = []
+    const write = (line: string) => void lines.push(line)
+    const recorded = startApi(systemClock, { environment: { SETPOINT_AUDIT: 'on' }, write })
+    const { headers } = await send({ ...json({ metadata: { name: 'm' } }), httpMethod: 'POST', path: maps }, recorded)
+    const records = lines.map((line) => JSON.parse(line) as JsonObject).filter((line) => 'auditID' in line)
+    expect(records).toMatchObject([
+      {
+        user: { name: somebody.principal },
+        verb: 'create',
+        resource: 'configmaps',
+        name: 'm',
+        decision: 'allow',
+        code: 201,
+      },
+    ])
+    expect(headers['audit-id']).toBe(records[0]?.['auditID'])
   })
 })
 

@@ -446,6 +446,14 @@ describe('the history of runs', () => {
   })
 })
 
+describe('the record of requests', () => {
+  it('is told to the function of the API where it is wanted', () => {
+    expectProperties(deployed({ audit: 'on' }).template(), 'AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ SETPOINT_AUDIT: 'on' }) },
+    })
+  })
+})
+
 describe('the retry budget', () => {
   it.each([
     [{ perSecond: 5, burst: 20 }, '5/20'],

@@ -8,9 +8,12 @@ import { allControllers } from '../../engine/loops/control-loops.ts'
 import { withDirectWake } from '../../engine/wake/direct-wake.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { OperatingError } from '../../model/errors.ts'
+import { createIdSequence } from '../../model/id-sequence.ts'
 import type { Authenticator, User } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import type { AwsBoundary } from './boundary.ts'
+import { auditOf } from './environment.ts'
 import type { FunctionOptions } from './open.ts'
 import { awsComputed, awsPages, setLogLevelElsewhere } from './pages.ts'
 import { openAwsQueues } from './queues.ts'
@@ -39,6 +42,7 @@ export function createAnswering({ boundary, seeing, controllers }: FunctionOptio
     return createAnswer(services, {
       pages: awsPages(services, environment),
       computed: awsComputed({ ...services, ...queues }, environment),
+      ...auditTo(boundary),
     })
   })
   return (event, timeMs) => answer()(event, timeMs)
@@ -65,8 +69,14 @@ function createAnswer(services: AwsServices, shown: Shown): AnswerEvent {
   }
 }
 
-/** What is served beside what is stored. */
-type Shown = Pick<ApiServices, 'pages' | 'computed'>
+/** Requests are recorded in the log of the function, each as a line. */
+function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices, 'audit' | 'newAuditId'> {
+  if (auditOf(environment) === 'off') return {}
+  return { audit: (record) => write(`${record.line()}\n`), newAuditId: createIdSequence(random.uuid()) }
+}
+
+/** What is served beside what is stored, and what is told of it. */
+type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId'>
 
 /** The API without a gateway. */
 export function createAwsApi(

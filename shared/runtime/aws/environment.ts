@@ -43,6 +43,12 @@ export function keptRunsOf({ SETPOINT_RUNS: kept = 'failures' }: Environment): K
 type KeptRuns = (typeof keptRuns)[number]
 const keptRuns = ['all', 'failures', 'none'] as const
 
+/** Whether requests are recorded. */
+export function auditOf({ SETPOINT_AUDIT: audit = 'off' }: Environment): 'off' | 'on' {
+  if (audit === 'off' || audit === 'on') return audit
+  throw new TypeError(`SETPOINT_AUDIT is ${audit}; it must be off or on`)
+}
+
 /** The event bus that transitions go to, if there is one. */
 export function busOf({ SETPOINT_BUS: bus }: Environment): string | undefined {
   return bus === '' ? undefined : bus
