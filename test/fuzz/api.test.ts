@@ -20,6 +20,7 @@ it('no request is answered with a failure of the control plane', async () => {
 const tooLarge = 'ResourceVersionTooLarge … Too large resource version: 9, current: 5'
 const answers = [
   { what: 'a list of a version to come', line: 'GET /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: true },
+  { what: 'the head of one', line: 'HEAD /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: true },
   { what: 'another version', line: 'GET /api/v1/secrets?resourceVersion=8', body: tooLarge, isFine: false },
   { what: 'no version', line: 'GET /api/v1/secrets', body: tooLarge, isFine: false },
   { what: 'a write', line: 'DELETE /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: false },

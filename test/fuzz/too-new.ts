@@ -7,7 +7,7 @@ export function isTooNew(line: string, body: string): boolean {
   const asked = new URLSearchParams(target.split('?', 2)[1]).get('resourceVersion') ?? ''
   const [, version = '', latest = ''] = /Too large resource version: (\d+), current: (\d+)/.exec(body) ?? []
   return (
-    method === 'GET' &&
+    (method === 'GET' || method === 'HEAD') &&
     body.includes('ResourceVersionTooLarge') &&
     version !== '' &&
     version === asked &&
