@@ -10,6 +10,7 @@ import type { Client } from './client.ts'
 import { crds } from './crds.ts'
 import { argo, clientGo, controllerRuntime, flux } from './go.ts'
 import { helm } from './helm.ts'
+import { java } from './java.ts'
 import { k9s } from './k9s.ts'
 import { kubectl } from './kubectl.ts'
 import { oidc } from './oidc.ts'
@@ -23,6 +24,7 @@ const clients: readonly Client[] = [
   olderPython,
   kopf,
   clientNode,
+  java,
   helm,
   flux,
   argo,

@@ -28,6 +28,7 @@ export function createWatch(services: ApiServices): VerbHandler {
   const slots = createWatchSlots(services.watchesMax ?? 1_000)
   const liveOf = createLiveKinds(services)
   return async (call) => {
+    if (call.request.header('upgrade')?.toLowerCase() === 'websocket') return noWebsocket
     const release = slots.take(call.request.signal)
     try {
       const options = watchOptions(call.request)
@@ -42,6 +43,12 @@ export function createWatch(services: ApiServices): VerbHandler {
 }
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
+
+/**
+ * There are no websockets. Clients that ask for one first, such as fabric8's of Java, ask again without once the answer
+ * has ended; a stream would leave them waiting for its end.
+ */
+const noWebsocket = { status: 200, headers, body: '' } as const
 
 interface Opening {
   readonly options: WatchStart
