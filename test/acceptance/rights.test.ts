@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { ConfigMap, defineReconciler, done, Secret, type Context } from '../../shared/index.ts'
+import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Part, Widget } from './support/primary.ts'
 import { conditionOfWidget } from './support/widgets.ts'
@@ -17,7 +18,13 @@ const calls: Readonly<Record<string, (ctx: Context) => Promise<unknown>>> = {
   delete: (ctx) => ctx.delete(Secret, 's'),
 }
 
-it.each(Object.keys(calls))('a reconciler fails at a %s that it does not declare', async (verb) => {
+const options = { SQLite: {}, DynamoDB: { engine: awsEngine } } as const
+
+it.each([
+  ...Object.keys(calls).map((verb) => ['SQLite', verb] as const),
+  ['DynamoDB', 'list'] as const,
+  ['DynamoDB', 'apply'] as const,
+])('on %s a reconciler fails at a %s that it does not declare', async (engine, verb) => {
   const reconcile = async (_: unknown, ctx: Context) => {
     await ctx.get(Widget, 'w')
     await ctx.apply(Part, { metadata: { name: 'p' }, spec: {} })
@@ -26,7 +33,8 @@ it.each(Object.keys(calls))('a reconciler fails at a %s that it does not declare
     return done()
   }
   const grants = [{ kind: ConfigMap, access: 'read' }] as const
-  env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { owns: [Part], grants, reconcile })] })
+  const reconcilers = [defineReconciler(Widget, { owns: [Part], grants, reconcile })]
+  env = await createTestEnv({ reconcilers, ...options[engine] })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
   await env.settle()
   const access = ['get', 'list', 'children'].includes(verb) ? 'read' : 'write'
@@ -36,4 +44,20 @@ it.each(Object.keys(calls))('a reconciler fails at a %s that it does not declare
   })
   expect(await env.get(Part, 'p')).toBeDefined()
   expect(await env.get(Secret, 's')).toBeUndefined()
+})
+
+it('a reconciler without grants may do what it owns and watches, and its condition says what else to declare', async () => {
+  const reconcile = async (_: unknown, ctx: Context) => {
+    await ctx.apply(Part, { metadata: { name: 'p' }, spec: {} })
+    await ctx.get(ConfigMap, 'c')
+    return done()
+  }
+  env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { owns: [Part], reconcile })] })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+  await env.settle()
+  expect(await conditionOfWidget(env, 'Ready')).toMatchObject({
+    status: 'False',
+    message: expect.stringContaining("add grants: [{ kind: ConfigMap, access: 'read' }] to its definition"),
+  })
+  expect(await env.get(Part, 'p')).toBeDefined()
 })
