@@ -22,7 +22,7 @@ export function keepReading<Value>({ read, clock, maxAgeMs }: KeepOptions<Value>
   let readAtMs = 0
 
   // A clock that was put back says nothing of the age.
-  const isOld = (oldestMs: number): boolean => Math.abs(clock.nowMs() - readAtMs) > oldestMs
+  const isOld = (oldestMs: number): boolean => oldestMs !== Infinity && Math.abs(clock.nowMs() - readAtMs) > oldestMs
 
   const forget = (): void => {
     reading = undefined

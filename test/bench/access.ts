@@ -42,6 +42,7 @@ interface Subject extends Target {
 
 type Subjects = readonly [Subject, Subject]
 type Both = readonly [number, number]
+type Pair = readonly [Slice, Slice]
 
 type NextRequest = (subject: Subject) => string
 
@@ -79,35 +80,38 @@ function patch(subject: Subject, i: number): string {
 }
 
 interface AccessOptions {
+  /** Of both control planes. */
+  readonly starts: number
+  /** After each start. */
   readonly rounds: number
   readonly clients: number
   readonly sliceMs: number
 }
 
 export async function measureAccess(options: AccessOptions): Promise<AccessFigures> {
-  const { rounds, clients } = options
+  const { starts, rounds, clients } = options
+  const pairs = new Map(Object.keys(cases).map((name): [string, Pair[]] => [name, []]))
+  for (let start = 0; start < starts; start++) await measureStart(pairs, options)
+  return { rounds: starts * rounds, clients, cases: [...pairs].map(([name, all]) => figuresOf(name, all)) }
+}
+
+/** Both are started anew: the same program takes some hundredths more or less time from start to start. */
+async function measureStart(pairs: ReadonlyMap<string, Pair[]>, options: AccessOptions): Promise<void> {
   await using plain = await startControlPlane()
   await using guarded = await startControlPlane({ env: { SETPOINT_AUDIT: 'on' } })
   const administrators = [plain, guarded].map(targetOf) as [Subject, Subject]
   for (const subject of administrators) await prepare(subject)
   const user = { ...administrators[1], token: addUser(filesIn(guarded.dataDirectory).usersFile, 'ann', ['team']) }
   const subjects = [administrators[0], user] as const
-  const measured: CaseFigures[] = []
   for (const [name, toRequests] of Object.entries(cases)) {
-    const pairs: (readonly [Slice, Slice])[] = []
-    // The first pair warms both up.
-    for (let round = -1; round < rounds; round++) {
+    // The first rounds warm both up.
+    for (let round = -2; round < options.rounds; round++) {
       const rates = await runPair(subjects, round % 2 === 0, (one) => measureRate(one, toRequests(), options))
       const cpuUs = await measureCpu(subjects, toRequests(), options)
-      if (round >= 0)
-        pairs.push([
-          { rate: rates[0], cpuUs: cpuUs[0] },
-          { rate: rates[1], cpuUs: cpuUs[1] },
-        ])
+      const pair = [0, 1].map((i) => ({ rate: rates[i] as number, cpuUs: cpuUs[i] as number }))
+      if (round >= 0) pairs.get(name)?.push(pair as [Slice, Slice])
     }
-    measured.push(figuresOf(name, pairs))
   }
-  return { rounds, clients, cases: measured }
 }
 
 function targetOf(plane: { readonly url: string; readonly dataDirectory: string; readonly process: { pid: number } }) {
@@ -191,7 +195,7 @@ async function ask(
   return { count, tookMs }
 }
 
-function figuresOf(name: string, pairs: readonly (readonly [Slice, Slice])[]): CaseFigures {
+function figuresOf(name: string, pairs: readonly Pair[]): CaseFigures {
   const medians = (which: 0 | 1): Slice => ({
     rate: median(pairs.map((pair) => pair[which].rate)),
     cpuUs: median(pairs.map((pair) => pair[which].cpuUs)),

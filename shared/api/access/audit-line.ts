@@ -11,7 +11,7 @@ import type { HttpRequest } from '../../ports/http-handler.ts'
 export class AuditNote implements AuditRecord {
   readonly request: HttpRequest
   readonly startMs: number
-  /** What its record is called. */
+  /** What its record is called: nothing that JSON would escape. */
   readonly id: string | undefined
   endMs = 0
   code = 0
@@ -44,8 +44,8 @@ export class AuditNote implements AuditRecord {
  */
 function lineOf(note: AuditNote): string {
   const { request, startMs, endMs, id, code, changed, annotations } = note
-  let line = `{"time":"${microTimestamp(endMs)}`
-  line += id === undefined ? '"' : `","auditID":${quote(id)}`
+  let line = endText(endMs)
+  if (id !== undefined) line += `,"auditID":"${id}"`
   line += targetText(note) + nameText(note) + decisionText(note)
   if (changed !== undefined) line += `,"changed":${JSON.stringify(changed)}`
   if (annotations !== undefined) line += `,"annotations":${JSON.stringify(annotations)}`
@@ -53,6 +53,14 @@ function lineOf(note: AuditNote): string {
   if (agent !== undefined) line += `,"agent":${quote(agent.slice(0, textMax))}`
   return `${line},"code":${code},"latencyMs":${Math.max(0, endMs - startMs)}}`
 }
+
+/** Many requests end in one millisecond. */
+function endText(endMs: number): string {
+  if (endMs !== lastEnd.endMs) lastEnd = { endMs, text: `{"time":"${microTimestamp(endMs)}"` }
+  return lastEnd.text
+}
+
+let lastEnd = { endMs: Number.NaN, text: '' }
 
 const textMax = 500
 

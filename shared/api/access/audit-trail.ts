@@ -32,8 +32,11 @@ export function createAuditTrail({
 /** What the client, or another server ahead of this one, calls the request. */
 function idOf(request: HttpRequest): string | undefined {
   const id = request.header('audit-id')
-  return id !== undefined && /^[\x21-\x7e]{1,64}$/.test(id) ? id : undefined
+  return id !== undefined && sendable.test(id) ? id : undefined
 }
+
+/** What stands in JSON as it is. */
+const sendable = /^[!#-[\]-~]{1,64}$/
 
 export interface AuditTrail {
   begin(request: HttpRequest): AuditNote

@@ -32,6 +32,7 @@ describe('the id of a record', () => {
       ['mine-1', 'mine-1'],
       [undefined, 'made'],
       ['a b', 'made'],
+      ['a"b', 'made'],
       ['x'.repeat(65), 'made'],
     ] as const) {
       records.length = 0
