@@ -213,14 +213,18 @@ function tutorialScript(): string {
   const blocks = [...readFileSync('docs/tutorial.md', 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(
     ([, text = '']) => text,
   )
-  const tarballs = readdirSync(directory.path).filter((name) => /^setpoint(-cdk)?-\d.*\.tgz$/.test(name))
+  const tarball = (name: RegExp): string =>
+    join(directory.path, readdirSync(directory.path).find((file) => name.test(file)) ?? '')
   const steps = blocks.map((text) => {
     if (!text.startsWith('# in a second terminal\n')) return text
     const command = text.split('\n')[1] ?? ''
     return `(exec ${command} -- --port 0) > dev.log 2>&1 &\nuntil grep -q 'ready at' dev.log; do sleep 0.2; done\n`
   })
-  const installed = tarballs.map((name) => join(directory.path, name)).join(' ')
-  const script = steps.join('\n').replace('npm install setpoint', `npm install --prefer-offline ${installed}`)
+  const script = steps
+    .join('\n')
+    .replace('npm install\n', `npm install --prefer-offline --save-dev ${tarball(/^setpoint-cdk-\d/)}\n`)
+    .replace('npm install setpoint', `npm install --prefer-offline ${tarball(/^setpoint-\d/)}`)
+    .replace(/^kubectl wait .*$/m, '$&\necho "the first object is Ready after $SECONDS s"')
   return `set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n${script}`
 }
 
@@ -235,6 +239,7 @@ describe.skipIf(unreachable !== '' || !isLong || kubectl === undefined)(
       const env = { VITEST: undefined, KUBECONFIG: undefined }
       const { code, stdout, stderr } = await runProgram('bash', ['tutorial.sh'], { cwd, env })
       expect({ code, said: (stdout + stderr).slice(-2_000) }).toMatchObject({ code: 0 })
+      console.log(/^the first object .*$/m.exec(stdout)?.[0])
       for (const said of [
         'condition met',
         'hello!',

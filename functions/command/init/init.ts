@@ -43,8 +43,6 @@ ${paths.map((path) => `  ${path}\n`).join('')}  package.json
 
 Next:
 
-  npm install
-  npm test
   npm run dev                          # a control plane with your reconciler, at https://127.0.0.1:8443
 
 and in a second terminal:
@@ -52,5 +50,10 @@ and in a second terminal:
   export KUBECONFIG=$PWD/.setpoint/kubeconfig
   kubectl apply -f ${file}/example.yaml
   kubectl wait --for=condition=Ready ${kind.toLowerCase()}/example
+
+and for the test, the types and AWS:
+
+  npm install
+  npm test
 `
 }
