@@ -30,6 +30,7 @@ export function runToken(args: readonly string[]): void {
 }
 
 function printUsers(users: readonly { readonly name: string; readonly groups: readonly string[] }[]): void {
+  if (users.length === 0) print('nobody but the administrator: setpoint token add NAME lets somebody in\n')
   for (const { name, groups } of users) print(`${name}  ${groups.join(',')}\n`)
 }
 

@@ -200,6 +200,7 @@ describe('setpoint token', { timeout: 120_000 }, () => {
 
     await setpoint('token', 'remove', 'alice', '--data-dir', 'shared')
     await expect.poll(() => whoAmI('new.kubeconfig'), soon).toBe(401)
+    expect((await setpoint('token', 'list', '--data-dir', 'shared')).stdout).toMatch(/^nobody but the administrator/)
     // Nobody but the administrator may take a backup.
     await setpoint('token', 'add', 'bob', '--data-dir', 'shared')
     using client = openApiClient(at('bob.kubeconfig'))
