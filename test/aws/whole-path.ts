@@ -92,6 +92,8 @@ export interface WholePathOptions {
   /** Of the reconcile functions. Default 30 s. */
   readonly timeoutMs?: number
   readonly stream?: Partial<StreamMapping>
+  /** A controller with several queues of its own, and how many of them the next tick is to have used. */
+  readonly spread?: { readonly controller: string; readonly queues: number; readonly used: () => number }
   readonly queue?: Pick<QueueMapping, 'onInvocation' | 'redelivers' | 'concurrency' | 'batchSize'>
 }
 
@@ -110,6 +112,8 @@ export interface WholePath extends AsyncDisposable {
   readonly requests: Map<string, number>
   /** Messages in the dead-letter queue. */
   deadLetters(): Promise<number>
+  /** Out of how many queues of the controller that has several messages came since it was last asked. */
+  countHanded(): number
 }
 
 export interface Reply {
@@ -127,10 +131,12 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   const sqs = new SQSClient(settings(services.sqs))
   const dead = await createQueue(sqs, { VisibilityTimeout: '2' })
   const redrive = JSON.stringify({ deadLetterTargetArn: dead.arn, maxReceiveCount: options.maxReceiveCount ?? 10 })
-  const system = await createQueue(sqs, {
-    VisibilityTimeout: String(options.visibilitySeconds ?? 3),
-    RedrivePolicy: redrive,
-  })
+  const attributes = { VisibilityTimeout: String(options.visibilitySeconds ?? 3), RedrivePolicy: redrive }
+  const system = await createQueue(sqs, attributes)
+  const { spread } = options
+  const own = await Promise.all(Array.from({ length: spread?.queues ?? 0 }, () => createQueue(sqs, attributes)))
+  const handed = new Set<string>()
+  const urls = { system: system.url, ...(spread && { [spread.controller]: own.map(({ url }) => url) }) }
 
   let environments = 0
   function boundary(name: string, retire: () => void): AwsBoundary {
@@ -144,7 +150,10 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
     return {
       environment: {
         SETPOINT_TABLE: services.table,
-        SETPOINT_QUEUES: JSON.stringify({ system: system.url }),
+        SETPOINT_QUEUES: JSON.stringify(urls),
+        get SETPOINT_QUEUES_USED() {
+          return JSON.stringify(spread ? { [spread.controller]: spread.used() } : {})
+        },
         SETPOINT_LOG: 'info',
         ...(options.keepsAllRuns && { SETPOINT_RUNS: 'all' }),
         ...(options.openTraces && { OTEL_TRACES_EXPORTER: 'otlp' }),
@@ -185,6 +194,10 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
       ...options.stream,
     }),
     mapQueue({ client: sqs, queueUrl: system.url, lambda: reconcile, ...options.queue }),
+    ...own.map(({ url }) => {
+      const onInvocation = (): void => void handed.add(url)
+      return mapQueue({ client: sqs, queueUrl: url, lambda: reconcile, ...options.queue, onInvocation })
+    }),
     mapQueue({
       client: sqs,
       queueUrl: dead.url,
@@ -213,6 +226,11 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
     lines,
     requests,
     deadLetters: () => depth(sqs, dead.url),
+    countHanded: () => {
+      const { size } = handed
+      handed.clear()
+      return size
+    },
     [Symbol.asyncDispose]: async () => {
       state.weather = calm
       await Promise.all(running.map((one) => one.stop()))

@@ -3,7 +3,9 @@
  * Node takes to import it, and compares both with a bare function as esbuild alone bundles it: middy, and the two
  * clients of the AWS SDK that `reconcile` works with. Exits 1 if a function is over its budget.
  *
- *     npm run bundles -- [--rounds N]
+ *     npm run bundles -- [--rounds N] [--starts N]
+ *
+ * With `--starts` each is started so often under AWS's runtime interface client, in the place of the imports.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -20,10 +22,14 @@ import {
 } from '../../infra/bundling/reconciler-modules.ts'
 import { findShippedEntry, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
+import { measureColdStarts } from './cold-starts.ts'
 import { median } from './quantiles.ts'
 
-const { values } = optionsOf('npm run bundles --', { options: { rounds: { type: 'string', default: '7' } } })
+const { values } = optionsOf('npm run bundles --', {
+  options: { rounds: { type: 'string', default: '7' }, starts: { type: 'string', default: '0' } },
+})
 const rounds = wholeNumber('--rounds', values.rounds, 1)
+const starts = wholeNumber('--starts', values.starts, 0)
 
 /** At most so many times what the bare function takes to import, and so many times its bytes when gzipped. */
 interface Budget {
@@ -111,15 +117,28 @@ interface Cost {
   readonly importMs: number
 }
 
-function measure(bundles: readonly Bundle[]): readonly Cost[] {
-  const files = bundles.map(({ name, entry, reconcilers: module }, i) => {
-    const directory = join(scratch, String(i))
-    mkdirSync(directory)
-    const file = join(directory, 'index.mjs')
-    if (name === baseline) buildSync({ ...bundleOptions, entryPoints: [entry], outfile: file })
-    else writeBundle(entry, module, directory)
-    return { name, file }
-  })
+/** Of reconcilers whose code comes from one module, the first: the bundles of the others differ by a name. */
+function oneOfEach(bundles: readonly Bundle[]): readonly Bundle[] {
+  const family = ({ entry, reconcilers }: Bundle): string => `${entry} ${/ from (\S+)/.exec(reconcilers)?.[1] ?? ''}`
+  return bundles.filter((one, i) => bundles.findIndex((other) => family(other) === family(one)) === i)
+}
+
+interface Written {
+  readonly name: string
+  readonly directory: string
+  readonly file: string
+}
+
+function write({ name, entry, reconcilers: module }: Bundle, i: number): Written {
+  const directory = join(scratch, String(i))
+  mkdirSync(directory)
+  const file = join(directory, 'index.mjs')
+  if (name === baseline) buildSync({ ...bundleOptions, entryPoints: [entry], outfile: file })
+  else writeBundle(entry, module, directory)
+  return { name, directory, file }
+}
+
+function measure(files: readonly Written[]): readonly Cost[] {
   // By turns, so that what else the machine does meets all alike.
   const times = new Map<string, number[]>(files.map(({ name }) => [name, []]))
   for (let round = 0; round < rounds; round++) for (const { name, file } of files) times.get(name)?.push(importMs(file))
@@ -133,6 +152,29 @@ function measure(bundles: readonly Bundle[]): readonly Cost[] {
     }
   })
 }
+
+/** Whether each starts within its budget of time, at the median and in the worst of a hundred. */
+async function tellStarts(files: readonly Written[]): Promise<boolean> {
+  const measured = await measureColdStarts(
+    files.map(({ directory }) => directory),
+    starts,
+  )
+  const [bare = { p50: 1, p99: 1 }] = measured
+  console.log(`${starts} starts of each under aws-lambda-ric, in milliseconds of processor time, to the first event:`)
+  const within = files.map(({ name }, i) => {
+    const { p50, p99 } = measured[i] ?? bare
+    const { time } = name === baseline ? { time: 1 } : (budgets[name] ?? ofReconciler)
+    const isWithin = p50 / bare.p50 <= time && p99 <= startMsMax
+    const ratios = `${(p50 / bare.p50).toFixed(2)} of at most ${time}`
+    const figures = `p50 ${p50.toFixed(0).padStart(4)} ms   p99 ${p99.toFixed(0).padStart(4)} ms`
+    console.log(`${isWithin ? 'ok    ' : 'FAILED'} ${name.padEnd(32)} ${figures}   (${ratios})`)
+    return isWithin
+  })
+  return within.every(Boolean)
+}
+
+/** What of a cold start of 1.5 s may be ours. */
+const startMsMax = 1_000
 
 /** One line for each function; false if it is over its budget. */
 function tell({ name, bytes, gzippedBytes, importMs: ms }: Cost, bare: Cost): boolean {
@@ -150,10 +192,14 @@ function kib(bytes: number): string {
 }
 
 try {
-  const costs = measure(bundlesOf())
-  const bare = costs.find(({ name }) => name === baseline) as Cost
-  const within = costs.map((cost) => tell(cost, bare))
-  process.exitCode = within.every(Boolean) ? 0 : 1
+  const files = (starts > 0 ? oneOfEach(bundlesOf()) : bundlesOf()).map(write)
+  if (starts > 0) process.exitCode = (await tellStarts(files)) ? 0 : 1
+  else {
+    const costs = measure(files)
+    const bare = costs.find(({ name }) => name === baseline) as Cost
+    const within = costs.map((cost) => tell(cost, bare))
+    process.exitCode = within.every(Boolean) ? 0 : 1
+  }
 } finally {
   rmSync(scratch, { recursive: true })
 }

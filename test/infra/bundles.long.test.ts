@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applyFirstShelf, deadMessage, shelf, tick } from './lambda/script.ts'
-import { openStage, type Stage } from './lambda/stage.ts'
+import { applyFirstShelf, deadMessage, shelf } from './lambda/script.ts'
+import { openStage, tickEvent, type Stage } from './lambda/stage.ts'
 import { awsClient } from './lambda/runtime-clients.ts'
 
 /**
@@ -59,7 +59,7 @@ describe.skipIf(unavailable)(
     })
 
     it('resync: ticks', async () => {
-      const { error, body } = await stage.functions.resync.invoke(tick())
+      const { error, body } = await stage.functions.resync.invoke(tickEvent())
       expect(error).toBeUndefined()
       expect(body.toString()).toBe('null')
     })

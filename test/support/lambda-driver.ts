@@ -124,7 +124,7 @@ async function hand(
   environment: Environment<SQSEvent, SQSBatchResponse>,
   { client, queueUrl, onInvocation = () => {}, redelivers = () => false }: QueueMapping,
 ): Promise<void> {
-  const ended = await environment.invoke({ Records: messages.map(recordOf) })
+  const ended = await environment.invoke({ Records: messages.map((message) => recordOf(message, queueUrl)) })
   onInvocation(ended.kind, messages.length)
   const kept = ended.kind === 'answered' ? keptIn(ended.result, messages) : messages
   const done = messages.filter((message) => !kept.includes(message))
@@ -140,7 +140,7 @@ function keptIn({ batchItemFailures }: SQSBatchResponse, messages: readonly Mess
   return named.length === ids.size ? named : messages
 }
 
-function recordOf({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }: Message): SQSRecord {
+function recordOf({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }: Message, url: string): SQSRecord {
   return {
     messageId: MessageId,
     receiptHandle: ReceiptHandle,
@@ -149,7 +149,7 @@ function recordOf({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = 
     messageAttributes: {},
     md5OfBody: '',
     eventSource: 'aws:sqs',
-    eventSourceARN: '',
+    eventSourceARN: `arn:aws:sqs:us-east-1:000000000000:${url.slice(url.lastIndexOf('/') + 1)}`,
     awsRegion: 'us-east-1',
   }
 }

@@ -10,8 +10,8 @@ import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-strea
 import { startFunction, streamedReply, type FunctionProcess } from '../infra/lambda/function-process.ts'
 import { recordOf } from '../infra/lambda/mappings.ts'
 import { plainClient } from '../infra/lambda/runtime-clients.ts'
-import { shelf, tick } from '../infra/lambda/script.ts'
-import { proxyEvent } from '../infra/lambda/stage.ts'
+import { shelf } from '../infra/lambda/script.ts'
+import { proxyEvent, tickEvent } from '../infra/lambda/stage.ts'
 import { testCredentials } from '../../shared/testing-aws/dynalite.ts'
 import { startProgram, type Program } from '../support/program.ts'
 import { sqsClient } from '../support/sqs-queue.ts'
@@ -254,7 +254,7 @@ describe.skipIf(skip)('cdk deploy into moto', { meta: { skipped: meta.skipped },
       deployed.find(({ Description }) => /tick/.test(Description))?.FunctionArn ?? '',
     )
 
-    expect((await resync?.invoke(tick()))?.error).toBeUndefined()
+    expect((await resync?.invoke(tickEvent()))?.error).toBeUndefined()
     await settle()
     const path = '/apis/example.dev/v1/namespaces/default/shelves'
     const applied = await api?.invoke(proxyEvent('POST', path, shelf('first', { books: 3 })))

@@ -14,6 +14,9 @@ export interface FunctionProcess extends AsyncDisposable {
   invoke(event: unknown): Promise<Answer>
   /** What it has written to its log. */
   readonly log: string
+  /** Resolves when it asks for its first event: Lambda's init is over. Rejects if it ends before. */
+  awaitBegin(): Promise<void>
+  readonly pid: number
 }
 
 export interface Answer {
@@ -30,6 +33,8 @@ export interface FunctionOptions {
   readonly directory: string
   readonly environment: Readonly<Record<string, string>>
   readonly timeoutMs: number
+  /** Default 512. Of it, Lambda's runtime lets Node's heap have nine tenths; more ends the process. */
+  readonly memoryMb?: number
 }
 
 interface Turn {
@@ -42,6 +47,7 @@ export async function startFunction(options: FunctionOptions): Promise<FunctionP
   const turns = new Map<string, Turn>()
   const waiting: Turn[] = []
   let poll: ((turn: Turn) => void) | undefined
+  const begun = Promise.withResolvers<void>()
 
   function hand(turn: Turn): void {
     turns.set(turn.id, turn)
@@ -53,6 +59,7 @@ export async function startFunction(options: FunctionOptions): Promise<FunctionP
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, id = '', what] = /\/runtime\/(?:invocation\/)?([^/]+)\/?(\w*)$/.exec(request.url ?? '') ?? []
     if (id === 'next') {
+      begun.resolve()
       const turn = waiting.shift()
       if (turn === undefined) poll = (next) => give(next, response, options)
       else give(turn, response, options)
@@ -83,6 +90,8 @@ export async function startFunction(options: FunctionOptions): Promise<FunctionP
       hand(turn)
       return Promise.race([turn.answered.promise, endOf(program)])
     },
+    awaitBegin: () => Promise.race([begun.promise, endOf(program)]),
+    pid: program.pid,
     get log() {
       return program.stdout + program.stderr
     },
@@ -112,12 +121,16 @@ function give({ id, event }: Turn, response: ServerResponse, { timeoutMs }: Func
   response.end(JSON.stringify(event))
 }
 
-function environmentOf({ directory, environment }: FunctionOptions, port: number): Readonly<Record<string, string>> {
+function environmentOf(
+  { directory, environment, memoryMb = 512 }: FunctionOptions,
+  port: number,
+): Readonly<Record<string, string>> {
   return {
     AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
     AWS_LAMBDA_FUNCTION_NAME: 'test',
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+    NODE_OPTIONS: `--max-old-space-size=${Math.floor(0.9 * memoryMb)}`,
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/test',
     AWS_LAMBDA_LOG_STREAM_NAME: 'test',

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { askCloudFormation, shelfController } from './cloudformation.ts'
-import type { Stage } from './stage.ts'
+import { tickEvent, type Stage } from './stage.ts'
 import { queueNames } from './synthesized-code.ts'
 
 const objects = '/apis/example.dev/v1/namespaces/default'
@@ -9,15 +9,10 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 /** The first minute of a control plane, and somebody who applies a shelf. */
 export async function applyFirstShelf({ functions, request, settle }: Stage): Promise<void> {
-  await functions.resync.invoke(tick())
+  await functions.resync.invoke(tickEvent())
   await settle()
   await request('POST', `${objects}/shelves`, shelf('first', { books: 3 }))
   await settle()
-}
-
-/** As the schedule sends it. */
-export function tick(): object {
-  return { 'detail-type': 'Scheduled Event', source: 'aws.events', time: new Date().toISOString(), detail: {} }
 }
 
 export function shelf(name: string, spec: object): object {
@@ -92,9 +87,9 @@ async function references({ request, settle }: Stage): Promise<void> {
 /** The tick notes what objects refer to for a loop that it has not seen before, ahead of the relay. */
 async function aLateWatch({ functions, request, settle, forgetTicks }: Stage): Promise<void> {
   await forgetTicks()
-  await functions.resync.invoke(tick())
+  await functions.resync.invoke(tickEvent())
   await request('POST', `${objects}/shelves`, shelf('unseen', { books: 1, labels: 'labels' }))
-  await functions.resync.invoke(tick())
+  await functions.resync.invoke(tickEvent())
   await settle()
 }
 
@@ -155,7 +150,8 @@ async function timers({ functions, calls, request, settle }: Stage): Promise<voi
   await aNamespaceThatStays(request)
   await settle()
   const sendsTo = (): number => calls('resync').filter(({ action }) => action === 'sqs:SendMessage').length
-  for (let minute = 0; minute < 20 && sendsTo() < queueNames.length; minute++) await functions.resync.invoke(tick())
+  for (let minute = 0; minute < 20 && sendsTo() < queueNames.length; minute++)
+    await functions.resync.invoke(tickEvent())
   await settle()
 }
 

@@ -28,6 +28,10 @@ export interface Stage extends AsyncDisposable {
   calls(name: FunctionName): readonly AwsCall[]
   /** A request through the gateway, by somebody the authorizer let in. */
   request(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }>
+  /** The same with a token: the authorizer of the template is asked first, and what it says is acted upon. */
+  requestAs(token: string, method: string, path: string): Promise<{ readonly status: number; readonly text: string }>
+  /** A minute of the clock: what the schedules of the template call, with what they give. */
+  minute(): Promise<void>
   /** Hands on what waits in the stream and in queues, and what comes of that, until nothing does. */
   settle(): Promise<void>
   /** What the template says of what stands between the functions. */
@@ -65,7 +69,7 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     const queues = opening.use(await recordCalls('sqs', passedTo(fauxqs.endpoint)))
     const bus = opening.use(await recordCalls('events', accepting))
     calls.set(name, () => [objects, queues, bus].flatMap((one) => one.calls()))
-    const { directory: code, environment, timeoutMs } = synthesized.functionOf(name)
+    const { directory: code, environment, timeoutMs, memoryMb } = synthesized.functionOf(name)
     const endpoints = {
       AWS_ENDPOINT_URL_DYNAMODB: objects.endpoint,
       AWS_ENDPOINT_URL_SQS: queues.endpoint,
@@ -80,6 +84,7 @@ export async function openStage(client: readonly string[], props: Partial<Contro
         directory: code,
         environment: { ...Object.fromEntries(resolved), ...endpoints },
         timeoutMs,
+        memoryMb,
       }),
     )
   }
@@ -103,6 +108,17 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     wiring,
     request: async (method, path, body) =>
       streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body))),
+    requestAs: async (token, method, path) => {
+      const event = { type: 'TOKEN', authorizationToken: token, methodArn: 'arn:aws:execute-api:r:1:a/v1/GET/' }
+      const { error, body } = await functionOf(wiring.api.authorizer).invoke(event)
+      if (error !== undefined) return { status: error.errorMessage === 'Unauthorized' ? 401 : 500, text: '' }
+      if (!body.toString().includes('"Effect":"Allow"')) return { status: 403, text: '' }
+      return streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path)))
+    },
+    minute: async () => {
+      for (const { function: id, input } of wiring.schedules)
+        await functionOf(id).invoke(input === undefined ? tickEvent() : JSON.parse(input))
+    },
     settle: () => settle(mappings),
     send: async (id, body) => {
       const group = { MessageGroupId: 'test', MessageDeduplicationId: randomUUID() }
@@ -112,6 +128,11 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     forgetTicks: () => resync.save('{}'),
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }
+}
+
+/** As EventBridge sends it where a schedule gives nothing of its own. */
+export function tickEvent(): object {
+  return { 'detail-type': 'Scheduled Event', source: 'aws.events', time: new Date().toISOString(), detail: {} }
 }
 
 interface MadeQueue {

@@ -35,6 +35,7 @@ export interface Synthesized {
     readonly directory: string
     readonly environment: Readonly<Record<string, unknown>>
     readonly timeoutMs: number
+    readonly memoryMb: number
   }
 }
 
@@ -73,6 +74,7 @@ export function queueOf({ controlPlane, controllers }: Deployed, name: QueueName
 interface FunctionProperties {
   readonly Code: { readonly S3Key: string }
   readonly Timeout: number
+  readonly MemorySize: number
   readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> }
 }
 
@@ -81,8 +83,8 @@ function propertiesOf(template: Template, id: string): FunctionProperties {
 }
 
 function codeOf(template: Template, id: string) {
-  const { Timeout, Environment } = propertiesOf(template, id)
-  return { timeoutMs: Timeout * 1_000, environment: Environment.Variables }
+  const { Timeout, MemorySize, Environment } = propertiesOf(template, id)
+  return { timeoutMs: Timeout * 1_000, memoryMb: MemorySize, environment: Environment.Variables }
 }
 
 function directoryOf(template: Template, id: string, outdir: string) {

@@ -6,8 +6,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { optionsOf, wholeNumber } from '../../support/command-line.ts'
 import { plainClient } from '../lambda/runtime-clients.ts'
-import { applyFirstShelf, shelf, tick } from '../lambda/script.ts'
-import { openStage, type Stage } from '../lambda/stage.ts'
+import { applyFirstShelf, shelf } from '../lambda/script.ts'
+import { openStage, tickEvent, type Stage } from '../lambda/stage.ts'
 import { functionNames } from '../lambda/synthesized-code.ts'
 import { deployed, widgetsOf } from '../synthesized.ts'
 import { pointsOf } from './recorded.ts'
@@ -42,7 +42,7 @@ async function workOn({ request, settle, functions }: Stage, round: number): Pro
   if (round % 4 === 0) await request('POST', `${objects}/lamps`, lamp(round, round % 8 === 0))
   if (round % 5 === 4) await request('DELETE', `${objects}/shelves/${name}`)
   if (round % 7 === 0) await request('POST', `${objects}/shelves`, shelf('wrong', { books: 'many' }))
-  if (round % 10 === 0) await functions.resync.invoke(tick())
+  if (round % 10 === 0) await functions.resync.invoke(tickEvent())
   await settle()
 }
 

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { awsClient } from '../infra/lambda/runtime-clients.ts'
+import { startFunction } from '../infra/lambda/function-process.ts'
+import { quantiles, type Quantiles } from './quantiles.ts'
+
+/**
+ * What the start of a function costs under AWS's own runtime interface client, from the process to the first event that
+ * it asks for: milliseconds of processor time, of all its threads, which other processes make no longer. What Lambda does
+ * before it (a machine, the code) is not in it.
+ */
+export async function measureColdStarts(directories: readonly string[], count: number): Promise<readonly Quantiles[]> {
+  const client = await awsClient()
+  const measured = directories.map((): number[] => [])
+  // By turns, so that what else the machine does meets all alike.
+  for (let round = 0; round < count; round++)
+    for (const [i, directory] of directories.entries()) {
+      await using started = await startFunction({ client, directory, environment, timeoutMs: 30_000 })
+      await started.awaitBegin()
+      measured[i]?.push(processorMs(started.pid))
+      // The client would wait for the event that it has asked for.
+      process.kill(started.pid, 'SIGKILL')
+    }
+  return measured.map((values) => quantiles(values))
+}
+
+/** What a module may look for when it is loaded. */
+const environment = { SETPOINT_TABLE: 'objects', SETPOINT_QUEUES: '{"system":"http://127.0.0.1/system.fifo"}' }
+
+/** The first number is the time on a processor, in nanoseconds. */
+function processorMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const all = threads.map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  )
+  return all.reduce((sum, ns) => sum + ns, 0) / 1e6
+}
