@@ -5,9 +5,9 @@ import { defineKind, defineReconciler, done } from '../../shared/index.ts'
 import { startWholePath } from './whole-path.ts'
 
 /**
- * `queues: N` as it is deployed: the functions over FIFO queues, and a number of queues that changes while messages are
- * in flight. The clock of all functions is moved over the quarter of an hour that a new number takes to hold; what a
- * queue hides is hidden in real time.
+ * `queues: N` as it is deployed: the functions over FIFO queues, and a number of queues that changes while messages
+ * are in flight. The clock of all functions is moved over the quarter of an hour that a new number takes to hold;
+ * what a queue hides is hidden in real time.
  */
 
 const Task = defineKind({

@@ -4,9 +4,9 @@ import { startFunction } from '../infra/lambda/function-process.ts'
 import { quantiles, type Quantiles } from './quantiles.ts'
 
 /**
- * What the start of a function costs under AWS's own runtime interface client, from the process to the first event that
- * it asks for: milliseconds of processor time, of all its threads, which other processes make no longer. What Lambda does
- * before it (a machine, the code) is not in it.
+ * What the start of a function costs under AWS's own runtime interface client, from the process to the first event
+ * that it asks for: milliseconds of processor time, of all its threads, which other processes make no longer. What
+ * Lambda does before it (a machine, the code) is not in it.
  */
 export async function measureColdStarts(directories: readonly string[], count: number): Promise<readonly Quantiles[]> {
   const client = await awsClient()

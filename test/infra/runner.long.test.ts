@@ -6,9 +6,9 @@ import { shelf } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 
 /**
- * The script of `npm run deployed` on the runner that is made from the template: bundles in processes of their own, with
- * the variables, memory, queues, mappings, filters, redrive and schedules of the template. What only one of the two does
- * stands in `onlyDeployed` and `onlyHere`.
+ * The script of `npm run deployed` on the runner that is made from the template: bundles in processes of their own,
+ * with the variables, memory, queues, mappings, filters, redrive and schedules of the template. What only one of the
+ * two does stands in `onlyDeployed` and `onlyHere`.
  */
 let stage: Stage
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const onlyDeployed = {
   'takes the role that a namespace names': 'the runner has no STS',
   'restores the table into a new one, and switches': 'dynalite restores no tables',
   'policies of the functions are enforced': 'test/infra/permissions.long.test.ts holds requests against them',
-  'packed packages in an app': 'test/packaging and `npm run deployed` install them',
+  'packed packages in an app': '`npm run deployed` installs them',
 } as const
 
 /** What MiniStack does not do. */
@@ -110,11 +110,9 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
   it('waits for most of a minute in a held message, and runs again by itself', async () => {
     await stage.request('POST', `${objects}/shelves`, shelf('empty', { books: 0 }))
     const runs = (): number => stage.functions.shelf.log.split('controller_runtime_reconcile_total').length
-    const waiting = await until(
-      `${objects}/shelves/empty`,
-      ({ body }) => body.status?.reconcile?.nextRunTime !== undefined,
+    await until(`${objects}/shelves/empty`, ({ body }) =>
+      body.status?.conditions?.some((one: { reason: string }) => one.reason === 'Requeued'),
     )
-    expect(waiting.body.status.reconcile.waiting).toBe('Requeue')
     const before = runs()
     await until(`${objects}/shelves/empty`, () => runs() > before)
   })

@@ -63,12 +63,16 @@ export function expectResource(template: Template, type: string, resource: objec
   template.hasResource(type, resource)
 }
 
-/** What a dashboard shows, as CloudWatch gets it, with every reference as its logical id, and shelves chosen. */
-export function widgetsOf({ stack, template }: Deployed, dashboard: CfnDashboard | undefined): readonly Widget[] {
+/** What a dashboard shows, as CloudWatch gets it, with every reference as its logical id, and a controller chosen. */
+export function widgetsOf(
+  { stack, template }: Pick<Deployed, 'stack' | 'template'>,
+  dashboard: CfnDashboard | undefined,
+  chosen = 'shelf',
+): readonly Widget[] {
   if (dashboard === undefined) throw new Error('there is no such dashboard')
   const id = stack.getLogicalId(dashboard)
   const { DashboardBody: body } = resourcesOf(template(), 'AWS::CloudWatch::Dashboard')[id]?.Properties ?? {}
-  return (JSON.parse(textOf(body).replaceAll(chosenController, 'shelf')) as { readonly widgets: readonly Widget[] })
+  return (JSON.parse(textOf(body).replaceAll(chosenController, chosen)) as { readonly widgets: readonly Widget[] })
     .widgets
 }
 

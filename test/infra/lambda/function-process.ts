@@ -6,8 +6,8 @@ import { startProgram, type Program } from '../../support/program.ts'
 
 /**
  * One execution environment of Lambda: a process with a runtime client in it, which asks a Runtime API here for its
- * next event. Like Lambda's, it has one event at a time. What it does not do is freeze between events, and end one that
- * takes too long. Protocol: AWS Lambda Developer Guide, "Using the Lambda runtime API".
+ * next event. Like Lambda's, it has one event at a time. What it does not do is freeze between events, and end one
+ * that takes too long. Protocol: AWS Lambda Developer Guide, "Using the Lambda runtime API".
  */
 export interface FunctionProcess extends AsyncDisposable {
   /** Hands in an event, and resolves with the answer. */
