@@ -64,8 +64,9 @@ it(
         for (const name of names) await put(`PATCH ${path}/${name}`, name)
       }
     }
-    const allSeen = () =>
-      expect.poll(() => Object.fromEntries(saw), { timeout: 120_000 }).toEqual(Object.fromEntries(last))
+    const allSeen = async (): Promise<void> => {
+      await expect.poll(() => Object.fromEntries(saw), { timeout: 120_000 }).toEqual(Object.fromEntries(last))
+    }
     /** Whole rounds of edits reach the queues of a number that holds. */
     const queuesInUse = async (): Promise<number> => {
       plane.countHanded()

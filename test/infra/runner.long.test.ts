@@ -85,7 +85,8 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
   it('has namespace and kinds after the first tick of the schedule', async () => {
     await stage.minute()
     await until('/api/v1/namespaces/default', ({ status }) => status === 200)
-    await until(`${objects}/shelves`, ({ status }) => status === 200)
+    const { body } = await until(`${objects}/shelves`, ({ status }) => status === 200)
+    expect(body.items).toEqual([])
   })
 
   it('applies an object, which becomes Ready', async () => {
@@ -104,7 +105,8 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
     await stage.request('POST', `${objects}/lamps`, lamp(true))
     await until(`${objects}/lamps/desk`, ({ body }) => body.status?.reconcile?.attempt >= 3)
     await stage.request('PATCH', `${objects}/lamps/desk`, { spec: { broken: false } })
-    await until(`${objects}/lamps/desk`, ({ body }) => body.status?.lit === true)
+    const { body: lit } = await until(`${objects}/lamps/desk`, ({ body }) => body.status?.lit === true)
+    expect(lit.status.reconcile?.attempt ?? 0).toBe(0)
   })
 
   it('waits for most of a minute in a held message, and runs again by itself', async () => {
@@ -115,6 +117,7 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
     )
     const before = runs()
     await until(`${objects}/shelves/empty`, () => runs() > before)
+    expect(runs()).toBeGreaterThan(before)
   })
 
   it('puts back what somebody deletes', async () => {
