@@ -9,20 +9,25 @@ import { policyRoot, send, type Reply } from './support/policy-plane.ts'
  * Rules that speak of one version of a kind, and requests in another: with `Equivalent` policies and webhooks get the
  * objects in the version of the rule, whoever converts them, and what they change goes back.
  */
-const names = { group: 'equal.dev', kind: 'Disk' } as const
-const Disk = defineKind({
-  ...names,
-  version: 'v2',
-  spec: z.object({ gigabytes: z.number().int(), tier: z.string().default('slow') }),
-  olderVersions: (older) => [
-    older('v1', {
-      spec: z.object({ size: z.string(), tier: z.string().default('slow') }),
-      upgrade: ({ spec: { size, tier } }) => ({ spec: { gigabytes: Number.parseInt(size, 10), tier } }),
-      downgrade: ({ spec: { gigabytes, tier } }) => ({ spec: { size: `${gigabytes}G`, tier } }),
-    }),
-  ],
-})
-const disks = defineReconciler(Disk, { reconcile: async () => done() })
+/** Sizes in v1, gigabytes in v2, converted by functions. */
+function defineDisk(kind: string, hooks: { readonly validate?: () => readonly [] }) {
+  return defineKind({
+    group: 'equal.dev',
+    kind,
+    version: 'v2',
+    spec: z.object({ gigabytes: z.number().int(), tier: z.string().default('slow') }),
+    olderVersions: (older) => [
+      older('v1', {
+        spec: z.object({ size: z.string(), tier: z.string().default('slow') }),
+        upgrade: ({ spec: { size, tier } }) => ({ spec: { gigabytes: Number.parseInt(size, 10), tier } }),
+        downgrade: ({ spec: { gigabytes, tier } }) => ({ spec: { size: `${gigabytes}G`, tier } }),
+      }),
+    ],
+    ...hooks,
+  })
+}
+const disks = defineReconciler(defineDisk('Disk', {}), { reconcile: async () => done() })
+const tapes = defineReconciler(defineDisk('Tape', { validate: () => [] }), { reconcile: async () => done() })
 
 interface Asked {
   readonly path: string
@@ -139,7 +144,7 @@ const engines = [
 describe.each(engines)('on $engine', ({ options }) => {
   let env: TestEnv
   beforeAll(async () => {
-    env = await createTestEnv({ reconcilers: [disks], webhooks: { post }, ...options })
+    env = await createTestEnv({ reconcilers: [disks, tapes], webhooks: { post }, ...options })
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
     const webhook = { clientConfig: { url: 'https://convert.dev' }, conversionReviewVersions: ['v1'] }
     await send(env, `POST ${definitions}`, definitionOf('Thing', { strategy: 'Webhook', webhook }))
@@ -157,6 +162,7 @@ describe.each(engines)('on $engine', ({ options }) => {
 
   const converted = [
     { who: 'functions', kind: 'Disk', plural: 'disks' },
+    { who: 'functions beside hooks', kind: 'Tape', plural: 'tapes' },
     { who: 'a webhook', kind: 'Thing', plural: 'things' },
   ]
 
