@@ -78,7 +78,7 @@ describe.skipIf(unreachable !== '' || !isLong)(
   'the packed packages in an empty CDK app',
   { meta: { skipped: isLong ? `no registry of npm: ${unreachable}` : longOnly.meta.skipped } },
   () => {
-    beforeAll(install, 300_000)
+    beforeAll(install, 900_000)
 
     it('has types', async () => {
       await expect(
