@@ -74,8 +74,8 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'an answer of a webhook to another question counts',
     file: 'shared/model/admission-review.ts',
-    find: "if (response['uid'] !== uid)",
-    replace: "if (response['uid'] === '')",
+    find: 'if (uid !== question.uid)',
+    replace: "if (uid === '')",
     engine: 'local',
   },
   {
@@ -153,8 +153,9 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'what is told of an entity is kept once',
     file: `${external}/run-external.ts`,
-    find: 'const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx }))',
-    replace: 'const kept = outputs && (memory.outputs ?? (await keepOutputs(outputs, run.object, { entity, ctx })))',
+    find: 'const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget }))',
+    replace:
+      'const kept = outputs && (memory.outputs ?? (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget })))',
   },
   {
     bug: 'the end of a clean-up removes the finalizers of others too',
