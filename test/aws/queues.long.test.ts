@@ -28,14 +28,15 @@ it(
     const saw = new Map<string, number>()
     const running = new Set<string>()
     const overlaps: string[] = []
-    let [used, aheadMs] = [4, 0]
+    let [used, aheadMs, isSlow] = [1, 0, false]
     const tasks = defineReconciler(Task, {
       timeout: '5s',
       resync: false,
       async reconcile({ metadata: { name }, spec: { size } }) {
         if (running.has(name)) overlaps.push(name)
         running.add(name)
-        await sleep(600)
+        // Longer than the next edit takes to come out of another queue.
+        await sleep(isSlow ? 4_000 : 30)
         saw.set(name, size)
         running.delete(name)
         return done({ status: { size } })
@@ -84,7 +85,9 @@ it(
       aheadMs += noticeMs + 60_000
       await plane.tick()
       aheadMs += noticeMs - 5_000
+      isSlow = true
       await editOver(() => (aheadMs += 10_000))
+      isSlow = false
       await allSeen()
       // What waited for older runs has had its turn.
       expect(await queuesInUse()).toBe(count)
