@@ -26,6 +26,11 @@ export function createKubectlDouble(cwd: string): AskKubectl {
       const { status, body } = await client.send(`GET ${path}`)
       return status === 404 ? '' : JSON.stringify(body)
     }
+    const versioned = /^([a-z]+)\.(v\d+)\.(.+)$/.exec(what)
+    if (verb === 'get' && versioned !== null) {
+      const [, plural, version, group] = versioned
+      return await printTable(client, `/apis/${group}/${version}/${plural}`, args.includes('--all-namespaces'))
+    }
     const [type = '', name] = what.split('/')
     const { root, plural } = await findResource(client, type)
     if (verb === 'get' && args.includes('--all-namespaces')) return asText(await send(client, `GET ${root}/${plural}`))
@@ -70,6 +75,40 @@ async function findResource(
     if (found !== undefined) return { root: `/apis/${groupVersion}`, plural: found.name }
   }
   throw new OperatingError('UNAVAILABLE', `kubectl: error: the server doesn't have a resource type "${type}"`)
+}
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[]
+  readonly rows: readonly {
+    readonly cells: readonly unknown[]
+    readonly object: { readonly metadata: { readonly namespace?: string } }
+  }[]
+}
+
+/** As kubectl prints a table: columns of priority 0, each as wide as its widest cell, three spaces between them. */
+async function printTable(client: ApiClient, path: string, isOfAll: boolean): Promise<string> {
+  const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+  const { columnDefinitions, rows }: Table = (await client.send(`GET ${path}`, { headers })).body
+  if (rows.length === 0) return ''
+  const lineOf = (namespace: string | undefined, cells: readonly unknown[]): readonly string[] => [
+    ...(isOfAll ? [namespace ?? ''] : []),
+    ...columnDefinitions.flatMap(({ priority }, i) => (priority > 0 ? [] : [String(cells[i] ?? '')])),
+  ]
+  const head = lineOf(
+    'NAMESPACE',
+    columnDefinitions.map(({ name }) => name.toUpperCase()),
+  )
+  const lines = [head, ...rows.map(({ cells, object }) => lineOf(object.metadata.namespace, cells))]
+  const widths = head.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('   ')
+          .trimEnd()}\n`,
+    )
+    .join('')
 }
 
 async function namesIn(client: ApiClient, collection: string): Promise<readonly string[]> {
