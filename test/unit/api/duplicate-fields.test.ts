@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noteDuplicates, warnOfDuplicates } from '../../../shared/api/duplicate-fields.ts'
 import type { Json } from '../../../shared/model/json.ts'
+import { parseJson } from '../../../shared/model/parse-json.ts'
 import { createWidgetHarness, widgets, type Harness } from './harness.ts'
 
 /** JSON that names a field twice in one object: which of the two counts is a matter of luck. */
 const kind = { kind: 'Widget', version: 'v1' }
 
 function duplicatesIn(text: string): readonly string[] {
-  const body = JSON.parse(text) as Json
+  const body = parseJson(text) as Json
   noteDuplicates(text, body)
   return warnOfDuplicates(kind, body as object, {}).map((warning) => warning.slice('duplicate field '.length))
 }
