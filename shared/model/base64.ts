@@ -14,5 +14,7 @@ export function bytesFromBase64(text: string): Uint8Array {
 /** The bytes, encoded. */
 export function bytesToBase64(bytes: Uint8Array): string {
   // Not as arguments of one call: a long text has more bytes than a call may have arguments.
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
 }

@@ -3,7 +3,7 @@ import { authorizeAgain } from '../../model/access/remembered-decisions.ts'
 import type { AccessBook } from '../../model/access/access-book.ts'
 import type { Attributes, ResourceAttributes } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
-import type { Eventual } from '../../model/eventual.ts'
+import { proceed, type Eventual } from '../../model/eventual.ts'
 import type { User } from '../../ports/authenticator.ts'
 
 /** Roles and bindings as they are now. */
@@ -17,11 +17,10 @@ export function decideAccess(
   decide = authorize,
 ): Eventual<Decision> {
   if (isAllowedByGroup(user, wanted)) return allowedByGroup
-  const book = readAccess()
-  return book instanceof Promise ? book.then((read) => decide(user, wanted, read)) : decide(user, wanted, book)
+  return proceed(readAccess(), (book) => decide(user, wanted, book))
 }
 
-/** The same of whoever sends a request, who asks again and again. */
+/** Decides for the sender of a request. The sender asks the same again and again, so decisions are remembered. */
 export function decideAgain(user: User, wanted: Attributes, readAccess: ReadAccess): Eventual<Decision> {
   return decideAccess(user, wanted, readAccess, authorizeAgain)
 }

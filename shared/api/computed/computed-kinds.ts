@@ -3,7 +3,7 @@ import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
 
 /**
  * What a control plane knows of its own work, as kinds that can be read and not written. Nothing of them is stored, so
- * they cannot be watched. An object without a namespace is told of in `default`, as events about it are.
+ * they cannot be watched. The entry of an object without a namespace is in `default`, as its events are.
  */
 const group = 'setpoint.dev'
 

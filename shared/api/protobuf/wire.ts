@@ -1,3 +1,4 @@
+import { bytesToBase64 } from '../../model/base64.ts'
 import { parseJson } from '../../model/parse-json.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
@@ -99,7 +100,7 @@ function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue
   if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : varint(value)
   const bytes = requireBytes(value)
   if (type === 'string') return utf8.decode(bytes)
-  if (type === 'bytes') return base64(bytes)
+  if (type === 'bytes') return bytesToBase64(bytes)
   if (type === 'time') return time(bytes, within)
   if (type === 'microTime') return microTime(bytes, within)
   if (type === 'json') return json(fieldBytes(bytes, 1))
@@ -234,10 +235,4 @@ function double(bytes: Uint8Array): number {
   const value = new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true)
   if (!Number.isFinite(value)) throw protobufRefusal()
   return value
-}
-
-function base64(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }

@@ -1,4 +1,4 @@
-import { toBase64 } from '../../model/base64.ts'
+import { bytesFromBase64, toBase64 } from '../../model/base64.ts'
 import { publicKeysOf } from '../../model/control-annotations.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -162,10 +162,7 @@ function toUrlAlphabet(text: string): string {
 /** The text that is stored; undefined if it is no text, and the given one if it is no base64. */
 function decode(stored: string): string | undefined {
   try {
-    const binary = atob(stored)
-    const bytes = new Uint8Array(binary.length)
-    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesFromBase64(stored))
   } catch (error) {
     return error instanceof TypeError ? undefined : stored
   }

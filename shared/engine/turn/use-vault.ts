@@ -1,3 +1,4 @@
+import { bytesFromBase64 } from '../../model/base64.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { isObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -56,7 +57,7 @@ export async function removeFromVault(target: SecretTarget, run: UsingVault): Pr
 
 function readKey({ name, key }: NonNullable<SecretSource['secretKeyRef']>, secret: SecretObject | undefined): string {
   const value = secret?.data?.[key]
-  if (value !== undefined) return new TextDecoder().decode(Uint8Array.from(atob(value), (char) => char.charCodeAt(0)))
+  if (value !== undefined) return new TextDecoder().decode(bytesFromBase64(value))
   const missing = secret === undefined ? `there is no Secret ${name}` : `the Secret ${name} has no ${key}`
   throw new OperatingError('UNAVAILABLE', missing)
 }

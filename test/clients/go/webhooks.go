@@ -141,7 +141,8 @@ func issueCertificate() []byte {
 	return certificate
 }
 
-// configureWebhooks has the control plane ask the managers about paintings, in v2, in whatever version they are written.
+// configureWebhooks names the managers as webhooks of paintings. The control plane asks them in v2, also about a
+// painting that is written in another version.
 func configureWebhooks(api client.Client, door *frontDoor) {
 	rules := []admission.RuleWithOperations{{
 		Operations: []admission.OperationType{admission.Create, admission.Update, admission.Delete},

@@ -47,7 +47,7 @@ export function createParameters(config: SSMClientConfig): Entries {
       if (found === text) return 'unchanged'
       const { sdk, client } = await open()
       const given = { Name: pathOf(name), Type: 'SecureString', Value: text } as const
-      // Tags go with what is new only. What came meanwhile is not written over.
+      // AWS takes tags for a new parameter only. Without Overwrite it refuses one that somebody else made meanwhile.
       const how = found === undefined ? { Tags: entryTags(owner) } : { Overwrite: true }
       try {
         await client.send(new sdk.PutParameterCommand({ ...given, ...how }))
