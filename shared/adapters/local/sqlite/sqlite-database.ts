@@ -3,7 +3,7 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Eventual } from '../../../model/eventual.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
-import { isBusy, isDamaged, translateError } from './sqlite-errors.ts'
+import { isBusy, isDamaged, isNoError, translateError } from './sqlite-errors.ts'
 import { prepareSchema } from './sqlite-schema.ts'
 
 /** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
@@ -77,7 +77,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
     copyTo: async (copy) => {
       if (!open) throw closed()
       try {
-        await backup(connection, copy)
+        await copyBetweenWrites(connection, copy)
       } catch (error) {
         throw translateError(error, `copy ${file} to ${copy}`)
       }
@@ -91,6 +91,26 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       connection.close()
     },
   }
+}
+
+/** Commits end with the turn of the event loop that began them, so an attempt or two find the pause between two of them. */
+const copyAttemptsMax = 100
+
+/**
+ * The copying runs on another thread. SQLite refuses it while this one is inside a transaction, and if that is so when
+ * it begins, Node rejects with "not an error", whose code is 0 (`BackupJob` in Node's `node_sqlite.cc`).
+ */
+async function copyBetweenWrites(connection: DatabaseSync, copy: string): Promise<void> {
+  for (let attempt = 1; attempt <= copyAttemptsMax; attempt++) {
+    try {
+      await backup(connection, copy)
+      return
+    } catch (error) {
+      if (!isNoError(error)) throw error
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  throw new OperatingError('UNAVAILABLE', `cannot copy to ${copy}: writes leave no pause: try again`)
 }
 
 async function rejectWith(error: unknown): Promise<never> {

@@ -27,6 +27,11 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5
 }
 
+/** Whether Node told an error where SQLite has none. */
+export function isNoError(error: unknown): boolean {
+  return resultCode(error) === 0
+}
+
 /** Whether the file is not what SQLite wrote. */
 export function isDamaged(error: unknown): boolean {
   return damages.includes(resultCode(error) ?? 0)
