@@ -1,5 +1,6 @@
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
-import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
+import { unstoredKind, type UnstoredKind } from '../unstored-kind.ts'
 
 /**
  * What a control plane knows of its own work, as kinds that can be read and not written. Nothing of them is stored, so
@@ -20,8 +21,7 @@ const about: StructuralSchema = {
 
 const controller = text('The controller that runs the object.')
 
-export const queuedKeyKind = computedKind({
-  kind: 'QueuedKey',
+export const queuedKeyKind = computedKind('QueuedKey', {
   description:
     'An object that runs, or that stands in the queue of its controller. Served on one machine: SQS does not name what is in its queues.',
   namespaced: true,
@@ -41,8 +41,7 @@ export const queuedKeyKind = computedKind({
   },
 })
 
-export const queueKind = computedKind({
-  kind: 'Queue',
+export const queueKind = computedKind('Queue', {
   description: 'A queue of wake-ups, with its length.',
   fields: {
     controllers: { ...strings('Whose wake-ups are in it: controllers, and loops of the engine.') },
@@ -51,8 +50,7 @@ export const queueKind = computedKind({
   },
 })
 
-export const timerKind = computedKind({
-  kind: 'Timer',
+export const timerKind = computedKind('Timer', {
   description: 'The timer of an object, which runs the object at the latest when it is due.',
   namespaced: true,
   fields: {
@@ -64,8 +62,7 @@ export const timerKind = computedKind({
   },
 })
 
-export const budgetKind = computedKind({
-  kind: 'Budget',
+export const budgetKind = computedKind('Budget', {
   description: 'What bounds runs, retries, or calls of a far side.',
   fields: {
     controller: text('The controller that it bounds; left out if it bounds all.'),
@@ -94,27 +91,14 @@ export function isComputed(kind: ServedKind): boolean {
   return computedKinds.includes(kind)
 }
 
-interface Described {
-  readonly kind: string
-  readonly description: string
-  readonly namespaced?: true
+interface Described extends Pick<UnstoredKind, 'description' | 'namespaced'> {
   readonly fields: Readonly<Record<string, StructuralSchema>>
 }
 
-function computedKind({ kind, description, namespaced, fields }: Described): ServedKind {
+function computedKind(kind: string, { fields, ...described }: Described): ServedKind {
   const status: StructuralSchema = { type: 'object', description: 'What is so now.', properties: fields }
-  return defineBuiltInKind({
-    group,
-    kind,
-    plural: `${kind.toLowerCase()}s`,
-    namespaced: namespaced === true,
-    schema: {
-      type: 'object',
-      description,
-      properties: { apiVersion: text(), kind: text(), metadata: { type: 'object' }, status },
-    },
-    selectableFields: fields['controller'] === undefined ? [] : ['status.controller'],
-  })
+  const selectableFields = fields['controller'] === undefined ? [] : ['status.controller']
+  return unstoredKind(group, kind, { ...described, status, selectableFields })
 }
 
 function text(description?: string): StructuralSchema {

@@ -1,13 +1,14 @@
-import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
+import type { ServedKind } from '../../model/served-kind.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
+import { unstoredKind } from '../unstored-kind.ts'
 
 /** Questions that a client creates and nobody stores: the answer comes back as the status. */
 export const reviewKinds: readonly ServedKind[] = [
-  reviewKind('authentication.k8s.io', 'SelfSubjectReview', {
+  unstoredKind('authentication.k8s.io', 'SelfSubjectReview', {
     description: 'Asks who the sender is, as the control plane sees it.',
     status: { type: 'object', properties: { userInfo: userInfo() } },
   }),
-  reviewKind('authentication.k8s.io', 'TokenReview', {
+  unstoredKind('authentication.k8s.io', 'TokenReview', {
     description: 'Asks who a token is of.',
     spec: { type: 'object', properties: { token: string(), audiences: strings() } },
     status: {
@@ -15,23 +16,23 @@ export const reviewKinds: readonly ServedKind[] = [
       properties: { authenticated: { type: 'boolean' }, user: userInfo(), audiences: strings(), error: string() },
     },
   }),
-  reviewKind('authorization.k8s.io', 'SelfSubjectAccessReview', {
+  unstoredKind('authorization.k8s.io', 'SelfSubjectAccessReview', {
     description: 'Asks whether the sender may do one thing.',
     spec: { type: 'object', properties: target() },
     status: decision(),
   }),
-  reviewKind('authorization.k8s.io', 'SubjectAccessReview', {
+  unstoredKind('authorization.k8s.io', 'SubjectAccessReview', {
     description: 'Asks whether somebody may do one thing.',
     spec: { type: 'object', properties: subjectAndTarget() },
     status: decision(),
   }),
-  reviewKind('authorization.k8s.io', 'LocalSubjectAccessReview', {
+  unstoredKind('authorization.k8s.io', 'LocalSubjectAccessReview', {
     description: 'Asks whether somebody may do one thing in a namespace.',
     namespaced: true,
     spec: { type: 'object', properties: subjectAndTarget() },
     status: decision(),
   }),
-  reviewKind('authorization.k8s.io', 'SelfSubjectRulesReview', {
+  unstoredKind('authorization.k8s.io', 'SelfSubjectRulesReview', {
     description: 'Asks for everything that the sender may do in a namespace.',
     spec: fields('namespace'),
     status: {
@@ -49,27 +50,6 @@ export const reviewKinds: readonly ServedKind[] = [
 /** Whether a kind is asked rather than stored. */
 export function isReview(kind: ServedKind): boolean {
   return reviewKinds.includes(kind)
-}
-
-interface ReviewSchema {
-  readonly description: string
-  readonly spec?: StructuralSchema
-  readonly status: StructuralSchema
-  readonly namespaced?: true
-}
-
-function reviewKind(group: string, kind: string, { description, namespaced, ...parts }: ReviewSchema): ServedKind {
-  return defineBuiltInKind({
-    group,
-    kind,
-    plural: `${kind.toLowerCase()}s`,
-    namespaced: namespaced === true,
-    schema: {
-      type: 'object',
-      description,
-      properties: { apiVersion: string(), kind: string(), metadata: { type: 'object' }, ...parts },
-    },
-  })
 }
 
 function target(): Record<string, StructuralSchema> {

@@ -1,8 +1,9 @@
-import type { STSClient, STSClientConfig } from '@aws-sdk/client-sts'
+import type { STSClientConfig } from '@aws-sdk/client-sts'
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { RoleCredentials, RoleRequest, Roles } from '../../../ports/roles.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
+import { loadOnce } from '../client/load-once.ts'
 import { serviceFailure } from '../client/service-failure.ts'
 
 export interface StsRolesOptions {
@@ -26,23 +27,25 @@ interface Session {
 /** Roles of AWS, by STS. Each session is asked for once, by all runs of this process that want it. */
 export function createStsRoles({ client: config, clock }: StsRolesOptions): Roles {
   const sessions = new Map<string, Session>()
-  let client: Promise<STSClient> | undefined
+  // Most functions take no role, and need not load it.
+  const load = loadOnce(async () => {
+    const sdk = await import('@aws-sdk/client-sts')
+    const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
+    return { sdk, client: new sdk.STSClient({ requestHandler, ...config }) }
+  })
 
   async function ask(request: RoleRequest): Promise<RoleCredentials> {
     const { roleArn: RoleArn, sessionName: RoleSessionName, externalId, tags } = request
-    // Most functions take no role, and need not load it.
-    const { AssumeRoleCommand, STSClient } = await import('@aws-sdk/client-sts')
-    const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
-    client ??= Promise.resolve(new STSClient({ requestHandler, ...config }))
+    const { sdk, client } = await load()
     const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
-    const command = new AssumeRoleCommand({
+    const command = new sdk.AssumeRoleCommand({
       RoleArn,
       RoleSessionName,
       DurationSeconds: durationSeconds,
       ...(externalId !== undefined && { ExternalId: externalId }),
       ...(Tags.length > 0 && { Tags }),
     })
-    const { Credentials: given } = await (await client).send(command).catch((error: unknown): never => {
+    const { Credentials: given } = await client.send(command).catch((error: unknown): never => {
       throw failureOf(error, request)
     })
     const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = given ?? {}

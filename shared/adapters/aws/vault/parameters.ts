@@ -1,6 +1,7 @@
-import type { SSMClient, SSMClientConfig } from '@aws-sdk/client-ssm'
+import type { SSMClientConfig } from '@aws-sdk/client-ssm'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
+import { loadOnce } from '../client/load-once.ts'
 import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
 
 /** Of a standard parameter, which costs nothing. */
@@ -8,17 +9,14 @@ const bytesMax = 4_096
 
 /** Parameters of Systems Manager, those that are written as SecureStrings. The client is loaded by the first call. */
 export function createParameters(config: SSMClientConfig): Entries {
-  let opened: Promise<SSMClient> | undefined
-
-  async function open() {
+  const load = loadOnce(async () => {
     const sdk = await import('@aws-sdk/client-ssm')
     const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
-    opened ??= Promise.resolve(new sdk.SSMClient({ requestHandler, ...config }))
-    return { sdk, client: await opened }
-  }
+    return { sdk, client: new sdk.SSMClient({ requestHandler, ...config }) }
+  })
 
   async function read(name: string): Promise<string | undefined> {
-    const { sdk, client } = await open()
+    const { sdk, client } = await load()
     try {
       const command = new sdk.GetParameterCommand({ Name: pathOf(name), WithDecryption: true })
       return (await client.send(command)).Parameter?.Value
@@ -29,7 +27,7 @@ export function createParameters(config: SSMClientConfig): Entries {
   }
 
   async function isOurs(name: string, owner: VaultOwner): Promise<boolean> {
-    const { sdk, client } = await open()
+    const { sdk, client } = await load()
     const command = new sdk.ListTagsForResourceCommand({ ResourceType: 'Parameter', ResourceId: pathOf(name) })
     try {
       return isOwned((await client.send(command)).TagList, owner)
@@ -45,7 +43,7 @@ export function createParameters(config: SSMClientConfig): Entries {
       const found = await read(name)
       if (found !== undefined && !(await isOurs(name, owner))) return 'foreign'
       if (found === text) return 'unchanged'
-      const { sdk, client } = await open()
+      const { sdk, client } = await load()
       const given = { Name: pathOf(name), Type: 'SecureString', Value: text } as const
       // AWS takes tags for a new parameter only. Without Overwrite it refuses one that somebody else made meanwhile.
       const how = found === undefined ? { Tags: entryTags(owner) } : { Overwrite: true }
@@ -59,7 +57,7 @@ export function createParameters(config: SSMClientConfig): Entries {
     remove: async (name, owner) => {
       if ((await read(name)) === undefined) return 'absent'
       if (!(await isOurs(name, owner))) return 'foreign'
-      const { sdk, client } = await open()
+      const { sdk, client } = await load()
       try {
         await client.send(new sdk.DeleteParameterCommand({ Name: pathOf(name) }))
       } catch (error) {

@@ -1,25 +1,23 @@
-import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
+import type { SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
 import { randomUUID } from 'node:crypto'
 import { OperatingError } from '../../../model/errors.ts'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
+import { loadOnce } from '../client/load-once.ts'
 import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
 
 const bytesMax = 65_536
 
 /** Secrets of Secrets Manager. The client is loaded by the first call. */
 export function createSecrets(config: SecretsManagerClientConfig): Entries {
-  let opened: Promise<SecretsManagerClient> | undefined
-
-  async function open() {
+  const load = loadOnce(async () => {
     const sdk = await import('@aws-sdk/client-secrets-manager')
     const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
-    opened ??= Promise.resolve(new sdk.SecretsManagerClient({ requestHandler, ...config }))
-    return { sdk, client: await opened }
-  }
+    return { sdk, client: new sdk.SecretsManagerClient({ requestHandler, ...config }) }
+  })
 
   async function read(name: string): Promise<string | undefined> {
-    const { sdk, client } = await open()
+    const { sdk, client } = await load()
     try {
       const { SecretString: text } = await client.send(new sdk.GetSecretValueCommand({ SecretId: name }))
       if (text === undefined) throw new OperatingError('UNAVAILABLE', `the secret ${name} holds bytes, and no text`)
@@ -32,7 +30,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
   }
 
   async function look(name: string, owner: VaultOwner): Promise<'ours' | 'foreign' | 'absent'> {
-    const { sdk, client } = await open()
+    const { sdk, client } = await load()
     try {
       const { Tags, DeletedDate } = await client.send(new sdk.DescribeSecretCommand({ SecretId: name }))
       if (DeletedDate === undefined) return isOwned(Tags, owner) ? 'ours' : 'foreign'
@@ -50,7 +48,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
       const found = await look(name, owner)
       if (found === 'foreign') return found
       if (found === 'ours' && (await read(name)) === text) return 'unchanged'
-      const { sdk, client } = await open()
+      const { sdk, client } = await load()
       // So that a request that the client repeats makes one version.
       const given = { SecretString: text, ClientRequestToken: randomUUID() }
       try {
@@ -64,7 +62,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
     remove: async (name, owner) => {
       const found = await look(name, owner)
       if (found !== 'ours') return found
-      const { sdk, client } = await open()
+      const { sdk, client } = await load()
       try {
         await client.send(new sdk.DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true }))
       } catch (error) {
