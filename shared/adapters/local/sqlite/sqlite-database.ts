@@ -93,7 +93,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   }
 }
 
-/** Commits end with the turn of the event loop that began them, so an attempt or two find the pause between two of them. */
+/** Commits end with the turn of the event loop that began them, so an attempt or two find a pause between two. */
 const copyAttemptsMax = 100
 
 /**
