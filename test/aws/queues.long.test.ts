@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
+import { findQueue } from '../../shared/engine/wake/queue-plan.ts'
 import { defineKind, defineReconciler, done } from '../../shared/index.ts'
 import { startWholePath } from './whole-path.ts'
 
@@ -20,23 +21,35 @@ const Task = defineKind({
 const path = '/apis/example.dev/v1/namespaces/default/tasks'
 const names = Array.from({ length: 12 }, (_, i) => `t${i}`)
 const noticeMs = 15 * 60_000
+const most = 4
+
+/** The queue of an object when there are so many. */
+function homeOf(name: string, count: number): number {
+  return findQueue([[count, 0]], { group: 'example.dev', kind: 'Task', namespace: 'default', name }, 0)
+}
+
+/** Objects whose queue changes with the number of queues. */
+const movers = names.filter((name) => homeOf(name, most) !== homeOf(name, 1))
 
 it(
   'a key has one holder and no wake-up is lost while the number of its queues changes',
-  { timeout: 600_000 },
+  { timeout: 900_000 },
   async () => {
     const saw = new Map<string, number>()
     const running = new Set<string>()
     const overlaps: string[] = []
-    let [used, aheadMs, isSlow] = [1, 0, false]
+    const gate = { isShut: false }
+    let [used, aheadMs] = [1, 0]
     const tasks = defineReconciler(Task, {
-      timeout: '5s',
+      timeout: '15s',
       resync: false,
       async reconcile({ metadata: { name }, spec: { size } }) {
         if (running.has(name)) overlaps.push(name)
         running.add(name)
-        // Longer than the next edit takes to come out of another queue.
-        await sleep(isSlow ? 4_000 : 30)
+        // Until the next edit came out of another queue; but no longer than a run may take.
+        const endMs = performance.now() + 12_000
+        await sleep(30)
+        while (gate.isShut && performance.now() < endMs) await sleep(30)
         saw.set(name, size)
         running.delete(name)
         return done({ status: { size } })
@@ -44,9 +57,9 @@ it(
     })
     await using plane = await startWholePath({
       controllers: [tasks],
-      spread: { controller: 'task', queues: 4, used: () => used },
+      spread: { controller: 'task', queues: most, used: () => used },
       skewMs: () => aheadMs,
-      visibilitySeconds: 10,
+      visibilitySeconds: 20,
       queue: { concurrency: 2 },
     })
     const last = new Map<string, number>()
@@ -58,37 +71,55 @@ it(
       expect(status).toBeLessThan(300)
       last.set(name, size)
     }
-    /** Edits without a pause; half way the time comes at which the new number holds. */
-    const editOver = async (moment: () => void): Promise<void> => {
-      for (let round = 0; round < 8; round++) {
-        if (round === 4) moment()
-        for (const name of names) await put(`PATCH ${path}/${name}`, name)
-      }
+    const edit = async (some: readonly string[]): Promise<void> => {
+      for (const name of some) await put(`PATCH ${path}/${name}`, name)
     }
     const allSeen = async (): Promise<void> => {
-      await expect.poll(() => Object.fromEntries(saw), { timeout: 120_000 }).toEqual(Object.fromEntries(last))
+      await expect.poll(() => Object.fromEntries(saw), { timeout: 240_000 }).toEqual(Object.fromEntries(last))
     }
     /** Whole rounds of edits reach the queues of a number that holds. */
     const queuesInUse = async (): Promise<number> => {
-      plane.countHanded()
-      await editOver(() => {})
+      plane.takeHanded()
+      for (let round = 0; round < 4; round++) await edit(names)
       await allSeen()
-      return plane.countHanded()
+      return plane.takeHanded().size
+    }
+    /** Objects run from their old queues when the number changes, and are edited then: the new queues hand those out. */
+    const changeInFlight = async (count: number): Promise<void> => {
+      gate.isShut = true
+      await edit(movers)
+      await expect.poll(() => running.size, { timeout: 60_000 }).toBeGreaterThan(1)
+      aheadMs += 10_000
+      plane.takeHanded()
+      const inFlight = [...running]
+      await edit(inFlight)
+      const homes = new Set(inFlight.map((name) => homeOf(name, count)))
+      await expect
+        .poll(() => overlaps.length > 0 || [...plane.takeHanded()].some((queue) => homes.has(queue)), {
+          timeout: 60_000,
+          interval: 20,
+        })
+        .toBe(true)
+      expect(overlaps, 'an object runs from its new queue, and still from its old one').toEqual([])
+      expect(
+        inFlight.some((name) => running.has(name)),
+        'no run was in flight any more',
+      ).toBe(true)
+      gate.isShut = false
+      await edit(names)
+      await allSeen()
     }
 
     for (const name of names) await put(`POST ${path}`, name)
     await allSeen()
     expect(await queuesInUse()).toBe(1)
-    for (const count of [4, 1]) {
+    for (const count of [most, 1]) {
       used = count
       // The step before it is over then, and this one is noted.
       aheadMs += noticeMs + 60_000
       await plane.tick()
       aheadMs += noticeMs - 5_000
-      isSlow = true
-      await editOver(() => (aheadMs += 10_000))
-      isSlow = false
-      await allSeen()
+      await changeInFlight(count)
       // What waited for older runs has had its turn.
       expect(await queuesInUse()).toBe(count)
     }

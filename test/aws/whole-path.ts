@@ -112,8 +112,8 @@ export interface WholePath extends AsyncDisposable {
   readonly requests: Map<string, number>
   /** Messages in the dead-letter queue. */
   deadLetters(): Promise<number>
-  /** Out of how many queues of the controller that has several messages came since it was last asked. */
-  countHanded(): number
+  /** Out of which queues of the controller that has several a batch came, and was answered, since it was last asked. */
+  takeHanded(): ReadonlySet<number>
 }
 
 export interface Reply {
@@ -135,7 +135,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   const system = await createQueue(sqs, attributes)
   const { spread } = options
   const own = await Promise.all(Array.from({ length: spread?.queues ?? 0 }, () => createQueue(sqs, attributes)))
-  const handed = new Set<string>()
+  let handed = new Set<number>()
   const urls = { system: system.url, ...(spread && { [spread.controller]: own.map(({ url }) => url) }) }
 
   let environments = 0
@@ -194,8 +194,8 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
       ...options.stream,
     }),
     mapQueue({ client: sqs, queueUrl: system.url, lambda: reconcile, ...options.queue }),
-    ...own.map(({ url }) => {
-      const onInvocation = (): void => void handed.add(url)
+    ...own.map(({ url }, place) => {
+      const onInvocation = (): void => void handed.add(place)
       return mapQueue({ client: sqs, queueUrl: url, lambda: reconcile, ...options.queue, onInvocation })
     }),
     mapQueue({
@@ -226,10 +226,10 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
     lines,
     requests,
     deadLetters: () => depth(sqs, dead.url),
-    countHanded: () => {
-      const { size } = handed
-      handed.clear()
-      return size
+    takeHanded: () => {
+      const taken = handed
+      handed = new Set()
+      return taken
     },
     [Symbol.asyncDispose]: async () => {
       state.weather = calm
