@@ -58,8 +58,9 @@ export interface BundleParts {
 }
 
 /**
- * Writes `index.mjs` with the exports of `entry`, where the text stands in the place of the module `#reconcilers`, and
- * the files, if they are given, in those of `#tracing` and `#vault`; and beside it the licences of what is in it.
+ * Writes `index.mjs` with the exports of `entry`, and the parts that it imports at once or with their first use. The
+ * text stands in the place of the module `#reconcilers`, and the files, if they are given, in those of `#tracing` and
+ * `#vault`. Beside them are the licences of what is in them.
  */
 export function writeBundle(
   entry: string,
@@ -76,8 +77,12 @@ export function writeBundle(
     const { metafile } = buildSync({
       ...bundleOptions,
       metafile: true,
-      entryPoints: [entry],
-      outfile: join(directory, 'index.mjs'),
+      // What is imported with its first use has a file of its own, which no start has to read.
+      splitting: true,
+      entryPoints: [{ in: entry, out: 'index' }],
+      outdir: directory,
+      outExtension: { '.js': '.mjs' },
+      chunkNames: 'part-[hash]',
       alias: {
         '#reconcilers': module,
         '#tracing': tracing ?? none,

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { bundledText } from './bundled-text.ts'
 
 const functions = resolve(import.meta.dirname, '../../functions')
 
@@ -12,7 +12,7 @@ it.each(['api', 'reconcile'])(
   (name) => {
     using directory = temporaryDirectory('bundle-text')
     writeBundle(join(functions, `${name}.ts`), 'export const reconcilers = []\n', directory.path)
-    const text = readFileSync(join(directory.path, 'index.mjs'), 'utf8')
+    const text = bundledText(directory.path)
     // One other character, and Node decodes and compiles the whole text as UTF-16.
     expect(Buffer.byteLength(text)).toBe(text.length)
     expect(text).not.toMatch(/from ?"node:(?:crypto|http|process|util)"/)
@@ -24,12 +24,13 @@ it(
   { timeout: 60_000 },
   () => {
     using directory = temporaryDirectory('bundle-traces')
-    const write = (tracing?: string): string => {
-      writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', directory.path, { tracing })
-      return readFileSync(join(directory.path, 'index.mjs'), 'utf8')
+    using other = temporaryDirectory('bundle-without-traces')
+    const write = ({ path }: { readonly path: string }, tracing?: string): string => {
+      writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', path, { tracing })
+      return bundledText(path)
     }
-    const without = write()
-    const withTraces = write(join(functions, '../shared/runtime/aws/tracing.ts'))
+    const without = write(other)
+    const withTraces = write(directory, join(functions, '../shared/runtime/aws/tracing.ts'))
     expect(without).not.toMatch(/opentelemetry/i)
     expect(withTraces).toMatch(/opentelemetry/i)
     const { stderr, status } = spawnSync(process.execPath, [join(directory.path, 'index.mjs')], {

@@ -134,9 +134,7 @@ describe.skipIf(unreachable !== '' || !isLong)(
       await must('env', [`CDK_OUTDIR=${outdir}`, process.execPath, 'app.ts'], join(app, 'deploy'))
       const template = readFileSync(join(outdir, 'Greetings.template.json'), 'utf8')
       expect(template).toContain('the reconcilers that are not isolated')
-      const bundles = readdirSync(outdir, { recursive: true, encoding: 'utf8' }).filter((file) =>
-        file.endsWith('index.mjs'),
-      )
+      const bundles = readdirSync(outdir, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
       const texts = bundles.map((file) => readFileSync(join(outdir, file), 'utf8'))
       // In the functions of the control plane that know all reconcilers, and in the one that runs them.
       expect(texts.filter((text) => text.includes('Hello, ')).length).toBeGreaterThanOrEqual(3)

@@ -1,10 +1,11 @@
 import { Stack } from 'aws-cdk-lib'
 import { Key } from 'aws-cdk-lib/aws-kms'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { bundledText } from './bundled-text.ts'
 import { deployed, resourcesOf, unbundledApp, type Deployed } from './synthesized.ts'
 
 const reconcilers = 'test/infra/fixtures/vault.ts'
@@ -98,7 +99,7 @@ describe('a reconciler that declares none', () => {
       const out = join(directory.path, vault === undefined ? 'without' : 'with')
       mkdirSync(out)
       writeBundle(join(root, 'functions/reconcile.ts'), 'export const reconcilers = []\n', out, { vault })
-      return readFileSync(join(out, 'index.mjs'), 'utf8')
+      return bundledText(out)
     }
     expect(write()).not.toMatch(/GetSecretValue|GetParameter\b/)
     expect(write(join(root, 'shared/runtime/aws/vault.ts'))).toMatch(

@@ -11,7 +11,6 @@ import {
 } from '../../../shared/index.ts'
 import { historyBeyond, planRuns, type Finished, type JobFact, type Plan } from './cron-plan.ts'
 import { CronJob, Job } from './kinds.ts'
-import { readSchedule, missedMax } from './schedule.ts'
 import { timeText } from './time-text.ts'
 
 type Cron = ObjectOf<typeof CronJob>
@@ -30,11 +29,13 @@ export const cronJobReconciler: Controller = defineReconciler(CronJob, {
   grants: [],
 
   async reconcile(cron, ctx) {
+    // Imported with the first run: the functions that only know of the reconciler start without croner.
+    const { readSchedule, missedMax } = await import('./schedule.ts')
     const schedule = readSchedule(cron.spec)
     const jobs = (await ctx.children(Job)).map(factOf)
     for (const name of historyBeyond(jobs, cron.spec)) await ctx.delete(Job, name)
     const plan = planRuns({ ...timesOf(cron), ...cron.spec, jobs, schedule, nowMs: ctx.now() })
-    await tell(plan, ctx)
+    await tell(plan, missedMax, ctx)
     for (const name of plan.replaced) await ctx.delete(Job, name)
     const started = plan.startMs === undefined ? undefined : await start(cron, plan.startMs, ctx)
     return report(cron, { plan, jobs, started, nowMs: ctx.now() })
@@ -65,7 +66,7 @@ function finishedOf(job: JobObject): Finished | undefined {
   return { succeeded: conditionOf(job, 'Complete')?.status === 'True', atMs: Date.parse(completionTime) }
 }
 
-async function tell({ missed, tooLateMs }: Plan, ctx: Context): Promise<void> {
+async function tell({ missed, tooLateMs }: Plan, missedMax: number, ctx: Context): Promise<void> {
   if (missed > missedMax)
     await ctx.event(
       'Warning',

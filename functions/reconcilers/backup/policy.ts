@@ -13,7 +13,6 @@ import { PostgresDatabase } from '../postgres/kinds.ts'
 import type { Archive } from './archive/archive.ts'
 import { BackupPolicy, CronJob, Job } from './kinds.ts'
 import { findExpired } from './retention.ts'
-import { readSchedule } from './schedule.ts'
 
 type Policy = ObjectOf<typeof BackupPolicy>
 
@@ -36,6 +35,8 @@ export function policyReconciler(archive: Archive): Controller {
 
     async reconcile(policy, ctx) {
       // What is not valid is told here, and not by the CronJob only.
+      // Imported with the first run: the functions that only know of the reconciler start without croner.
+      const { readSchedule } = await import('./schedule.ts')
       readSchedule(policy.spec)
       const cronJob = await ctx.apply(CronJob, cronJobOf(policy))
       const dumps = await retain(policy, archive, ctx)

@@ -14,13 +14,9 @@ import {
 } from '../../../shared/index.ts'
 import { connectionUrl, derivePassword, keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
 import { asOutcome } from './failure-outcome.ts'
+import { namesOf } from './database-names.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
-import { withConnection, type Endpoint } from './sql/connection.ts'
-import { dropDatabase, ensureDatabase } from './sql/databases.ts'
-import { ensureExtensions } from './sql/extensions.ts'
-import { ensureGrants } from './sql/grants.ts'
-import type { MarkedItem } from './sql/mark.ts'
-import { dropRole, ensureRole } from './sql/roles.ts'
+import type { Endpoint } from './sql/connection.ts'
 
 type Database = ObjectOf<typeof PostgresDatabase>
 
@@ -40,6 +36,8 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return done({ ready: admin, conditions: { ClusterReady: { status: 'False', ...admin } } })
       const login = await keepLogin(database, admin, ctx)
+      // Imported with the first run: the functions that only know of the reconciler start without PostgreSQL's driver.
+      const { ensureAll } = await import('./database-statements.ts')
       await ensureAll(database, { admin, login }, ctx)
       const status = { database: login.database, role: login.user, secretRef: { name: secretNameOf(database) } }
       return done({ status, conditions: { ClusterReady: { status: 'True', reason: 'Ready' } } })
@@ -52,16 +50,11 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
       if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return done()
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return waitForCluster(admin)
-      await drop(database, admin, ctx)
+      const { dropAll } = await import('./database-statements.ts')
+      await dropAll(database, admin, ctx)
       return done()
     }),
 })
-
-async function drop(database: Database, admin: Endpoint, ctx: Context): Promise<void> {
-  const { ownedDatabase, ownedRole } = ownedPartsOf(database)
-  await withConnection(admin, ctx.signal, (sql) => dropDatabase(sql, ownedDatabase))
-  await dropRole(admin, ownedRole, ctx.signal)
-}
 
 /** The superuser's way into the cluster, or why there is none yet. */
 async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | NotReady> {
@@ -99,55 +92,9 @@ async function keepLogin(database: Database, { host, port, ...admin }: Endpoint,
   return login
 }
 
-/** What was done is told as soon as it is: what comes after it may fail. */
-async function ensureAll(
-  database: Database,
-  { admin, login }: { readonly admin: Endpoint; readonly login: Endpoint },
-  ctx: Context,
-): Promise<void> {
-  const { ownedDatabase, ownedRole } = ownedPartsOf(database)
-  const { connectionLimit, extensions, grants } = database.spec
-  const tell = async (changes: readonly string[]): Promise<void> => {
-    for (const change of changes) await ctx.event('Normal', 'Changed', change)
-  }
-  await withConnection(admin, ctx.signal, async (sql) => {
-    await tell(await ensureRole(sql, { ...ownedRole, login: true, password: login.password, connectionLimit }))
-    await tell(
-      await ensureDatabase(sql, { ...ownedDatabase, owner: login.user, encoding: 'UTF8', connectionLimit: -1 }),
-    )
-  })
-  await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => {
-    await tell(
-      await ensureExtensions(
-        sql,
-        extensions.map((name) => ({ name })),
-      ),
-    )
-    await tell(
-      await ensureGrants(
-        sql,
-        grants.map(({ role, privileges }) => ({ to: role, privileges })),
-      ),
-    )
-  })
-}
-
-/** What is marked as this object's; left behind, it waits for the next object of this namespace and name. */
-function ownedPartsOf(database: Database): { readonly ownedDatabase: MarkedItem; readonly ownedRole: MarkedItem } {
-  const { uid, namespace = '', name } = database.metadata
-  const { databaseName, roleName } = namesOf(database)
-  const owner = { uid, key: `${namespace}/${name}` }
-  return { ownedDatabase: { name: databaseName, ...owner }, ownedRole: { name: roleName, ...owner } }
-}
-
 /** A database that cannot be dropped now is dropped once its cluster is back; or it goes with its cluster. */
 function waitForCluster(admin: NotReady): Outcome<never> {
   return again('10s', { ready: admin })
-}
-
-function namesOf({ metadata, spec }: Database): { readonly databaseName: string; readonly roleName: string } {
-  const databaseName = spec.database ?? metadata.name.replaceAll(/[-.]/g, '_')
-  return { databaseName, roleName: spec.role ?? databaseName }
 }
 
 function secretNameOf({ metadata }: Database): string {

@@ -1,6 +1,6 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import { randomUUID } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDynamodbCheckpoint } from '../../../shared/adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import { systemClock } from '../../../shared/adapters/node/system-clock.ts'
@@ -161,7 +161,7 @@ async function arnOf(sqs: SQSClient, QueueUrl: string): Promise<string> {
 }
 
 function sizeOf({ directory }: { readonly directory: string }): number {
-  return statSync(join(directory, 'index.mjs')).size
+  return readdirSync(directory).reduce((sum, file) => sum + statSync(join(directory, file)).size, 0)
 }
 
 function throughProxy(value: string, endpoint: string): string {
