@@ -84,7 +84,10 @@ it(
       await allSeen()
       return plane.takeHanded().size
     }
-    /** Objects run from their old queues when the number changes, and are edited then: the new queues hand those out. */
+    /**
+     * Objects run from their old queues when the number changes, and are edited then: the new queues hand them out
+     * while they run.
+     */
     const changeInFlight = async (count: number): Promise<void> => {
       gate.isShut = true
       await edit(movers)
