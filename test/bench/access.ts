@@ -3,14 +3,14 @@ import { loadLocalCredentials } from '../../shared/adapters/local/https/local-cr
 import { filesIn } from '../../shared/runtime/local/files.ts'
 import { startControlPlane } from '../support/control-plane-process.ts'
 import { connect, requestText, type Connection, type Reply, type Target } from './connection.ts'
-import { cpuMs } from './process-cpu.ts'
+import { exactCpuUs } from './process-cpu.ts'
 import { median } from './quantiles.ts'
 
 /**
  * What roles and the record of requests cost: two control planes, one asked by its administrator, for whom no role is
- * looked at, without a record; one asked by a user of twelve roles, with one. Requests a second are taken in slices by
- * turns. Processor time is taken while each client asks both in turn, request by request: so what else the machine does
- * falls on both, both are asked equally often, and waking the client costs both the same.
+ * looked at, without a record; one asked by a user of twelve roles, with one. Requests a second are taken in many short
+ * slices by turns. Processor time is taken while each client asks both in turn, request by request: so what else the
+ * machine does falls on both, both are asked equally often, and waking the client costs both the same.
  */
 
 export interface AccessFigures {
@@ -104,13 +104,15 @@ async function measureStart(pairs: ReadonlyMap<string, Pair[]>, options: AccessO
   const user = { ...administrators[1], token: addUser(filesIn(guarded.dataDirectory).usersFile, 'ann', ['team']) }
   const subjects = [administrators[0], user] as const
   for (const [name, toRequests] of Object.entries(cases)) {
+    const clients = await openClients(subjects, options.clients)
     // The first rounds warm both up.
-    for (let round = -2; round < options.rounds; round++) {
-      const rates = await runPair(subjects, round % 2 === 0, (one) => measureRate(one, toRequests(), options))
-      const cpuUs = await measureCpu(subjects, toRequests(), options)
+    for (let round = -4; round < options.rounds; round++) {
+      const rates = await measureRates(clients, { toRequests, isPlainFirst: round % 2 === 0, sliceMs: options.sliceMs })
+      const cpuUs = await measureCpu(subjects, clients, toRequests(), options.sliceMs)
       const pair = [0, 1].map((i) => ({ rate: rates[i] as number, cpuUs: cpuUs[i] as number }))
       if (round >= 0) pairs.get(name)?.push(pair as [Slice, Slice])
     }
+    for (const { connection } of clients.flat()) connection.close()
   }
 }
 
@@ -146,53 +148,74 @@ function check({ status, body }: Reply): void {
   if (status >= 300) throw new Error(`${status} ${body.toString().slice(0, 500)}`)
 }
 
-/** One after the other, whichever begins. */
-async function runPair(
-  [plain, guarded]: Subjects,
-  isPlainFirst: boolean,
-  run: (subject: Subject) => Promise<number>,
-): Promise<Both> {
-  if (isPlainFirst) return [await run(plain), await run(guarded)]
-  const second = await run(guarded)
-  return [await run(plain), second]
+/** One client: a connection to each of both. They stay open, and are never idle for long enough to be ended. */
+type Client = readonly [Link, Link]
+
+interface Link {
+  readonly subject: Subject
+  readonly connection: Connection
 }
 
-type SliceOptions = Pick<AccessOptions, 'clients' | 'sliceMs'>
+function openClients(subjects: Subjects, count: number): Promise<readonly Client[]> {
+  const open = async (subject: Subject): Promise<Link> => ({ subject, connection: await connect(subject) })
+  const openBoth = async (): Promise<Client> => [await open(subjects[0]), await open(subjects[1])]
+  return Promise.all(Array.from({ length: count }, openBoth))
+}
 
-async function measureRate(subject: Subject, next: NextRequest, options: SliceOptions): Promise<number> {
-  const { count, tookMs } = await ask([subject], next, options)
-  return (count * 1_000) / tookMs
+interface RateOptions {
+  readonly toRequests: () => NextRequest
+  readonly isPlainFirst: boolean
+  readonly sliceMs: number
+}
+
+/** Requests a second of both: the first, the second, the second, the first, so that a drift falls on both. */
+async function measureRates(
+  clients: readonly Client[],
+  { toRequests, isPlainFirst, sliceMs }: RateOptions,
+): Promise<Both> {
+  const next = toRequests()
+  const slices: [Answered[], Answered[]] = [[], []]
+  for (const which of isPlainFirst ? ([0, 1, 1, 0] as const) : ([1, 0, 0, 1] as const)) {
+    const links = clients.map((client) => [client[which]])
+    slices[which].push(await ask(links, next, sliceMs))
+  }
+  return [rateOf(slices[0]), rateOf(slices[1])]
+}
+
+function rateOf(slices: readonly Answered[]): number {
+  const sum = (of: (slice: Answered) => number): number => slices.reduce((total, one) => total + of(one), 0)
+  return (1_000 * sum(({ count }) => count)) / sum(({ tookMs }) => tookMs)
 }
 
 /** Processor time for each request in µs, while both are asked equally often. */
-async function measureCpu(subjects: Subjects, next: NextRequest, options: SliceOptions): Promise<Both> {
-  const [plain, guarded] = subjects
-  const before = [cpuMs(plain.pid), cpuMs(guarded.pid)] as const
-  // A process's time is known to ten milliseconds.
-  const { count } = await ask(subjects, next, { ...options, sliceMs: 4 * options.sliceMs })
-  const usOf = (subject: Subject, beforeMs: number): number => ((cpuMs(subject.pid) - beforeMs) * 1_000) / count
+async function measureCpu(
+  [plain, guarded]: Subjects,
+  clients: readonly Client[],
+  next: NextRequest,
+  sliceMs: number,
+): Promise<Both> {
+  const before = [exactCpuUs(plain.pid), exactCpuUs(guarded.pid)] as const
+  const turns = clients.map((client, i) => (i % 2 === 0 ? client : client.toReversed()))
+  const { count } = await ask(turns, next, 4 * sliceMs)
+  const usOf = (subject: Subject, beforeUs: number): number => (exactCpuUs(subject.pid) - beforeUs) / count
   return [usOf(plain, before[0]), usOf(guarded, before[1])]
 }
 
-/** Each client asks all of them in turn; counts the rounds. */
-async function ask(
-  subjects: readonly Subject[],
-  next: NextRequest,
-  { clients, sliceMs }: SliceOptions,
-): Promise<{ readonly count: number; readonly tookMs: number }> {
-  // Made anew for each slice: a server ends what is idle for five seconds.
-  const toSubject = async (subject: Subject) => ({ subject, connection: await connect(subject) })
-  const all = await Promise.all(Array.from({ length: clients }, () => Promise.all(subjects.map(toSubject))))
+interface Answered {
+  readonly count: number
+  readonly tookMs: number
+}
+
+/** Each client asks all of its links in turn; counts the rounds. */
+async function ask(clients: readonly (readonly Link[])[], next: NextRequest, sliceMs: number): Promise<Answered> {
   const startMs = performance.now()
   let count = 0
-  const askInTurn = async (own: readonly { readonly subject: Subject; readonly connection: Connection }[]) => {
+  const askInTurn = async (own: readonly Link[]) => {
     for (; performance.now() - startMs < sliceMs; count++)
       for (const { subject, connection } of own) check(await connection.send(next(subject)))
   }
-  await Promise.all(all.map((own, i) => askInTurn(i % 2 === 0 ? own : own.toReversed())))
-  const tookMs = performance.now() - startMs
-  for (const { connection } of all.flat()) connection.close()
-  return { count, tookMs }
+  await Promise.all(clients.map(askInTurn))
+  return { count, tookMs: performance.now() - startMs }
 }
 
 function figuresOf(name: string, pairs: readonly Pair[]): CaseFigures {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** CPU time that a process has used, all its threads and both modes, in ms. Linux only; the clock ticks at 100 Hz. */
 export function cpuMs(pid: number): number {
@@ -6,6 +6,16 @@ export function cpuMs(pid: number): number {
   // The name, in parentheses, may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+/** The same to the nanosecond, in µs, of a process whose threads stay. Linux only. */
+export function exactCpuUs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const nanoseconds = threads.map((thread) => {
+    const [onProcessor = ''] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)
+    return Number(onProcessor)
+  })
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1_000
 }
 
 /** CPU time that all processes have used, in ms. */

@@ -7,9 +7,13 @@ import type { AuditRecord } from '../../ports/audit.ts'
 import type { User } from '../../ports/authenticator.ts'
 import type { HttpRequest } from '../../ports/http-handler.ts'
 
-/** What becomes known of a request while it is answered. All is there from the start: fields that come cost time. */
+/**
+ * What becomes known of a request while it is answered. All is there from the start: fields that come cost time. A note
+ * waits for its line to be written, and the request does not: what is kept is copied when memory is collected.
+ */
 export class AuditNote implements AuditRecord {
-  readonly request: HttpRequest
+  readonly method: string
+  readonly path: string
   readonly startMs: number
   /** What its record is called: nothing that JSON would escape. */
   readonly id: string | undefined
@@ -26,9 +30,13 @@ export class AuditNote implements AuditRecord {
   name = ''
   /** What policies and webhooks have to say. */
   annotations: JsonObject | undefined = undefined
+  /** What the client calls itself. */
+  readonly agent: string | undefined
 
   constructor(request: HttpRequest, startMs: number, id: string | undefined) {
-    this.request = request
+    this.method = request.method
+    this.path = request.path
+    this.agent = request.header('user-agent')
     this.startMs = startMs
     this.id = id
   }
@@ -43,13 +51,12 @@ export class AuditNote implements AuditRecord {
  * longer than to answer a request from memory.
  */
 function lineOf(note: AuditNote): string {
-  const { request, startMs, endMs, id, code, changed, annotations } = note
+  const { startMs, endMs, id, code, changed, annotations, agent } = note
   let line = endText(endMs)
   if (id !== undefined) line += `,"auditID":"${id}"`
   line += targetText(note) + nameText(note) + decisionText(note)
   if (changed !== undefined) line += `,"changed":${JSON.stringify(changed)}`
   if (annotations !== undefined) line += `,"annotations":${JSON.stringify(annotations)}`
-  const agent = request.header('user-agent')
   if (agent !== undefined) line += `,"agent":${quote(agent.slice(0, textMax))}`
   return `${line},"code":${code},"latencyMs":${Math.max(0, endMs - startMs)}}`
 }
@@ -72,11 +79,9 @@ function quote(text: string): string {
 const plain = /^[ !#-[\]-~]*$/
 
 /** Who asks for what, but for its name. */
-function targetText({ request, sender, user, wanted }: AuditNote): string {
-  if (wanted === undefined || sender === undefined || user === undefined) {
-    const path = request.path.slice(0, textMax)
-    return partsText({ ...whoAsks(sender, user), verb: request.method.toLowerCase(), path })
-  }
+function targetText({ method, path, sender, user, wanted }: AuditNote): string {
+  if (wanted === undefined || sender === undefined || user === undefined)
+    return partsText({ ...whoAsks(sender, user), verb: method.toLowerCase(), path: path.slice(0, textMax) })
   if (sender !== user) return partsText({ ...whoAsks(sender, user), ...partsOf(wanted) })
   const memory = textsOf(user)
   const before = memory.find(wanted)

@@ -19,7 +19,7 @@ afterEach(() => {
 const late = (text: string) => ({ line: () => text })
 
 /** What was appended before is written with the end of it. */
-const rest = () => vi.advanceTimersByTime(20)
+const rest = () => vi.advanceTimersByTime(200)
 
 const reports: unknown[] = []
 const open = (bytesMax = 1_000) =>
