@@ -51,6 +51,7 @@ import { createRunsVerb } from './verbs/runs.ts'
 import { createScale } from './verbs/scale.ts'
 import { createUpdate } from './verbs/update.ts'
 import { createWatch } from './verbs/watch.ts'
+import { websocketAuthorization } from './websocket/handshake.ts'
 import { withYamlAnswers } from './yaml-answer.ts'
 
 /**
@@ -69,7 +70,7 @@ export function createApi(services: ApiServices): HttpHandler {
     note === undefined || trail === undefined ? response : trail.end(note, response)
 
   const answer = async (request: HttpRequest, note?: AuditNote): Promise<HttpResponse> => {
-    const found = authenticate(request.header('authorization'), request.certificate)
+    const found = authenticate(authorizationOf(request), request.certificate)
     const sender = found instanceof Promise ? await found : found
     if (sender === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
     if (note !== undefined) note.sender = sender
@@ -126,6 +127,10 @@ export function createApi(services: ApiServices): HttpHandler {
     return answer(request, note).catch((error: unknown) => trail.end(note, tell(request, error)))
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)
+}
+
+function authorizationOf(request: HttpRequest): string | undefined {
+  return request.header('authorization') ?? websocketAuthorization(request)
 }
 
 /** What somebody wants to do. */

@@ -48,6 +48,7 @@ export function failure(error: OperatingError): HttpResponse {
   const response = json(status, failureStatus(error))
   const retryAfter = retryAfterSeconds(error)
   if (status === 401) return withHeader(response, 'www-authenticate', 'Bearer')
+  if (status === 426) return withHeader(response, 'sec-websocket-version', '13')
   return retryAfter === undefined ? response : withHeader(response, 'retry-after', String(retryAfter))
 }
 

@@ -24,7 +24,7 @@ export function createMeasure(services: { readonly telemetry: Telemetry; readonl
     const series = seriesOf(verb, call)
     series.count(status)
     if (verb !== 'WATCH') series.time(Math.max(0, clock.nowMs() - startMs) / 1_000)
-    else if (status === 200) noteOpen(call, series)
+    else if (status === 200 || status === 101) noteOpen(call, series)
   }
 
   return (verb: Verb, handle: VerbHandler): VerbHandler => {

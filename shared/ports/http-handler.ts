@@ -19,8 +19,16 @@ export interface HttpRequest {
   fieldsUnder(prefix: string): readonly HeaderField[]
   /** The whole body, once. Throws TOO_LARGE as soon as it is longer than `bytesMax`. */
   body(bytesMax: number): Promise<Uint8Array>
+  /** Where the client asks for a websocket and the connection can become one. */
+  readonly websocket?: WebsocketOffer | undefined
   /** Aborts when the client leaves or the server closes: a stream then ends. */
   readonly signal: AbortSignal
+}
+
+/** An answer with status 101 takes it: the pieces of its body are frames. Any other answer refuses it. */
+export interface WebsocketOffer {
+  /** Hands over what the client sends behind the answer, as it comes. Asked for before the answer. */
+  hear(onBytes: (bytes: Uint8Array) => void): void
 }
 
 export type HeaderField = readonly [name: string, value: string]

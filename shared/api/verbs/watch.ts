@@ -1,5 +1,7 @@
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { ObjectList } from '../../resources/resources.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { withDamageWarnings } from '../damage-warnings.ts'
 import { errorFields } from '../failure.ts'
@@ -20,6 +22,8 @@ import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
 import type { Stream } from '../watch/stream-state.ts'
 import { bookmarkMs, dueMs, pieces } from '../watch/stream.ts'
+import { createMessageWire, lineWire, type Wire } from '../watch/wire.ts'
+import { asksForWebsocket, checkHandshake } from '../websocket/handshake.ts'
 
 /**
  * `GET` of a collection with `watch`: what happens to it, line by line, until the client leaves or its time is over.
@@ -28,13 +32,15 @@ export function createWatch(services: ApiServices): VerbHandler {
   const slots = createWatchSlots(services.watchesMax ?? 1_000)
   const liveOf = createLiveKinds(services)
   return async (call) => {
-    if (call.request.header('upgrade')?.toLowerCase() === 'websocket') return noWebsocket
+    const answer = beginAnswer(call.request, services.clock)
+    if (answer === undefined) return noWebsocket
     const release = slots.take(call.request.signal)
     try {
       const options = watchOptions(call.request)
       await reachVersion(options.notOlderThan, services, call.request.signal)
-      const { stream, first } = await open(call, { options, services, liveOf, release })
-      return withDamageWarnings({ status: 200, headers, body: pieces(stream) }, first)
+      const { status, headers, wire } = answer
+      const { stream, first } = await open(call, { options, services, liveOf, release, wire })
+      return withDamageWarnings({ status, headers, body: pieces(stream) }, first)
     } catch (error) {
       release()
       throw error
@@ -45,16 +51,29 @@ export function createWatch(services: ApiServices): VerbHandler {
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
 /**
- * There are no websockets. Clients that ask for one first, such as fabric8's of Java, ask again without once the answer
- * has ended; a stream would leave them waiting for its end.
+ * Where there are no websockets, as behind API Gateway. Clients that ask for one first, such as fabric8's of Java, ask
+ * again without once the answer has ended; a stream would leave them waiting for its end.
  */
 const noWebsocket = { status: 200, headers, body: '' } as const
+
+type Begun = Pick<HttpResponse, 'status' | 'headers'> & { readonly wire: Wire }
+
+/** In lines, or over the websocket that is asked for; `undefined` if there can be none. */
+function beginAnswer(request: HttpRequest, clock: Clock): Begun | undefined {
+  if (!asksForWebsocket(request)) return { status: 200, headers, wire: lineWire }
+  const protocol = checkHandshake(request)
+  const { websocket } = request
+  if (websocket === undefined) return undefined
+  const agreed: Record<string, string> = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
+  return { status: 101, headers: agreed, wire: createMessageWire(websocket, clock) }
+}
 
 interface Opening {
   readonly options: WatchStart
   readonly services: ApiServices
   readonly liveOf: (kind: ServedKind) => LiveChanges
   readonly release: () => void
+  readonly wire: Wire
 }
 
 async function open(call: Call, opening: Opening): Promise<{ readonly stream: Stream; readonly first: FirstPage }> {
@@ -64,6 +83,7 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   const stream = createStream(call, opening, start)
   const { live, signal } = stream
   signal.addEventListener('abort', () => stream.cut(), { once: true })
+  opening.wire.hear({ onOwed: stream.wake, onEnd: () => endByClient(stream) })
   try {
     await live.join(stream)
     stream.past = await beginPast(stream, services.clock)
@@ -75,7 +95,14 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   return { stream, first: start.first }
 }
 
-function createStream(call: Call, { options, services, liveOf, release }: Opening, start: Start): Stream {
+/** The client hears out what is on its way, and is cut off if it does not take it. */
+function endByClient(stream: Stream): void {
+  stream.isCut = true
+  stream.wake()
+}
+
+function createStream(call: Call, opening: Opening, start: Start): Stream {
+  const { options, services, liveOf, release, wire } = opening
   const { clock, feed, logger } = services
   const { kind, request, info } = call
   const { signal } = request
@@ -85,11 +112,12 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
   const stream: Stream = {
     kind,
     view,
+    wire,
     clock,
     signal,
     live,
     membership: start.membership,
-    sharedAs: start.isFixed ? shareNameOf(call, view.name) : undefined,
+    sharedAs: start.isFixed ? shareNameOf(call, [view.name, wire.name]) : undefined,
     bookmarks: options.bookmarks,
     marksInitialEnd: options.marksInitialEnd,
     endsAtMs: options.timeoutMs === undefined ? Infinity : nowMs + options.timeoutMs,
@@ -103,6 +131,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
     cut: (failure) => {
       stream.isCut = true
       stream.failure = failure
+      stream.isTorn ||= stream.rest !== undefined
       stream.rest = undefined
       stream.at = undefined
       stream.onEnd()
@@ -121,6 +150,7 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
     isTaken: true,
     bookmarkAtMs: nowMs + bookmarkMs,
     isCut: false,
+    isTorn: false,
     failure: undefined,
     resume: undefined,
   }
@@ -128,9 +158,9 @@ function createStream(call: Call, { options, services, liveOf, release }: Openin
   return stream
 }
 
-/** Who is told the same: a selection by name and namespace only, in one view. */
-function shareNameOf({ info, kind, request: { query } }: Call, view: string): string {
-  return JSON.stringify([view, kind.namespaced ? info.namespace : '', textParameter(query, 'fieldSelector') ?? ''])
+/** Who is told the same: a selection by name and namespace only, in one form. */
+function shareNameOf({ info, kind, request: { query } }: Call, form: readonly string[]): string {
+  return JSON.stringify([...form, kind.namespaced ? info.namespace : '', textParameter(query, 'fieldSelector') ?? ''])
 }
 
 /** What the head of the answer can still warn of. */

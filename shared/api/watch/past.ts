@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { inPortions } from './in-portions.ts'
 import { endOfView, shownIn } from './shown-changes.ts'
 import type { Asked, Past, Stream } from './stream-state.ts'
+import type { Text } from './text-pieces.ts'
 import { pastChangesText } from './texts.ts'
 
 /** A refusal that comes by then is the status of the response; a watch of a quiet kind begins so much later. */
@@ -29,7 +30,7 @@ function ask(stream: Stream, { changes }: Past): Asked {
 }
 
 /** The lines of the next batch of the log. With the one that reaches the live changes the watch goes live. */
-export async function readPast(stream: Stream, past: Past): Promise<string | undefined> {
+export async function readPast(stream: Stream, past: Past): Promise<Text | undefined> {
   const { liveAt, result } = past.asked ?? ask(stream, past)
   past.asked = undefined
   const { value, done } = await result
@@ -50,7 +51,8 @@ export async function readPast(stream: Stream, past: Past): Promise<string | und
     await past.changes.return?.()
   } else stream.at = undefined
   endOn(stream, endOfView(unshown, stream.membership))
-  return pastChangesText(stream, changes)
+  const lines = pastChangesText(stream, changes)
+  return lines === undefined ? undefined : stream.wire.encode(lines, false)
 }
 
 /** What is known to be told is told first. */

@@ -7,11 +7,13 @@ import type { View } from '../view.ts'
 import type { LiveChanges, Watcher } from './live-changes.ts'
 import type { Membership } from './membership.ts'
 import type { Text } from './text-pieces.ts'
+import type { Wire } from './wire.ts'
 
 /** One watch: what it was asked for, and how far it is. */
 export interface Stream extends Watcher {
   readonly kind: ServedKind
   readonly view: View
+  readonly wire: Wire
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly live: LiveChanges
@@ -45,6 +47,8 @@ export interface Stream extends Watcher {
   rest: Text | undefined
   bookmarkAtMs: number
   isCut: boolean
+  /** Whether it was cut within a line, so that nothing more can be said. */
+  isTorn: boolean
   failure: Error | undefined
   /** Ends the wait for something to tell. */
   resume: (() => void) | undefined

@@ -5,36 +5,38 @@ import { bookmarkLine, eventLine } from './event-lines.ts'
 import { endOn, readPast } from './past.ts'
 import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
-import { cut, pieceMax, type Text } from './text-pieces.ts'
+import type { Text } from './text-pieces.ts'
 import { initialText, segmentText } from './texts.ts'
 
-/** Says nothing but that the server is there. */
-const sign = ' '
 const silenceMs = 10_000
 export const bookmarkMs = 60_000
 
 /**
- * The lines of a watch, in pieces. A first space makes every gateway send the headers; a space in ten seconds of
- * silence tells a client that the server is there (client-node gives up after thirty). JSON allows a space ahead of a
- * value, and every client takes it, whereas the Python client from 34.1 on fails on an empty line. Nothing is read
- * ahead of the client.
+ * What a watch says, in pieces. A sign in ten seconds of silence tells a client that the server is there (client-node
+ * gives up after thirty). Nothing is read ahead of the client.
  */
 export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Array> {
+  const { wire } = stream
   try {
-    stream.rest = sign
+    stream.rest = wire.opening
     for (;;) {
       while (stream.rest !== undefined) yield takePiece(stream, stream.rest)
       stream.isTaken = true
       if (isOver(stream)) break
-      stream.rest = dueText(stream) ?? (await nextText(stream))
+      stream.rest = wire.reply() ?? dueText(stream) ?? (await nextText(stream))
     }
     if (stream.failure !== undefined) throw stream.failure
-    if (stream.bookmarks && !stream.isCut && !stream.signal.aborted) yield bookmark(stream, stream.position)
+    if (stream.bookmarks && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
   } catch (error) {
-    yield failureLine(stream, error)
+    yield* said(failureText(stream, error))
   } finally {
     stream.onEnd()
   }
+  if (!stream.isTorn) yield* said(wire.closing(stream.signal.aborted))
+}
+
+function said(text: Text | undefined): readonly (string | Uint8Array)[] {
+  return typeof text === 'string' ? [text] : (text ?? [])
 }
 
 function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {
@@ -47,8 +49,8 @@ function takePiece(stream: Stream, text: Text): string | Uint8Array {
   stream.wroteAtMs = stream.clock.nowMs()
   stream.dueAtMs = dueMs(stream)
   stream.rest = undefined
-  if (typeof text === 'string' && text.length <= pieceMax) return text
-  const [piece = '', ...others] = typeof text === 'string' ? cut(text) : text
+  if (typeof text === 'string') return text
+  const [piece = '', ...others] = text
   if (others.length > 0) stream.rest = others
   return piece
 }
@@ -76,11 +78,11 @@ async function nextText(stream: Stream): Promise<Text | undefined> {
   return undefined
 }
 
-async function nextInitial(stream: Stream, nextPage: Pages): Promise<string | undefined> {
+async function nextInitial(stream: Stream, nextPage: Pages): Promise<Text | undefined> {
   const page = await nextPage()
   if (page !== undefined) {
     stream.leftOut.push(...(page.damaged ?? []).slice(0, leftOutMax - stream.leftOut.length))
-    return page.items.length === 0 ? undefined : initialText(stream, page.items)
+    return page.items.length === 0 ? undefined : stream.wire.encode(initialText(stream, page.items), false)
   }
   stream.initial = undefined
   if (!stream.marksInitialEnd) return undefined
@@ -101,23 +103,23 @@ export function dueMs({ wroteAtMs, endsAtMs, bookmarks, bookmarkAtMs }: DueOptio
 
 type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmarkAtMs'>
 
-function dueText(stream: Stream): string | undefined {
+function dueText(stream: Stream): Text | undefined {
   const nowMs = stream.clock.nowMs()
   if (stream.bookmarks && nowMs >= stream.bookmarkAtMs) {
     stream.bookmarkAtMs = nowMs + bookmarkMs
     return bookmark(stream, stream.position)
   }
-  return nowMs - stream.wroteAtMs >= silenceMs ? sign : undefined
+  return nowMs - stream.wroteAtMs >= silenceMs ? stream.wire.sign : undefined
 }
 
-function bookmark(stream: Stream, resourceVersion: string, annotations: Record<string, string> = {}): string {
-  const { kind, view, hasSent } = stream
+function bookmark(stream: Stream, resourceVersion: string, annotations: Record<string, string> = {}): Text {
+  const { kind, view, wire, hasSent } = stream
   stream.hasSent = true
-  return bookmarkLine({ kind, view, resourceVersion, isFirst: !hasSent, annotations })
+  return wire.encode(bookmarkLine({ kind, view, resourceVersion, isFirst: !hasSent, annotations }), false)
 }
 
-function failureLine({ onFailure }: Stream, error: unknown): string {
+function failureText({ onFailure, wire }: Stream, error: unknown): Text {
   const told = toOperatingError(error)
   if (isOurs(told)) onFailure(error)
-  return eventLine('ERROR', JSON.stringify(failureStatus(told)))
+  return wire.encode(eventLine('ERROR', JSON.stringify(failureStatus(told))), false)
 }

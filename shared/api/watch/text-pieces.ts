@@ -5,9 +5,12 @@ export type Text = string | readonly Uint8Array[]
 export const pieceMax = 16_384
 const encoder = new TextEncoder()
 
-/** Each piece is a copy, so that none keeps the others. */
 export function cut(text: string): readonly Uint8Array[] {
-  const bytes = encoder.encode(text)
+  return cutBytes(encoder.encode(text))
+}
+
+/** Each piece is a copy, so that none keeps the others. */
+export function cutBytes(bytes: Uint8Array): readonly Uint8Array[] {
   if (bytes.length <= pieceMax) return [bytes]
   const pieces: Uint8Array[] = []
   for (let from = 0; from < bytes.length; from += pieceMax) pieces.push(bytes.slice(from, from + pieceMax))

@@ -5,7 +5,7 @@ import { eventLine } from './event-lines.ts'
 import type { Segment } from './live-changes.ts'
 import type { EventType } from './membership.ts'
 import type { Stream } from './stream-state.ts'
-import { cut, pieceMax, type Text } from './text-pieces.ts'
+import type { Text } from './text-pieces.ts'
 
 /** What a watch says of objects and changes, and what of it all watchers of the same view share. */
 
@@ -32,18 +32,18 @@ export function pastChangesText(stream: Stream, changes: readonly Change[]): str
 export function segmentText(stream: Stream, segment: Segment): Text | undefined {
   const { sharedAs, overlap, view } = stream
   const isAlone = sharedAs === undefined || overlap.size > 0 || (view.introduces && !stream.hasSent)
-  const text = isAlone ? ownLines(stream, segment) : shareLines(stream, segment, sharedAs)
+  const text = isAlone ? stream.wire.encode(ownLines(stream, segment), false) : shareLines(stream, segment, sharedAs)
   if (BigInt(segment.resourceVersion) >= BigInt(stream.position)) overlap.clear()
   stream.position = segment.resourceVersion
   return text === '' ? undefined : text
 }
 
-/** A text for the first who asks, which costs one watcher the least; the same bytes for all others. */
+/** For the first who asks it may be a text, which costs one watcher the least; all others get the same bytes. */
 function shareLines(stream: Stream, segment: Segment, sharedAs: string): Text {
   const known = segment.texts.get(sharedAs)
   if (known !== undefined && typeof known !== 'string') return known
   const lines = known ?? ownLines(stream, segment)
-  const text = known !== undefined || lines.length > pieceMax ? cut(lines) : lines
+  const text = stream.wire.encode(lines, known !== undefined)
   segment.texts.set(sharedAs, text)
   return text
 }

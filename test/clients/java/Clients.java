@@ -203,7 +203,14 @@ public final class Clients {
       eventually("the watch tells of a deletion", () -> seen.contains("DELETED first"));
       check("the watch was not given up", closed.get() == 0);
     }
-    said("a watch goes on from where it was cut");
+    check("watches are websockets, and none is asked for again without", isEveryWatchAWebsocket(client.raw("/metrics")));
+    said("a watch goes on from where it was cut, by websocket");
+  }
+
+  private static boolean isEveryWatchAWebsocket(String metrics) {
+    var codes = metrics.lines().filter((line) -> line.startsWith("apiserver_request_total{"))
+        .filter((line) -> line.contains("resource=\"boats\"") && line.contains("verb=\"WATCH\"")).toList();
+    return !codes.isEmpty() && codes.stream().allMatch((line) -> line.contains("code=\"101\""));
   }
 
   private static void eventually(String what, Supplier<Boolean> holds) {

@@ -32,13 +32,6 @@ describe('a watch', () => {
     watch.leave()
   })
 
-  it('by websocket is answered at once and empty, which has clients ask again without', async () => {
-    const headers = { connection: 'Upgrade', upgrade: 'websocket' }
-    const answer = await harness.send(`GET ${widgets}?watch=1`, { headers })
-    expect(answer).toMatchObject({ status: 200, body: '' })
-    expect(await harness.send(`GET ${widgets}`, { headers })).toMatchObject({ status: 200, body: { items: [] } })
-  })
-
   it('tells what happens, with the object as it then is', async () => {
     const watch = await harness.watch(`${widgets}?watch=1&resourceVersion=${await versionNow()}`)
     await create('w1')

@@ -36,11 +36,12 @@ export function serveConnection(shell: Shell, socket: Duplex, certificate?: Clie
 const waitingBytesMax = 65_536
 
 function receive(connection: Connection, bytes: Buffer): void {
-  const { parser, phase, socket } = connection
+  const { parser, phase, socket, exchange } = connection
   if (phase === 'over') return
+  if (exchange?.isSwitched === true) return exchange.hear?.(bytes)
   parser.push(bytes)
   if (phase !== 'busy') return takeNext(connection)
-  if (connection.exchange?.onBytes !== undefined) wake(connection)
+  if (exchange?.onBytes !== undefined) wake(connection)
   else if (parser.waiting > waitingBytesMax) socket.pause()
 }
 
@@ -69,6 +70,8 @@ function begin(connection: Connection, head: RequestHead): void {
     isWhole: false,
     isContinued: !head.expectsContinue,
     onBytes: undefined,
+    hear: undefined,
+    isSwitched: false,
     controller: undefined,
   }
   connection.phase = 'busy'

@@ -17,7 +17,7 @@ import { dateText } from './response-text.ts'
 
 /**
  * HTTP/1.1 on TLS with no more than the API needs, listening: half of the processor time of node:https. No
- * upgrades, no tunnels, no trailers. Throws UNAVAILABLE if the address cannot be had.
+ * upgrades but to websockets, no tunnels, no trailers. Throws UNAVAILABLE if the address cannot be had.
  */
 export async function startLeanHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { handler, logger, tls, host, port, timing = defaultTiming } = options

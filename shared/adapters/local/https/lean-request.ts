@@ -1,9 +1,10 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { ClientCertificate } from '../../../ports/authenticator.ts'
-import type { HeaderField, HttpRequest } from '../../../ports/http-handler.ts'
+import type { HeaderField, HttpRequest, WebsocketOffer } from '../../../ports/http-handler.ts'
 import { overReason, type Connection, type Exchange } from './lean-state.ts'
-import { fieldsUnder, fieldValue } from './request-head.ts'
+import { fieldsUnder, fieldValue, type RequestHead } from './request-head.ts'
 import { continueText } from './response-text.ts'
+import { opensWebsocket } from './websocket-text.ts'
 
 /**
  * The request as handlers see it. What few of them look at is made when they do; a class, since a getter of each
@@ -47,10 +48,25 @@ export class LeanRequest implements HttpRequest {
     return readBody(this.#connection, this.#exchange, bytesMax)
   }
 
+  get websocket(): WebsocketOffer | undefined {
+    const exchange = this.#exchange
+    if (!offersWebsocket(exchange.head)) return undefined
+    return {
+      hear: (onBytes) => {
+        exchange.hear = onBytes
+      },
+    }
+  }
+
   get signal(): AbortSignal {
     this.#exchange.controller ??= newController(this.#connection, this.#exchange)
     return this.#exchange.controller.signal
   }
+}
+
+function offersWebsocket({ method, version, body, fields }: RequestHead): boolean {
+  if (method !== 'GET' || version !== '1.1' || body !== 0) return false
+  return opensWebsocket(fieldValue(fields, 'upgrade'), fieldValue(fields, 'connection'))
 }
 
 function newController(connection: Connection, exchange: Exchange): AbortController {

@@ -2,7 +2,9 @@ import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../../ports/http-handler.ts'
 import { skipBody } from './lean-request.ts'
 import type { Connection, Exchange } from './lean-state.ts'
+import { fieldValue } from './request-head.ts'
 import { chunkBytes, chunkText, headText, lastChunk, sizeOf, type ResponseFraming } from './response-text.ts'
+import { acceptWebsocket } from './websocket-text.ts'
 
 type Body = HttpResponse['body']
 type Stream = Exclude<Body, string | Uint8Array>
@@ -17,6 +19,7 @@ export async function respond(connection: Connection, exchange: Exchange, respon
     await dismiss(body)
     return false
   }
+  if (response.status === 101) return switchOver(connection, exchange, response)
   const { shell, socket } = connection
   const { isPersistent, method, version } = exchange.head
   const framing = framingOf(response, version)
@@ -27,7 +30,7 @@ export async function respond(connection: Connection, exchange: Exchange, respon
   if (method === 'HEAD' || framing === undefined) {
     socket.write(head, 'latin1')
     await dismiss(body)
-  } else if (isStream(body)) await sendStream(connection, head, body)
+  } else if (isStream(body)) await sendStream(connection, { head, pieces: body, isChunked: framing === 'chunked' })
   else if (!sendWhole(socket, head, body)) await room(socket)
   return keeps
 }
@@ -57,14 +60,33 @@ function sendWhole(socket: Duplex, head: string, body: string | Uint8Array): boo
   return hasRoom
 }
 
+/** What comes from now on is the handler's, also what has come; the connection ends with the stream. */
+async function switchOver(connection: Connection, exchange: Exchange, response: HttpResponse): Promise<false> {
+  const { shell, socket, parser } = connection
+  const { headers, status, body } = acceptWebsocket(response, fieldValue(exchange.head.fields, 'sec-websocket-key'))
+  if (!isStream(body)) throw new TypeError('a websocket is answered with a stream')
+  const head = headText({ status, headers, body }, { body: undefined, date: shell.date, idleSeconds: undefined })
+  skipBody(connection, exchange)
+  exchange.isSwitched = true
+  exchange.hear?.(parser.takeRest())
+  if (socket.isPaused()) socket.resume()
+  await sendStream(connection, { head, pieces: body, isChunked: false })
+  return false
+}
+
+interface StreamToSend {
+  readonly head: string
+  readonly pieces: Stream
+  readonly isChunked: boolean
+}
+
 /** Takes the next piece when the client has room for it. */
-async function sendStream(connection: Connection, head: string, pieces: Stream): Promise<void> {
+async function sendStream(connection: Connection, { head, pieces, isChunked }: StreamToSend): Promise<void> {
   const { socket } = connection
   // What there is to say at once goes with the head; the head does not wait for what is not there.
   socket.cork()
   setImmediate(() => socket.uncork())
   socket.write(head, 'latin1')
-  const isChunked = connection.exchange?.head.version === '1.1'
   for await (const piece of pieces) {
     if (isOver(connection)) return
     if (piece.length > 0 && !sendPiece(socket, piece, isChunked)) await room(socket)

@@ -45,6 +45,10 @@ export interface Exchange {
   isContinued: boolean
   /** Of a handler that waits for more of the body. */
   onBytes: (() => void) | undefined
+  /** Takes what the client sends over a websocket, should the request become one. */
+  hear: ((bytes: Uint8Array) => void) | undefined
+  /** Whether it has become one. */
+  isSwitched: boolean
   /** Only of a request whose signal was asked for. */
   controller: AbortController | undefined
 }

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServerResponse, type IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex, Writable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { OperatingError } from '../../../model/errors.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../ports/http-handler.ts'
@@ -17,6 +18,8 @@ import {
 } from './listener.ts'
 import { certificateOf } from './client-certificates.ts'
 import { fieldsUnder } from './request-head.ts'
+import { dateText, headText } from './response-text.ts'
+import { acceptWebsocket, opensWebsocket } from './websocket-text.ts'
 
 /** Node's own HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
 export async function startNodeHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -32,13 +35,21 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
     requestTimeout: timing.requestSeconds * 1000,
     keepAliveTimeout: timing.idleSeconds * 1000,
     connectionsCheckingInterval: 1000,
+    shouldUpgradeCallback: offersWebsocket,
   })
   const sockets = trackSockets(server)
-  server.on('request', (incoming, outgoing) => {
-    answer({ handler, streams, state, asks }, incoming, outgoing).catch((error: unknown) => {
+  const shell: Shell = { handler, streams, state, asks }
+  const begin = (incoming: IncomingMessage, outgoing: ServerResponse, upgrade?: Upgrade): void => {
+    answer(shell, { incoming, outgoing, upgrade }).catch((error: unknown) => {
       breakOff(logger, error)
       outgoing.destroy()
     })
+  }
+  server.on('request', (incoming, outgoing) => begin(incoming, outgoing))
+  server.on('upgrade', (incoming, socket, ahead) => {
+    // What breaks a connection closes it.
+    socket.on('error', () => {})
+    begin(incoming, lastResponse(incoming, socket), { socket, ahead, hear: undefined })
   })
   await listen(server, host, port)
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
@@ -66,8 +77,37 @@ interface Shell {
   readonly asks: boolean
 }
 
-async function answer(shell: Shell, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const response = await shell.handler(toRequest(shell, incoming, outgoing))
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  /** Of a request that may become a websocket. */
+  readonly upgrade: Upgrade | undefined
+}
+
+interface Upgrade {
+  readonly socket: Duplex
+  /** What came behind the request. */
+  readonly ahead: Uint8Array
+  hear: ((bytes: Uint8Array) => void) | undefined
+}
+
+function offersWebsocket({ method, headers, httpVersion }: IncomingMessage): boolean {
+  return method === 'GET' && httpVersion === '1.1' && opensWebsocket(headers.upgrade, headers.connection)
+}
+
+/** Node has taken its hands off the socket: the answer, if it is no websocket, is the last one. */
+function lastResponse(incoming: IncomingMessage, socket: Duplex): ServerResponse {
+  const outgoing = new ServerResponse(incoming)
+  outgoing.shouldKeepAlive = false
+  outgoing.assignSocket(socket as TLSSocket)
+  outgoing.once('finish', () => socket.end())
+  return outgoing
+}
+
+async function answer(shell: Shell, exchange: Exchange): Promise<void> {
+  const { incoming, outgoing, upgrade } = exchange
+  const response = await shell.handler(toRequest(shell, exchange))
+  if (upgrade !== undefined && response.status === 101) return switchOver(incoming, upgrade, response)
   // A body that was not read to its end stands in the way of the next request.
   if (shell.state.isClosing || !incoming.complete) outgoing.shouldKeepAlive = false
   const { body } = response
@@ -75,7 +115,30 @@ async function answer(shell: Shell, incoming: IncomingMessage, outgoing: ServerR
   await sendStream(outgoing, response, body)
 }
 
-function toRequest(shell: Shell, incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest {
+/** What comes from now on is the handler's; the connection ends with the stream. */
+async function switchOver({ headers }: IncomingMessage, upgrade: Upgrade, response: HttpResponse): Promise<void> {
+  const { socket, ahead, hear } = upgrade
+  const accepted = acceptWebsocket(response, headers['sec-websocket-key'])
+  const { body } = accepted
+  if (typeof body === 'string' || body instanceof Uint8Array)
+    throw new TypeError('a websocket is answered with a stream')
+  const date = dateText(Date.now())
+  socket.write(headText(accepted, { body: undefined, date, idleSeconds: undefined }), ascii)
+  if (hear !== undefined) socket.on('data', hear)
+  socket.once('end', () => socket.destroy())
+  hear?.(ahead)
+  for await (const piece of body) {
+    if (socket.destroyed) return
+    if (!socket.write(piece)) await roomOrEnd(socket)
+  }
+  socket.end()
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+/** Enough for the client's last word. */
+const lingerMs = 2_000
+
+function toRequest(shell: Shell, { incoming, outgoing, upgrade }: Exchange): HttpRequest {
   const { url = '/', method = 'GET', headers } = incoming
   const mark = url.indexOf('?')
   let controller: AbortController | undefined
@@ -90,6 +153,11 @@ function toRequest(shell: Shell, incoming: IncomingMessage, outgoing: ServerResp
     },
     fieldsUnder: (prefix) => fieldsUnder(incoming.rawHeaders.map(lowerCaseNames), prefix),
     body: (bytesMax) => readBody(incoming, bytesMax),
+    websocket: upgrade && {
+      hear: (onBytes) => {
+        upgrade.hear = onBytes
+      },
+    },
     get signal() {
       controller ??= streamController(shell, outgoing)
       return controller.signal
@@ -161,7 +229,7 @@ function encodingOf(piece: string | Uint8Array): BufferEncoding {
   return typeof piece === 'string' && Buffer.byteLength(piece) > piece.length ? 'utf8' : ascii
 }
 
-function roomOrEnd(outgoing: ServerResponse): Promise<void> {
+function roomOrEnd(outgoing: Writable): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       outgoing.off('drain', go)

@@ -16,6 +16,8 @@ export interface RequestParser {
   push(bytes: Buffer): void
   /** The next event; `undefined` until there are more bytes. A refusal is the last one, and stays. */
   next(): RequestEvent | undefined
+  /** Takes what was pushed and not read out of its hands: it is no request. */
+  takeRest(): Buffer
   /** Bytes that were pushed and not read. */
   readonly waiting: number
 }
@@ -59,6 +61,11 @@ export function createRequestParser(limits: ParserLimits = defaultLimits): Reque
         const event = readers[before.at](reading, before as never)
         if (event !== undefined || reading.state === before) return event
       }
+    },
+    takeRest: () => {
+      const { bytes } = reading
+      drop(reading, bytes.length)
+      return bytes
     },
     get waiting() {
       return reading.bytes.length

@@ -26,7 +26,8 @@ export function headText({ status, headers }: HttpResponse, { body, date, idleSe
     if (unsendable.test(value)) throw new TypeError(`the header ${name} holds a character that no header may hold`)
     text += `${name}: ${value}\r\n`
   }
-  return `${text}date: ${date}\r\n${connectionFields(idleSeconds)}${lengthField(body)}\r\n`
+  const connection = status === 101 ? upgradeFields : connectionFields(idleSeconds)
+  return `${text}date: ${date}\r\n${connection}${lengthField(body)}\r\n`
 }
 
 const unsendable = /[^\t -~\x80-\xff]/
@@ -41,6 +42,8 @@ export const continueText = 'HTTP/1.1 100 Continue\r\n\r\n'
 function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
 }
+
+const upgradeFields = 'upgrade: websocket\r\nconnection: Upgrade\r\n'
 
 /** The second field is a hint that Node's clients follow: they leave an idle connection before we end it. */
 function connectionFields(idleSeconds: number | undefined): string {

@@ -43,6 +43,8 @@ export interface ServerHarness {
   newAgent(): Agent
   send(server: HttpServer, path: string, sent?: Sent): Promise<Reply>
   connect(server: HttpServer, options?: ConnectionOptions): Promise<RawClient>
+  /** Of the servers' certificates. */
+  authority(): string
   /** Certificates made anew, of another authority. */
   otherCredentials(): LocalCredentials
 }
@@ -84,6 +86,7 @@ export function useServers(name: HttpServerName): ServerHarness {
       await once(socket, 'secureConnect')
       return rawClient(socket)
     },
+    authority: () => credentials.authority,
     otherCredentials: () => loadLocalCredentials(join(directory, 'other'), Date.now()),
   }
 }
