@@ -276,8 +276,12 @@ export const adaptations: readonly Adaptation[] = [
 
 /** While the stack of the project is there. */
 export async function checkAdaptations(account: Account): Promise<void> {
-  for (const { name, reason, isNeeded } of adaptations)
-    await step(`still needs ${name}: ${reason}`, async () => {
+  const checks = adaptations.map(({ name, reason, isNeeded }) =>
+    step(`still needs ${name}: ${reason}`, async () => {
       expect(await isNeeded(account), `MiniStack does not need ${name} any more: drop it`)
-    })
+    }),
+  )
+  // Each to its end: what a probe makes it takes away.
+  await Promise.allSettled(checks)
+  await Promise.all(checks)
 }

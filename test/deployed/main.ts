@@ -1,14 +1,15 @@
 /**
  * `npm run deployed`: deploys the stack of the project, and one of the packed packages, into MiniStack from PyPI, and
  * uses both with kubectl to their ends. Prints each step. Exits 1 if one fails, or if the emulator no longer needs one
- * of the adaptations that it is spared by. `--only shipped` or `--only own` does one of the two; `--keep FILE` keeps
- * what the emulator said. `SETPOINT_AWS=eu-west-1 npm run deployed` does the same in an account, with the credentials
+ * of the adaptations that it is spared by; and skips, with the reason, where kubectl or PyPI is missing. After half an
+ * hour (`--within SECONDS`) it gives up what it is at, ends what it has started, and fails. `--only shipped` or
+ * `--only own` does one of the two; `--keep FILE` keeps what the emulator said. `SETPOINT_AWS=eu-west-1 npm run deployed` does the same in an account, with the credentials
  * of the AWS command line and the templates as they are, but for the steps that need our own Konnect; it takes its
  * stacks away again, and leaves what `cdk bootstrap` makes.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { optionsOf } from '../support/command-line.ts'
+import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openAccount, type Account } from './account.ts'
@@ -17,11 +18,16 @@ import { fetchMinistack, ministackVersion, startMinistack } from './ministack.ts
 import { bootstrap } from './plane.ts'
 import { deployOwn, runOwn } from './own.ts'
 import { runShipped } from './shipped.ts'
-import { step } from './steps.ts'
+import { limitSteps, step } from './steps.ts'
 
 const { values } = optionsOf('npm run deployed --', {
-  options: { keep: { type: 'string', default: '' }, only: { type: 'string', default: '' } },
+  options: {
+    keep: { type: 'string', default: '' },
+    only: { type: 'string', default: '' },
+    within: { type: 'string', default: '1800' },
+  },
 })
+const within = wholeNumber('--within', values.within, 1)
 
 const awsRegion = process.env['SETPOINT_AWS'] ?? ''
 
@@ -50,6 +56,7 @@ async function runInAws(directory: string): Promise<void> {
   try {
     await runBoth(account, directory)
   } finally {
+    limitSteps()
     await step('takes away what is left', () => cleanUp(account, ['Setpoint-deployed', 'Own']))
   }
   console.log(`Only an account answers:\n${questions.map((question) => `- ${question}`).join('\n')}`)
@@ -76,6 +83,7 @@ if (reason !== undefined) {
 using directory = temporaryDirectory('deployed')
 console.log(awsRegion === '' ? `MiniStack ${ministackVersion}, with policies enforced, over TLS` : `AWS, ${awsRegion}`)
 let failed = false
+limitSteps(within)
 try {
   await (awsRegion === '' ? run(directory.path) : runInAws(directory.path))
 } catch (error) {

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
 import { root } from '../support/control-plane-process.ts'
-import { startProgram } from '../support/program.ts'
+import { startProgram, type Program } from '../support/program.ts'
 import { freePort, type RunningPeer } from '../wire/peer.ts'
 import { fetchPython, pythonOf } from '../wire/python.ts'
 
@@ -47,7 +48,6 @@ export async function startMinistack(directory: string): Promise<Ministack> {
     return file
   }
   const authorityFile = write('authority.pem', authority)
-  const port = String(await freePort())
   const env = {
     AUTH: 'true',
     USE_SSL: '1',
@@ -55,7 +55,6 @@ export async function startMinistack(directory: string): Promise<Ministack> {
     MINISTACK_SSL_KEY: write('server-key.pem', tls.key),
     NODE_EXTRA_CA_CERTS: authorityFile,
     BIND_HOST: '127.0.0.1',
-    GATEWAY_PORT: port,
     MINISTACK_HOST: 'localhost',
     MINISTACK_ACCOUNT_ID: accountId,
     MINISTACK_REGION: region,
@@ -66,14 +65,65 @@ export async function startMinistack(directory: string): Promise<Ministack> {
     NODE_OPTIONS: `--import=${join(import.meta.dirname, 'in-lambda.ts')}`,
     AWS_ENDPOINT_URL: undefined,
   }
-  const command = ['-c', 'exec "$0" "$@" 2>&1', pythonOf(home), '-m', 'ministack']
-  const program = await startProgram('sh', command, { env, cwd: directory })
-  await program.says(/Running on (https:\/\/127\.0\.0\.1:\d+)/, 60_000)
+  const { program, port } = await serve(env, directory)
   return {
     endpoint: `https://localhost:${port}`,
     authorityFile,
     log: () => program.stdout,
-    // By SIGTERM it ends the functions' processes with itself.
-    [Symbol.asyncDispose]: async () => void (await program.stop()),
+    // By SIGTERM it ends the functions' processes with itself, as a rule.
+    [Symbol.asyncDispose]: async () => {
+      await Promise.race([program.stop(), sleep(endSeconds * 1_000)])
+      endAllIn(directory)
+    },
+  }
+}
+
+const endSeconds = 30
+
+interface Serving {
+  readonly program: Program
+  readonly port: number
+}
+
+/** A port that was free may be somebody else's when it is taken: then it is another one. */
+async function serve(env: Readonly<Record<string, string | undefined>>, cwd: string, tries = 3): Promise<Serving> {
+  const port = await freePort()
+  const command = ['-c', 'exec "$0" "$@" 2>&1', pythonOf(home), '-m', 'ministack']
+  const program = await startProgram('sh', command, { env: { ...env, GATEWAY_PORT: String(port) }, cwd })
+  try {
+    await program.says(/Running on (https:\/\/127\.0\.0\.1:\d+)/, 300_000)
+    return { program, port }
+  } catch (error) {
+    await program.stop('SIGKILL')
+    if (tries === 1) throw error
+    return serve(env, cwd, tries - 1)
+  }
+}
+
+/** Where there is /proc: the functions' processes, and what else runs with a file of this directory. */
+function endAllIn(directory: string): void {
+  for (const pid of runningNow().filter((one) => commandOf(one).includes(directory)))
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself.
+    }
+}
+
+function runningNow(): readonly number[] {
+  try {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && pid !== process.pid)
+  } catch {
+    return []
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
   }
 }

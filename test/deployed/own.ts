@@ -125,8 +125,10 @@ async function askPlugin({ kubeconfig }: Plane, app: string): Promise<void> {
     ['reconcile --all Greeting', /annotated/],
   ] as const
   for (const [line, expected] of answers) {
-    const { code, stdout, stderr } = await runProgram('kubectl', ['setpoint', ...line.split(' ')], { env, cwd: bin })
-    expect(code === 0 && expected.test(stdout), `kubectl setpoint ${line}: ${stdout}${stderr}`)
+    await until(
+      () => runProgram('kubectl', ['setpoint', ...line.split(' ')], { env, cwd: bin }),
+      ({ code, stdout }) => code === 0 && expected.test(stdout),
+    )
   }
 }
 

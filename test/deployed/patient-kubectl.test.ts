@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Kubectl } from '../support/kubectl.ts'
 import type { Ended } from '../support/program.ts'
 import { patientKubectl } from './patient-kubectl.ts'
-import { until } from './steps.ts'
+import { limitSteps, step, until } from './steps.ts'
 
 const unavailable = 'Error from server (ServiceUnavailable): the table is away'
 
@@ -28,6 +28,8 @@ describe('a patient kubectl', () => {
     'Unable to connect to the server: net/http: TLS handshake timeout',
     'The connection to the server localhost:1234 was refused: connect: connection refused',
     'Unable to connect to the server: EOF',
+    'Unable to connect to the server: getting credentials: exec: executable sh failed with exit code 255',
+    'error: resource mapping not found for name: "a" namespace: "" from "STDIN": no matches for kind "Counter" in version "example.dev/v1"',
   ])('says it again after %s', async (said) => {
     const { kubectl, lines } = answering([1, said], [1, said], [0, 'there'])
     expect(await kubectl.ok('get namespaces')).toBe('there')
@@ -68,5 +70,21 @@ describe('a wait', () => {
     expect(await until(look, (seen) => seen === 2, 60, 0)).toBe(2)
     const failing = (): Promise<number> => Promise.reject(new Error('never'))
     await expect(until(failing, () => true, 0, 0)).rejects.toThrow(/last seen: .*never/)
+  })
+})
+
+describe('a step', () => {
+  afterEach(() => {
+    limitSteps()
+    vi.restoreAllMocks()
+  })
+
+  it('that is under way when the time of the script is over fails, with that; what cleans up has no limit', async () => {
+    const print = vi.spyOn(console, 'log').mockImplementation(() => {})
+    limitSteps(0)
+    await expect(step('hangs', () => new Promise(() => {}))).rejects.toThrow('not done after 0 s')
+    expect(print).toHaveBeenCalledWith(expect.stringMatching(/^ {2}FAILED .* hangs$/))
+    limitSteps()
+    expect(await step('takes away', () => Promise.resolve('all'))).toBe('all')
   })
 })

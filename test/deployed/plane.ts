@@ -104,17 +104,19 @@ function variables(person: Person, home: string): string {
 
 /** That of a stack nothing is left that costs or acts. */
 export async function isGone(account: Account, stack: string): Promise<void> {
-  const lists = {
-    functions: ['lambda', 'list-functions'],
-    queues: ['sqs', 'list-queues'],
-    tables: ['dynamodb', 'list-tables'],
-    'log groups': ['logs', 'describe-log-groups'],
-    mappings: ['lambda', 'list-event-source-mappings'],
-  }
-  for (const [what, args] of Object.entries(lists)) {
-    const left = JSON.stringify((await aws(account, args)) ?? {})
-    expect(!left.includes(`${stack}-`), `${what} are left: ${left}`)
-  }
+  const lists = [
+    ['lambda', 'list-functions'],
+    ['sqs', 'list-queues'],
+    ['dynamodb', 'list-tables'],
+    ['logs', 'describe-log-groups'],
+    ['lambda', 'list-event-source-mappings'],
+  ]
+  for (const args of lists)
+    await until(
+      async () => JSON.stringify((await aws(account, args)) ?? {}),
+      (left) => !left.includes(`${stack}-`),
+      120,
+    )
 }
 
 /** A watch, as `kubectl wait` opens one, would give its answer when it ends: MiniStack streams nothing. */

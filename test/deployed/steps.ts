@@ -1,10 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+const state: { limit: Promise<never> } = { limit: new Promise(() => {}) }
+
+/**
+ * So long all steps may take from now on: then each that is under way fails. None: as long as they like, as those that
+ * clean up.
+ */
+export function limitSteps(seconds?: number): void {
+  state.limit = seconds === undefined ? new Promise(() => {}) : failAfter(seconds)
+  state.limit.catch(() => {})
+}
+
+async function failAfter(seconds: number): Promise<never> {
+  await sleep(seconds * 1_000, undefined, { ref: false })
+  throw new Error(`the script is not done after ${seconds} s, which is all that it may take (--within)`)
+}
+
 /** Does one step of a script, and prints how long it took. Throws what it throws, with its name. */
 export async function step<Result>(what: string, act: () => Promise<Result>): Promise<Result> {
   const startMs = performance.now()
   try {
-    const result = await act()
+    const result = await Promise.race([act(), state.limit])
     console.log(`  ok     ${secondsSince(startMs)}  ${what}`)
     return result
   } catch (error) {
