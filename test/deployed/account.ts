@@ -45,11 +45,15 @@ function writeAws(directory: string): void {
   chmodSync(file, 0o700)
 }
 
-/** A role that may do what the statement says, by default everything, and the credentials of it. */
-export async function createPerson(account: Account, name: string, may: object = everything): Promise<Person> {
-  const trust = statement({ Principal: { AWS: `arn:aws:iam::${account.id}:root` }, Action: 'sts:AssumeRole' })
+/** A role that may do what the statements say, by default everything, and the credentials of it. */
+export async function createPerson(
+  account: Account,
+  name: string,
+  may: object | readonly object[] = everything,
+): Promise<Person> {
+  const trust = documentOf({ Principal: { AWS: `arn:aws:iam::${account.id}:root` }, Action: 'sts:AssumeRole' })
   await aws(account, ['iam', 'create-role', `--role-name=${name}`, `--assume-role-policy-document=${trust}`])
-  const policy = [`--role-name=${name}`, '--policy-name=may', `--policy-document=${statement(may)}`]
+  const policy = [`--role-name=${name}`, '--policy-name=may', `--policy-document=${documentOf(may)}`]
   await aws(account, ['iam', 'put-role-policy', ...policy])
   const role = [`--role-arn=arn:aws:iam::${account.id}:role/${name}`, '--role-session-name=me']
   // On AWS a new role may be assumed some seconds later.
@@ -69,8 +73,9 @@ export async function createPerson(account: Account, name: string, may: object =
 
 const everything = { Action: '*', Resource: '*' }
 
-function statement(fields: object): string {
-  return JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', ...fields }] })
+function documentOf(statements: object | readonly object[]): string {
+  const Statement = [statements].flat().map((fields: object) => ({ Effect: 'Allow', ...fields }))
+  return JSON.stringify({ Version: '2012-10-17', Statement })
 }
 
 /** What the AWS command line answers an administrator. Throws what it refuses with. */

@@ -80,8 +80,10 @@ it('takes away both stacks and the role, and waits until they are gone', async (
     'cloudformation wait stack-delete-complete',
     'cloudformation wait stack-delete-complete',
     'iam delete-role-policy --role-name=SetpointDeployedStranger',
+    'iam delete-role-policy --role-name=SetpointDeployedVault',
     'iam delete-role --role-name=SetpointDeployedStranger',
     'iam delete-role --role-name=SetpointDeployedTenant',
+    'iam delete-role --role-name=SetpointDeployedVault',
   ])
 })
 

@@ -1,5 +1,6 @@
 import { aws, createPerson, runAws, type Account } from './account.ts'
 import { tenantName } from './own.ts'
+import { personName } from './secrets.ts'
 import { expect, until } from './steps.ts'
 
 /** What no emulator answers. The run prints these, and what of it they are about. */
@@ -40,8 +41,9 @@ export async function cleanUp(account: Account, stacks: readonly string[]): Prom
     const { code } = await runAws(account, ['cloudformation', 'wait', 'stack-delete-complete', `--stack-name=${stack}`])
     expect(code === 0, `the stack ${stack} is left: aws cloudformation describe-stack-events --stack-name=${stack}`)
   }
-  await runAws(account, ['iam', 'delete-role-policy', `--role-name=${strangerName}`, '--policy-name=may'])
-  for (const name of [strangerName, tenantName])
+  for (const name of [strangerName, personName])
+    await runAws(account, ['iam', 'delete-role-policy', `--role-name=${name}`, '--policy-name=may'])
+  for (const name of [strangerName, tenantName, personName])
     await until(
       () => runAws(account, ['iam', 'delete-role', `--role-name=${name}`]),
       ({ code, stderr }) => code === 0 || stderr.includes('NoSuchEntity'),

@@ -7,6 +7,7 @@ import { runProgram } from '../support/program.ts'
 import { aws, type Account } from './account.ts'
 import { adaptAssembly } from './assembly.ts'
 import { connect, deploy, destroy, isGone, remove, statusOf, tryDeploy, untilTrue, type Plane } from './plane.ts'
+import { keepSecrets } from './secrets.ts'
 import { expect, step, until } from './steps.ts'
 
 /** An app that has the packed packages and nothing else of ours, and its stack. */
@@ -32,6 +33,7 @@ export async function runOwn(account: Account, directory: string, { app, outputs
   await use(plane)
   await step('answers kubectl setpoint, from the packed package', () => askPlugin(plane, app))
   await takeRoles(account, plane)
+  await keepSecrets(account, plane)
 
   const one = await synthesize(account, app, 'one')
   await step('refuses to take a Controller away that an object needs, and goes on', async () => {

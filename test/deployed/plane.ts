@@ -62,6 +62,18 @@ export async function statusOf(account: Account, stack: string): Promise<string>
   return Stacks[0]?.StackStatus ?? ''
 }
 
+export interface Deployed {
+  readonly LogicalResourceId: string
+  readonly PhysicalResourceId: string
+  readonly ResourceType: string
+}
+
+export async function resourcesOf(account: Account, stack: string): Promise<readonly Deployed[]> {
+  const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
+  return ((await aws(account, listing)) as { readonly StackResourceSummaries: readonly Deployed[] })
+    .StackResourceSummaries
+}
+
 /**
  * Runs the output `KubectlSetup` in a shell, as a person does. Then the addresses are the emulator's, if there is one,
  * because that of the output is AWS's, and the credentials stand in the kubeconfig, because two people use it.

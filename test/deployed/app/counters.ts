@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defineKind, defineReconciler, done, type Controller } from 'setpoint'
+import { defineKind, defineReconciler, done, secretTarget, type Controller } from 'setpoint'
 
 const Counter = defineKind({
   group: 'example.dev',
@@ -9,16 +9,23 @@ const Counter = defineKind({
     to: z.number().int(),
     /** Whether it is counted by the role of its namespace. */
     byRole: z.boolean().default(false),
+    /** Where in AWS it is noted what was counted. */
+    keepIn: secretTarget.optional(),
   }),
   status: z.object({ counted: z.number().int(), keyId: z.string().optional() }),
 })
 
 /** With a clean-up, so that its objects cannot go without it. */
 export const counters: Controller = defineReconciler(Counter, {
-  async reconcile({ spec: { to, byRole } }, ctx) {
+  vault: { writes: [{ secretsManager: 'made/{namespace}/' }] },
+  async reconcile({ spec: { to, byRole, keepIn } }, ctx) {
+    if (keepIn !== undefined) await ctx.outside.keepSecret(keepIn, { counted: String(to) })
     if (!byRole) return done({ status: { counted: to } })
     const { accessKeyId } = await ctx.outside.assumeRole()
     return done({ status: { counted: to, keyId: accessKeyId } })
   },
-  cleanup: async () => done(),
+  async cleanup({ spec: { keepIn } }, ctx) {
+    if (keepIn !== undefined) await ctx.outside.removeSecret(keepIn)
+    return done()
+  },
 })
