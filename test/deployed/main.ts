@@ -3,9 +3,9 @@
  * uses both with kubectl to their ends. Prints each step. Exits 1 if one fails, or if the emulator no longer needs one
  * of the adaptations that it is spared by; and skips, with the reason, where kubectl or PyPI is missing. After half an
  * hour (`--within SECONDS`) it gives up what it is at, ends what it has started, and fails. `--only shipped` or
- * `--only own` does one of the two; `--keep FILE` keeps what the emulator said. `SETPOINT_AWS=eu-west-1 npm run deployed` does the same in an account, with the credentials
- * of the AWS command line and the templates as they are, but for the steps that need our own Konnect; it takes its
- * stacks away again, and leaves what `cdk bootstrap` makes.
+ * `--only own` does one of the two; `--keep FILE` keeps what the emulator said. `SETPOINT_AWS=eu-west-1 npm run
+ * deployed` does the same in an account, with the credentials of the AWS command line and the templates as they are,
+ * but for the steps that need our own Konnect; it takes its stacks away again, and leaves what `cdk bootstrap` makes.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
