@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { planeFunctions } from '../../infra/constructs/plane-functions.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import { apiRunMsMax } from '../../shared/runtime/aws/services.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
 import {
   admin,
@@ -111,6 +112,11 @@ describe('the API', () => {
         Integration: { Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 90_000 },
       })
     expect(JSON.stringify(methods)).toContain('/response-streaming-invocations')
+  })
+
+  it('ends a request before a definition goes that it may still believe in', () => {
+    const { description: Description } = planeFunctions.api
+    expectProperties(synthesized, 'AWS::Lambda::Function', { Description, Timeout: apiRunMsMax / 1_000 })
   })
 
   it('has the name of its stack, by which its metrics are known', () => {

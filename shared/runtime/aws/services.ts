@@ -56,8 +56,11 @@ const accessMaxAgeMs = 60_000
 /** How old the kinds may be that the API knows. */
 export const apiKindsMaxAgeMs = 10_000
 
-/** Longer than that by what clocks may differ, and by what a write may be late. */
-const definitionGraceMs = apiKindsMaxAgeMs + 10_000
+/** So long after its begin a function of the API has ended, by its timeout. Watches take that long. */
+export const apiRunMsMax = 90_000
+
+/** Behind the last write of a function that began with the oldest kinds; ten seconds are for clocks that differ. */
+const definitionGraceMs = apiKindsMaxAgeMs + apiRunMsMax + 10_000
 
 /** A process of reconcilers learns of a quota that another one made so long after; one of the API with the kinds. */
 const quotasMaxAgeMs = 60_000

@@ -17,7 +17,12 @@ import { completeIntroduction } from '../../../shared/engine/wake/aws-introducti
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
 import type { QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
-import { apiKindsMaxAgeMs, createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
+import {
+  apiKindsMaxAgeMs,
+  apiRunMsMax,
+  createAwsServices,
+  type QueueServices,
+} from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { through, type Life, type Network } from '../life.ts'
 import { placedIn } from '../placed.ts'
@@ -203,7 +208,7 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
     table,
     begin,
     request: (line, body, token = simToken) =>
-      functions.invoke('api', 29_000, (life) => services(life).api(httpRequest(line, body, token))),
+      functions.invoke('api', apiRunMsMax, (life) => services(life).api(httpRequest(line, body, token))),
     backlog: () =>
       [...queues.values()].reduce((sum, queue) => sum + queue.depth(), 0) +
       dead.size +
