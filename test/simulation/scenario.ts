@@ -26,6 +26,8 @@ export interface LocalTrouble {
   readonly powerLoss: number
   /** Clients that keep a cache by list and watch. */
   readonly informers: number
+  /** A commit that leaves so many pages in the write-ahead log begins a checkpoint; left out, as in earnest. */
+  readonly checkpointPages?: number
   /** The first process ends at this step, in this way. */
   readonly firstEnd?: { readonly step: number; readonly end: End }
 }

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -23,6 +24,8 @@ export interface Disk {
   file(): string
   /** How long its write-ahead log is. */
   logBytes(): number
+  /** The file itself, into which checkpoints write what the log has. */
+  pages(): Buffer
   /** The next process finds the write-ahead log up to here; left out, as it is. */
   crash(logBytes?: number): void
   remove(): void
@@ -42,6 +45,7 @@ export function createDisk(): Disk {
     fill: (content) => writeFileSync(join(directory(), name), content),
     file: () => join(directory(), name),
     logBytes: () => statSync(log(), { throwIfNoEntry: false })?.size ?? 0,
+    pages: () => readFileSync(join(directory(), name)),
     crash: (logBytes) => {
       const before = directory()
       lives++

@@ -24,11 +24,13 @@ export interface OpenOptions {
   readonly record: CommitRecord
   readonly disk: Disk
   readonly network: Network
+  readonly checkpointPages: number | undefined
 }
 
 /** Opens the file for a process: the real adapters for SQLite. */
-export function openPorts({ life, machine, record, disk, network }: OpenOptions): OpenPorts {
+export function openPorts({ life, machine, record, disk, network, checkpointPages }: OpenOptions): OpenPorts {
   const database = openSqliteDatabase(disk.file())
+  if (checkpointPages !== undefined) database.prepare(`PRAGMA wal_autocheckpoint = ${checkpointPages}`).get()
   const changeLog = createSqliteChangeLog({ database, clock: life.clock })
   const synchronous = database.prepare('PRAGMA synchronous')
   machine.opened(() => Number(synchronous.get()?.['synchronous']) >= full)

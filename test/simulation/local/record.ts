@@ -32,7 +32,8 @@ export function createRecord({
   report,
 }: Pick<PlaneOptions, 'world' | 'onWrite' | 'report'>): CommitRecord {
   const items = new Map<string, StoredObject>()
-  let doubtful: (() => void)[] = []
+  /** By their versions. */
+  const doubtful = new Map<number, () => void>()
   let lastRv = 0
 
   const note = ({ type, stored }: Change): StoredObject | undefined => {
@@ -65,21 +66,27 @@ export function createRecord({
       database.close()
     },
     tell: (published, by, isDoubtful) => {
-      if (isDoubtful) doubtful.push(() => tellNow(published, by))
+      if (isDoubtful) doubtful.set(published.rv, () => tellNow(published, by))
       else tellNow(published, by)
     },
     settle: () => {
-      for (const tell of doubtful.splice(0)) tell()
+      for (const tell of doubtful.values()) tell()
+      doubtful.clear()
     },
     catchUp: (log, by) => {
-      doubtful = []
+      const left = new Map(doubtful)
+      doubtful.clear()
       if (log.latest() < lastRv) {
         report(`promise 1, acknowledged: the file ends at ${log.latest()} after a crash, and ${lastRv} was committed`)
         items.clear()
         lastRv = 0
         return read(log, note)
       }
-      read(log, (change) => tellNow({ rv: Number(change.stored.object.metadata.resourceVersion), change }, by))
+      read(log, (change) => {
+        const rv = Number(change.stored.object.metadata.resourceVersion)
+        const tell = left.get(rv) ?? (() => tellNow({ rv, change }, by))
+        tell()
+      })
     },
     compare: async (store) => {
       for (const [text, known] of items) {

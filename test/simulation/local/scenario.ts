@@ -22,6 +22,7 @@ function localOf(random: SeededRandom): LocalTrouble {
     tickMs: oneOf(random, [1_000, 5_000, 30_000, 30_000, 60_000, 60_000]),
     powerLoss: oneOf(random, [0, 0.5, 1]),
     informers: oneOf(random, [0, 1, 3]),
+    checkpointPages: oneOf(random, [4_000, 4_000, 200, 20]),
   }
 }
 

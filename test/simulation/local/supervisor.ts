@@ -47,7 +47,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   async function supervise(): Promise<void> {
     while (!isOver) {
       const life = machine.birth()
-      const opened = openPorts({ ...options, life })
+      const opened = tryOpen(life)
+      if (opened === undefined) return
       try {
         await life.live(record.compare(opened.bare.store))
         await live(life, opened, { ...options, queues, noteRunning: (started) => (running = started) })
@@ -58,6 +59,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       running = undefined
       opened.close()
       await world.sleep(below(random, restartMsMax))
+    }
+  }
+
+  /** What cannot be opened does not heal: SQLite is asked about every page. */
+  function tryOpen(life: Life): OpenPorts | undefined {
+    try {
+      return openPorts({ ...options, life, checkpointPages: scenario.local?.checkpointPages })
+    } catch (error) {
+      report(`promise 1, durability: ${life.name} cannot open its file: ${String(error)}`)
+      machine.kill('as it could not open its file')
+      return undefined
     }
   }
 
