@@ -18,7 +18,7 @@ import { secretText } from '../postgres/credentials.ts'
 import { PostgresFailure } from '../postgres/failure.ts'
 import { PostgresDatabase } from '../postgres/kinds.ts'
 import type { Endpoint } from '../postgres/sql/connection.ts'
-import { dumpSuffix, type Archive } from './archive/archive.ts'
+import { dumpSuffixes, type Archive } from './archive/archive.ts'
 import type { withDump } from './dump/dump.ts'
 import { Job } from './kinds.ts'
 import { timeText } from './time-text.ts'
@@ -85,7 +85,7 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
     await ctx.event(
       'Normal',
       'Dumped',
-      `stored ${dumped.name}, ${dumped.sizeBytes} bytes${formatLeftOut(dumped.leftOut)}`,
+      `stored ${dumped.name}, ${dumped.sizeBytes} bytes${formatMaker(dumped.madeBy)}${formatLeftOut(dumped.leftOut)}`,
     )
     const status = { ...statusOf(job), dumps: [...dumpsOf(job), dumped] }
     return again(0, {
@@ -118,10 +118,11 @@ interface OneDump extends Work {
 /** Named after the time when the Job began: a dump that is repeated takes the place of what a crash may have left. */
 async function store(job: JobObject, { archive, dump, database, endpoint, signal, ctx }: OneDump) {
   const time = new Date(job.status?.startTime ?? '').toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const name = `${job.metadata.namespace}/${job.spec.folder}/${database}/${time}-${job.metadata.uid.slice(0, 8)}${dumpSuffix}`
-  return dump({ endpoint, takenMs: ctx.now(), signal }, async ({ content, leftOut }) => {
+  const place = `${job.metadata.namespace}/${job.spec.folder}/${database}/${time}-${job.metadata.uid.slice(0, 8)}`
+  return dump({ endpoint, takenMs: ctx.now(), signal }, async ({ content, leftOut, madeBy }) => {
+    const name = `${place}${madeBy === undefined ? dumpSuffixes.script : dumpSuffixes.pgDump}`
     const { sizeBytes, sha256 } = await archive.write(name, content, signal)
-    return { database, name, sizeBytes, sha256, leftOut: [...leftOut] }
+    return { database, name, sizeBytes, sha256, leftOut: [...leftOut], ...(madeBy === undefined ? {} : { madeBy }) }
   })
 }
 
@@ -225,6 +226,10 @@ function timeLeftMs({ spec, status }: JobObject, ctx: Context): number {
   const { activeDeadlineSeconds } = spec
   if (activeDeadlineSeconds === undefined || status?.startTime === undefined) return Infinity
   return Date.parse(status.startTime) + activeDeadlineSeconds * 1000 - ctx.now()
+}
+
+function formatMaker(madeBy = ''): string {
+  return madeBy === '' ? '' : `, made by ${madeBy}`
 }
 
 function formatLeftOut(leftOut: readonly string[]): string {

@@ -59,6 +59,12 @@ export const Job = defineKind({
         sizeBytes: z.number().int(),
         sha256: z.string().describe('Of the file.'),
         leftOut: z.array(z.string()).describe('What the database has and the dump has not, in words.'),
+        madeBy: z
+          .string()
+          .optional()
+          .describe(
+            '`pg_dump` and its version, where the database has what only pg_dump holds. The restore needs pg_restore then.',
+          ),
       }),
     ),
   }),

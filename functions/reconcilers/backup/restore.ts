@@ -23,8 +23,10 @@ async function restore({ dump, database: endpoint }: CommandLine): Promise<void>
   const over = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'])
     process.once(signal, () => over.abort(new ScriptError(`stopped by ${signal}: nothing was restored`)))
-  const { database, takenAt, leftOut } = await restoreDump(contentOf(dump, over.signal), endpoint, over.signal)
-  console.log(`restored ${database} as it was at ${takenAt}`)
+  const open = () => contentOf(dump, over.signal)
+  const { database, takenAt, leftOut, tool, restoredBy } = await restoreDump(open, { endpoint, signal: over.signal })
+  const how = tool === undefined ? '' : `, from a dump of ${tool.program} ${tool.version}, by ${restoredBy}`
+  console.log(`restored ${database} as it was at ${takenAt}${how}`)
   for (const what of leftOut) console.log(`not in the dump: ${what}`)
 }
 

@@ -118,6 +118,7 @@ export const postgresFailures: Readonly<
     'ObjectInUse',
     'ObjectNotFound',
     'PortInUse',
+    'ProgramFailed',
     'SchemaNotFound',
     'ServerEnding',
     'ServerUnavailable',

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withDump } from '../../../functions/reconcilers/backup/dump/dump.ts'
 import { restoreDump } from '../../../functions/reconcilers/backup/dump/restore.ts'
 import { withSession } from '../../../functions/reconcilers/backup/dump/session.ts'
 import type { Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/temporary-server.ts'
+import { connected, freshDatabase as createDatabase, rows } from './fresh-database.ts'
 import { richSchema } from './rich-schema.ts'
 
 /**
@@ -21,7 +22,6 @@ const noPsql = spawnSync(psql, ['--version']).status !== 0
 
 let bench: Workbench
 let admin: Endpoint
-let databases = 0
 
 beforeAll(async () => {
   bench = await openWorkbench()
@@ -29,42 +29,17 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-async function connected<T>(endpoint: Endpoint, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ ...endpoint, ssl: false })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await use(client)
-  } finally {
-    await client.end()
-  }
-}
-
-/** A fresh database with a role that owns it, and is nobody special. */
-async function freshDatabase(setUp = ''): Promise<Endpoint> {
-  const name = `d${++databases}`
-  await connected(admin, async (client) => {
-    await client.query(`CREATE ROLE ${name} LOGIN PASSWORD 'pw'`)
-    await client.query(`CREATE DATABASE ${name} OWNER ${name}`)
-  })
-  const endpoint = { ...admin, user: name, password: 'pw', database: name }
-  if (setUp !== '') await connected(endpoint, (client) => client.query(setUp))
-  return endpoint
-}
-
-const rows = (endpoint: Endpoint, query: string): Promise<readonly unknown[]> =>
-  connected(endpoint, async (client) => (await client.query({ text: query, rowMode: 'array' })).rows)
+const freshDatabase = (setUp = ''): Promise<Endpoint> => createDatabase(admin, setUp)
 
 async function dump(endpoint: Endpoint): Promise<Buffer> {
-  return withDump({ endpoint, takenMs: 0, signal: deadline() }, async ({ content }) => {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of content) chunks.push(chunk)
-    return Buffer.concat(chunks)
+  const request = { endpoint, takenMs: 0, signal: deadline(), findPrograms: async () => [] }
+  return withDump(request, async ({ content }) => {
+    return Buffer.concat(await Readable.from(content).toArray())
   })
 }
 
-async function* bytes(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks
+function restore(endpoint: Endpoint, ...chunks: readonly Uint8Array[]): Promise<unknown> {
+  return restoreDump(() => Readable.from(chunks), { endpoint, signal: deadline() })
 }
 
 const inner = (dumped: Buffer): readonly string[] => gunzipSync(dumped).toString().split('\n').slice(1, -2)
@@ -113,7 +88,7 @@ describe('a dump', () => {
     const from = await freshDatabase(richSchema)
     const to = await freshDatabase()
     const dumped = await dump(from)
-    await restoreDump(bytes(dumped), to, deadline())
+    await restore(to, dumped)
     for (const [name, query] of Object.entries(views))
       expect([name, await rows(to, query)]).toEqual([name, await rows(from, query)])
     expect(inner(await dump(to))).toEqual(inner(dumped))
@@ -134,7 +109,7 @@ describe('a dump', () => {
       `CREATE TABLE t AS SELECT n, repeat(chr(65 + n % 26), (n * 7919) % 40000) AS text FROM generate_series(1, 500) n`,
     )
     const to = await freshDatabase()
-    await restoreDump(bytes(await dump(from)), to, deadline())
+    await restore(to, await dump(from))
     const sum = 'SELECT count(*)::int, sum(length(text))::int, md5(string_agg(t::text, $$,$$ ORDER BY n)) FROM t'
     const [found] = await rows(to, sum)
     expect([found]).toEqual(await rows(from, sum))
@@ -245,6 +220,8 @@ describe('what a dump cannot hold', () => {
     ['CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)', 'operator'],
     ['CREATE TABLE t (a int); ALTER TABLE t ADD CONSTRAINT n NOT NULL a NOT VALID', 'constraint n'],
     ['SELECT lo_create(0)', 'large object'],
+    ['SELECT lo_create(7)', 'large object 7'],
+    ['SELECT lo_create(n) FROM generate_series(1, 3000) n', '3000 large objects'],
     [`CREATE COLLATION c FROM "C"`, 'collation public.c'],
     ['CREATE TEXT SEARCH CONFIGURATION c (COPY = simple)', 'text search configuration public.c'],
     [
@@ -256,6 +233,7 @@ describe('what a dump cannot hold', () => {
     const refusal = dump(from)
     await expect(refusal).rejects.toMatchObject({ kind: 'terminal', reason: 'UnsupportedObjects' })
     await expect(refusal).rejects.toThrow(named)
+    await expect(refusal).rejects.toThrow(/none that fits PostgreSQL \d+: install pg_dump \d+ or newer/)
   })
 
   it('is named in its first line where it is no object: privileges, statistics, storage', async () => {
@@ -294,19 +272,22 @@ describe('a restore', () => {
       [gzipSync(text.replace('precious', 'previous')), 'digest'],
       [gzipSync(`${text}SELECT 1;\n`), 'goes on after its end'],
       [gzipSync(text.replace('-- setpoint dump 1', '-- setpoint dump 9')), 'not a dump'],
+      [gzipSync(text.replace('-- setpoint dump 1', '-- setpoint dump 2')), 'who made it'],
+      [gzipSync(text.replace('"leftOut":', '"leftOut')), 'first line cannot be read'],
+      [gzipSync('x'.repeat(3_000_000)), 'its first line has no end'],
       [Buffer.from('SELECT 1'), 'damaged'],
     ]
     for (const [content, message] of damaged) {
-      await expect(restoreDump(bytes(content), to, deadline())).rejects.toThrow(message)
+      await expect(restore(to, content)).rejects.toThrow(message)
       expect(await rows(to, `SELECT count(*)::int FROM pg_tables WHERE schemaname = 'public'`)).toEqual([[0]])
     }
-    await restoreDump(bytes(...Array.from(dumped, (byte) => Buffer.from([byte]))), to, deadline())
+    await restore(to, ...Array.from(dumped, (byte) => Buffer.from([byte])))
     expect(await rows(to, 'SELECT * FROM t')).toEqual([['precious']])
   })
 
   it('touches no database that has something in it', async () => {
     const dumped = await dump(await freshDatabase('CREATE TABLE t (a text)'))
     const to = await freshDatabase('CREATE TABLE other (a text)')
-    await expect(restoreDump(bytes(dumped), to, deadline())).rejects.toThrow('is not empty: it has public.other')
+    await expect(restore(to, dumped)).rejects.toThrow('is not empty: it has public.other')
   })
 })

@@ -60,6 +60,14 @@ describe('a Job', () => {
     expect(dump.count()).toBe(2)
   })
 
+  it('says of a dump that pg_dump made that it did, in its name, in the status and in the event', async () => {
+    dump.makeBy('pg_dump 18.6')
+    await job({ databases: ['orders'] })
+    const [made] = (await get())?.status?.dumps ?? []
+    expect(made).toMatchObject({ madeBy: 'pg_dump 18.6', name: expect.stringMatching(/\.pgdump\.gz$/) })
+    expect(await env.explain(Job, 'now')).toMatch(/stored .*\.pgdump\.gz, \d+ bytes, made by pg_dump 18\.6/)
+  })
+
   it('repeats after a failure the database that failed, and no other', async () => {
     dump.fail(new Error('the connection broke'), 'users')
     await job()

@@ -35,6 +35,8 @@ export interface TestDump {
   /** Every dump fails from now on, or those of one database. */
   fail(error: Error, database?: string): void
   mend(): void
+  /** Dumps say from now on that this program made them. */
+  makeBy(program: string): void
   /** How many were begun since the last reset, of a database or of all. */
   count(database?: string): number
   reset(): void
@@ -45,6 +47,7 @@ export function createTestDump(): TestDump {
   let open = (): void => {}
   let failure: { readonly error: Error; readonly of: string | undefined } | undefined
   let begun: string[] = []
+  let maker: { readonly madeBy?: string } = {}
   return {
     run: async ({ endpoint: { database }, signal }, use) => {
       begun.push(database)
@@ -55,7 +58,7 @@ export function createTestDump(): TestDump {
       await Promise.race([gate, aborted])
       signal.throwIfAborted()
       if (failure !== undefined && (failure.of ?? database) === database) throw failure.error
-      return use({ leftOut: [], content: Readable.from([Buffer.from(database)]) })
+      return use({ ...maker, leftOut: [], content: Readable.from([Buffer.from(database)]) })
     },
     hold: () => {
       gate = new Promise((resolve) => (open = resolve))
@@ -67,11 +70,15 @@ export function createTestDump(): TestDump {
     mend: () => {
       failure = undefined
     },
+    makeBy: (madeBy) => {
+      maker = { madeBy }
+    },
     count: (database) => begun.filter((one) => database === undefined || one === database).length,
     reset: () => {
       open()
       gate = Promise.resolve()
       failure = undefined
+      maker = {}
       begun = []
     },
   }

@@ -28,5 +28,9 @@ export interface Archive {
   remove(name: string, signal: AbortSignal): Promise<void>
 }
 
-/** What every dump's name ends with: a script of SQL, compressed. */
-export const dumpSuffix = '.sql.gz'
+/** What the name of a dump ends with: our script of SQL, or what `pg_dump` made, compressed. */
+export const dumpSuffixes = { script: '.sql.gz', pgDump: '.pgdump.gz' } as const
+
+export function isNameOfDump(name: string): boolean {
+  return Object.values(dumpSuffixes).some((suffix) => name.endsWith(suffix))
+}

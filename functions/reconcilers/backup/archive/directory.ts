@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { makeDirectory, syncDirectory } from '../../postgres/server/files.ts'
-import { dumpSuffix, type Archive, type Receipt, type StoredDump } from './archive.ts'
+import { isNameOfDump, type Archive, type Receipt, type StoredDump } from './archive.ts'
 
 /** An archive below a directory of this machine, for the eyes of its account alone. */
 export function directoryArchive(directory: string): Archive {
@@ -59,9 +59,7 @@ async function removeAbandoned(directory: string): Promise<void> {
 
 async function listDumps(directory: string, folder: string): Promise<readonly StoredDump[]> {
   const entries = await readdir(join(directory, folder), { recursive: true, withFileTypes: true }).catch(noneIfAbsent)
-  const files = entries.filter(
-    (entry) => entry.isFile() && !entry.name.startsWith('.') && entry.name.endsWith(dumpSuffix),
-  )
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.') && isNameOfDump(entry.name))
   const dumps = await Promise.all(files.map((entry) => dumpAt(directory, join(entry.parentPath, entry.name))))
   return dumps.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -11,7 +11,7 @@ import {
   type CompletedPart,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { dumpSuffix, type Archive, type StoredDump } from './archive.ts'
+import { isNameOfDump, type Archive, type StoredDump } from './archive.ts'
 
 export interface S3ArchiveOptions {
   readonly client: S3Client
@@ -57,7 +57,7 @@ export function s3Archive({ client, bucket, prefix, partBytes = 16 * 1024 * 1024
       )
       for await (const { Contents = [] } of pages)
         for (const { Key = '', Size = 0, LastModified } of Contents)
-          if (Key.endsWith(dumpSuffix))
+          if (isNameOfDump(Key))
             dumps.push({ name: Key.slice(prefix.length), sizeBytes: Size, storedMs: LastModified?.getTime() ?? 0 })
       return dumps
     },

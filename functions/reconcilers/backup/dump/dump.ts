@@ -1,17 +1,21 @@
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { PostgresFailure } from '../../postgres/failure.ts'
+import { findClientPrograms, type ClientProgram } from '../../postgres/server/client-programs.ts'
 import type { Endpoint } from '../../postgres/sql/connection.ts'
+import { chooseForm } from './form.ts'
 import { commentedObjects, commentTypes, takeInventory } from './inventory.ts'
 import { readDependencies, readObjects, userObjects, type DatabaseObject } from './objects.ts'
 import { inOrder } from './order.ts'
-import { writeScript, type ScriptPart } from './script.ts'
+import { preparePgDump } from './pg-dump.ts'
+import { writeScript, writeToolScript, type ScriptPart } from './script.ts'
 import { withSession, type Session } from './session.ts'
 
 /** A dump that can be read while its transaction is open. */
 export interface OpenDump {
   /** What the database has and the dump has not, in words. */
   readonly leftOut: readonly string[]
+  /** What wrote it: `pg_dump 18.6`; left out where it was ours. */
+  readonly madeBy?: string
   /** The script (`script.ts`), compressed; to be read once. */
   readonly content: AsyncIterable<Uint8Array>
 }
@@ -21,34 +25,47 @@ export interface DumpRequest {
   /** Milliseconds since the epoch, for the header. */
   readonly takenMs: number
   readonly signal: AbortSignal
+  /** Where `pg_dump` is looked for, once it is needed. Default: on this machine. */
+  readonly findPrograms?: (signal: AbortSignal) => Promise<readonly ClientProgram[]>
 }
 
 /**
  * Lends a dump of one database as it is at one moment, whatever is written meanwhile: schemas, extensions, types,
  * functions, sequences, tables with their rows, views, constraints, indexes, triggers, comments. Ownership and
- * privileges are not in it: restored objects belong to the role that restores. A PostgresFailure, terminal, refuses a
- * database with objects that it cannot hold, and names them. Memory does not grow with the database.
+ * privileges are not in it: restored objects belong to the role that restores. A database with objects that our script
+ * cannot hold is dumped by `pg_dump`, if this machine has one that fits; else a PostgresFailure, terminal, names the
+ * objects. Memory does not grow with the database.
  */
 export async function withDump<T>(request: DumpRequest, use: (dump: OpenDump) => Promise<T>): Promise<T> {
-  const { endpoint, takenMs, signal } = request
+  const { endpoint, takenMs, signal, findPrograms = findPgDump } = request
+  const { database } = endpoint
   return withSession({ endpoint, purpose: 'dump', signal }, async (session) => {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     await lockTables(session)
-    const { unsupported, leftOut } = await takeInventory(session)
-    if (unsupported.length > 0) throw objectsRefusal(endpoint.database, unsupported)
-    const [{ version } = { version: '' }] = await session.query<{ version: string }>(
-      `SELECT current_setting('server_version') AS version`,
-    )
-    const header = { database: endpoint.database, version, takenAt: new Date(takenMs).toISOString(), leftOut }
+    const { unsupported, leftOut, leftOutByPgDump } = await takeInventory(session)
+    const { version, major } = await readVersion(session)
+    const about = { database, version, takenAt: new Date(takenMs).toISOString() }
+    const form = await chooseForm({ database, unsupported, major }, () => findPrograms(signal))
+    if (form.kind === 'pg_dump') {
+      const { mark: tool, content } = await preparePgDump(session, { program: form.program, endpoint, signal })
+      const header = { ...about, leftOut: leftOutByPgDump, tool }
+      const madeBy = `${tool.program} ${tool.version}`
+      return use({ leftOut: leftOutByPgDump, madeBy, content: compress(writeToolScript(header, content)) })
+    }
     const objects = inOrder(await readObjects(session), await readDependencies(session))
-    return use({ leftOut, content: compress(writeScript(header, partsOf(objects, session))) })
+    return use({ leftOut, content: compress(writeScript({ ...about, leftOut }, partsOf(objects, session))) })
   })
 }
 
-function objectsRefusal(database: string, objects: readonly string[]): PostgresFailure {
-  const some = objects.slice(0, 5).join(', ')
-  const more = objects.length > 5 ? ` and ${objects.length - 5} more` : ''
-  return new PostgresFailure('terminal', 'UnsupportedObjects', `cannot dump "${database}": it has ${some}${more}`)
+function findPgDump(signal: AbortSignal): Promise<readonly ClientProgram[]> {
+  return findClientPrograms('pg_dump', signal)
+}
+
+async function readVersion(session: Session): Promise<{ readonly version: string; readonly major: number }> {
+  const [{ version, number } = { version: '', number: 0 }] = await session.query<{ version: string; number: number }>(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number`,
+  )
+  return { version, major: Math.floor(number / 10_000) }
 }
 
 /** Nobody alters or drops a table while it is dumped; everybody may read and write it. */

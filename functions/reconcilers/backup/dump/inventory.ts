@@ -6,20 +6,37 @@ import { userObjects } from './objects.ts'
  * skipped in silence.
  */
 export interface Inventory {
-  /** Objects without which the restored database would be another: the dump is refused. */
+  /** Objects without which the restored database would be another: our script cannot be the dump. */
   readonly unsupported: readonly string[]
-  /** Settings around the objects: the dump says that it has not got them. */
+  /** Settings around the objects that our script has not got: the dump says so. */
   readonly leftOut: readonly string[]
+  /** The same of a dump that `pg_dump` makes: less. */
+  readonly leftOutByPgDump: readonly string[]
 }
 
 export async function takeInventory(session: Session): Promise<Inventory> {
   const unsupported = await session.query<{ what: string }>(unsupportedQuery)
-  const leftOut = await session.query<{ what: string; count: string }>(leftOutQuery)
+  const counted = await session.query<{ what: string; count: string }>(leftOutQuery)
+  const leftOut = counted.filter(({ count }) => count !== '0')
+  const inWords = (rows: typeof counted) => rows.map(({ what, count }) => `${what}: ${count}`)
   return {
     unsupported: unsupported.map(({ what }) => what),
-    leftOut: leftOut.filter(({ count }) => count !== '0').map(({ what, count }) => `${what}: ${count}`),
+    leftOut: inWords(leftOut),
+    leftOutByPgDump: inWords(leftOut.filter(({ what }) => leftOutByPgDump.has(what))),
   }
 }
+
+/** What its options leave out, as our script does: whose all this is, and what is not of this database alone. */
+const leftOutByPgDump: ReadonlySet<string> = new Set([
+  'objects with granted privileges',
+  'objects with an owner other than the database',
+  'default privileges',
+  'publications',
+  'subscriptions',
+  'security labels',
+  'settings of the database',
+  'tablespaces',
+])
 
 // From 16384 on the object was made by a user, or by an extension.
 const queryUserMade = (catalog: string, where = 'true'): string =>
@@ -63,18 +80,19 @@ const unsupportedQuery = `
       'pg_transform',
       'pg_am',
       'pg_language',
-      'pg_largeobject_metadata',
     ]
       .map((catalog) => queryUserMade(catalog))
       .join(' UNION ALL ')}
     UNION ALL SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extconfig IS NOT NULL
   )
-  SELECT CASE f.catalog::text WHEN 'pg_largeobject_metadata' THEN 'large object ' || f.oid
-              WHEN 'pg_extension' THEN pg_describe_object(f.catalog, f.oid, 0) || ' with tables of configuration'
+  SELECT CASE f.catalog::text WHEN 'pg_extension' THEN pg_describe_object(f.catalog, f.oid, 0) || ' with tables of configuration'
               WHEN 'pg_class' THEN 'inheriting, typed or foreign ' || pg_describe_object(f.catalog, f.oid, 0)
               ELSE pg_describe_object(f.catalog, f.oid, 0) END AS what
     FROM found f
    WHERE NOT EXISTS (SELECT FROM members m WHERE m.classid = f.catalog AND m.objid = f.oid)
+  -- There may be millions, and who makes one may choose any number for it.
+  UNION ALL SELECT CASE count(*) WHEN 1 THEN 'large object ' || min(oid) ELSE count(*) || ' large objects' END
+    FROM pg_largeobject_metadata HAVING count(*) > 0
    ORDER BY 1`
 
 // Privileges that came with the system or with an extension are in pg_init_privs.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import * as z from 'zod'
 
 /**
  * A dump is a script of SQL that psql can run: `gunzip -c FILE | psql -1 -v ON_ERROR_STOP=1 -d URL`. Comments tell a
@@ -8,6 +9,9 @@ import { createHash } from 'node:crypto'
  *   -- setpoint statement 52                       so many bytes of SQL follow, then a semicolon and a new line
  *   -- setpoint copy 43                            the same, and after it the data, up to the line `\.`
  *   -- setpoint end sha256 5d4e…                   the last line: of all that stands before it
+ *
+ * What `pg_dump` wrote, in its own format, stands between a first line with a 2 and the same last line, as it is:
+ * `gunzip -c FILE | tail -n +2 | pg_restore -1 --no-owner -d URL`.
  */
 export type ScriptPart =
   { readonly statement: string } | { readonly copy: string; readonly data: AsyncIterable<Uint8Array> }
@@ -20,22 +24,49 @@ export interface DumpHeader {
   readonly takenAt: string
   /** What the database has and the dump has not, in words. */
   readonly leftOut: readonly string[]
+  /** Left out where the script is ours. */
+  readonly tool?: ToolMark
 }
 
-/** The script as bytes, with its digest at the end. */
-export async function* writeScript(header: DumpHeader, parts: AsyncIterable<ScriptPart>): AsyncGenerator<Uint8Array> {
-  const hash = createHash('sha256')
-  for await (const bytes of bodyOf(header, parts)) {
+/** Who made the dump, and what a database must have to take it. */
+export interface ToolMark {
+  readonly program: 'pg_dump'
+  readonly version: string
+  readonly extensions: readonly string[]
+  /** Tables of extensions, with rows that users put there. */
+  readonly extensionTables: readonly string[]
+}
+
+/** Our script as bytes, with its digest at the end. */
+export function writeScript(header: DumpHeader, parts: AsyncIterable<ScriptPart>): AsyncGenerator<Uint8Array> {
+  return withEnds(`${mark}dump 1 ${JSON.stringify(header)}\n`, bodyOf(parts))
+}
+
+/** The same of what a program wrote: `body` is taken as it is. */
+export function writeToolScript(
+  header: DumpHeader & { readonly tool: ToolMark },
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  return withEnds(`${mark}dump 2 ${JSON.stringify(header)}\n`, body)
+}
+
+async function* withEnds(firstLine: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256').update(firstLine)
+  yield Buffer.from(firstLine)
+  for await (const bytes of body) {
     hash.update(bytes)
     yield bytes
   }
-  yield Buffer.from(`${mark}end sha256 ${hash.digest('hex')}\n`)
+  yield Buffer.from(lastLine(hash.digest('hex')))
 }
 
 const mark = '-- setpoint '
 
-async function* bodyOf(header: DumpHeader, parts: AsyncIterable<ScriptPart>): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${mark}dump 1 ${JSON.stringify(header)}\n`)
+function lastLine(digest: string): string {
+  return `${mark}end sha256 ${digest}\n`
+}
+
+async function* bodyOf(parts: AsyncIterable<ScriptPart>): AsyncGenerator<Uint8Array> {
   for await (const part of parts) {
     if ('statement' in part) yield frame('statement', part.statement)
     else {
@@ -55,11 +86,14 @@ export class ScriptError extends Error {
   override readonly name = 'ScriptError'
 }
 
-/** Reads a script back. `header` first; then the parts, each of which must be read to its end before the next. */
+/** Reads a script back. `header` first; then what follows, by who wrote it. */
 export interface ScriptReader {
   header(): Promise<DumpHeader>
+  /** Of our script; each part must be read to its end before the next. */
   /** Ends only where the script's end stands, and its digest is right; throws a ScriptError otherwise. */
   parts(): AsyncGenerator<ScriptPart>
+  /** Of a script that a program wrote: the same promise about its end. */
+  body(): AsyncGenerator<Uint8Array>
 }
 
 export function readScript(content: AsyncIterable<Uint8Array>): ScriptReader {
@@ -67,9 +101,11 @@ export function readScript(content: AsyncIterable<Uint8Array>): ScriptReader {
   return {
     header: async () => {
       const [, version, json = ''] = /^-- setpoint dump (\d+) (.*)$/.exec(await source.line()) ?? []
-      if (version !== '1') throw new ScriptError('this is not a dump of Setpoint in a version that is known here')
-      return JSON.parse(json) as DumpHeader
+      if (version !== '1' && version !== '2')
+        throw new ScriptError('this is not a dump of Setpoint in a version that is known here')
+      return readHeader(version, json)
     },
+    body: () => source.body(),
     async *parts() {
       for (;;) {
         const digest = source.digest()
@@ -84,6 +120,38 @@ export function readScript(content: AsyncIterable<Uint8Array>): ScriptReader {
     },
   }
 }
+
+const texts = z.array(z.string())
+const headerSchema = z.object({
+  database: z.string(),
+  version: z.string(),
+  takenAt: z.string(),
+  leftOut: texts,
+  tool: z
+    .object({
+      program: z.literal('pg_dump'),
+      version: z.string().regex(/^\d+\.\d+$/),
+      extensions: texts,
+      extensionTables: texts,
+    })
+    .exactOptional(),
+})
+
+/** A dump of version 2 is one that a program made. */
+function readHeader(version: string, json: string): DumpHeader {
+  try {
+    const header = headerSchema.parse(JSON.parse(json))
+    if ((header.tool !== undefined) === (version === '2')) return header
+  } catch (cause) {
+    throw new ScriptError('the dump is damaged: its first line cannot be read', { cause })
+  }
+  throw new ScriptError('the dump is damaged: its first line does not say who made it')
+}
+
+/** Of the first line, and of each that begins a statement. */
+const lineBytesMax = 1024 * 1024
+
+const lastPortionBytes = 1024
 
 const endOfData = Buffer.from('\n\\.\n')
 
@@ -106,7 +174,10 @@ function createSource(content: AsyncIterable<Uint8Array>) {
   }
 
   const line = async (): Promise<string> => {
-    while (!held.includes(10)) await more()
+    while (!held.includes(10)) {
+      if (held.length > lineBytesMax) throw new ScriptError('this is not a dump of Setpoint: its first line has no end')
+      await more()
+    }
     return take(held.indexOf(10) + 1)
       .toString()
       .slice(0, -1)
@@ -140,5 +211,24 @@ function createSource(content: AsyncIterable<Uint8Array>) {
     if (held.length > 0 || (await chunks.next()).done !== true) throw new ScriptError('the dump goes on after its end')
   }
 
-  return { line, statement, copyData, expectEnd, digest: () => hash.copy().digest('hex') }
+  /**
+   * Everything but the last line, which is always as long as this one. The last portion is handed on only when the
+   * digest has been found to be right: a reader that needs all of it is not done before.
+   */
+  async function* body(): AsyncGenerator<Buffer> {
+    const endBytes = lastLine('0'.repeat(64)).length
+    const heldBytes = endBytes + lastPortionBytes
+    for (let next: IteratorResult<Uint8Array> | undefined; next?.done !== true; next = await chunks.next()) {
+      if (next !== undefined) held = Buffer.concat([held, next.value])
+      if (held.length > heldBytes) yield take(held.length - heldBytes)
+    }
+    const last = take(Math.max(0, held.length - endBytes))
+    const said = held.toString()
+    if (!said.startsWith(`${mark}end sha256 `)) throw new ScriptError('the dump is cut off: its end is not there')
+    if (said !== lastLine(hash.digest('hex')))
+      throw new ScriptError('the dump is damaged: its digest is not that of its content')
+    if (last.length > 0) yield last
+  }
+
+  return { line, statement, copyData, body, expectEnd, digest: () => hash.copy().digest('hex') }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { PostgresFailure } from '../failure.ts'
 import { type Account, runCommand } from './command.ts'
 import { exists, isSystemError, makeOpenDirectory, readIfPresent, removeTree } from './files.ts'
-import type { Installation } from './installations.ts'
+import { programOf, type Installation } from './installations.ts'
 
 /** The programs of one PostgreSQL installation. */
 export interface Binaries {
@@ -54,18 +54,14 @@ async function tryBinaries(
   account: Account | undefined,
   signal: AbortSignal,
 ): Promise<Omit<Binaries, 'name'> | string> {
-  const postgres = program(root, 'postgres')
+  const postgres = programOf(root, 'postgres')
   const result = await runCommand(postgres, ['--version'], { account, signal }).catch((error: unknown) => {
     signal.throwIfAborted()
     return { code: null, stdout: '', stderr: String(error) }
   })
   const version = /\(PostgreSQL\) (\d+)/.exec(result.stdout)?.[1]
   if (version === undefined) return result.stderr.trim()
-  return { initdb: program(root, 'initdb'), postgres, pgCtl: program(root, 'pg_ctl'), version }
-}
-
-function program(root: string, name: string): string {
-  return join(root, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
+  return { initdb: programOf(root, 'initdb'), postgres, pgCtl: programOf(root, 'pg_ctl'), version }
 }
 
 async function copyInstallation({ root, label }: Installation, cache: string, signal: AbortSignal): Promise<string> {

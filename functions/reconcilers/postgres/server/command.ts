@@ -63,7 +63,7 @@ function collect(stream: Readable): readonly string[] {
 /**
  * How every program of ours is started: as the account, in a directory everybody can reach, with a bare environment.
  */
-export function processOptions(file: string, account: Account | undefined) {
+export function processOptions(file: string, account?: Account) {
   const identity = account === undefined ? {} : { uid: account.uid, gid: account.gid }
   return { ...identity, cwd: parse(dirname(file)).root || '/', env: environment(), windowsHide: true }
 }

@@ -4,9 +4,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { runCommand } from './command.ts'
 import { exists, isSystemError } from './files.ts'
 
-/** A PostgreSQL on this machine. */
+/** A PostgreSQL on this machine, or the clients of one. */
 export interface Installation {
-  /** Holds `bin/postgres`. */
+  /** Holds `bin/` with the program that was asked for. */
   readonly root: string
   /** Where it is from, for people: `in /usr/lib/postgresql/17`. */
   readonly name: string
@@ -17,9 +17,11 @@ export interface Installation {
 }
 
 export interface InstallationSearch {
+  /** What the installation is to have. Default `postgres`, the server. */
+  readonly program?: string | undefined
   /** The only one, if somebody named it; SETPOINT_POSTGRES_HOME. */
   readonly home?: string | undefined
-  /** Directories to look for `postgres` in, as in PATH. */
+  /** Directories to look for the program in, as in PATH. */
   readonly path?: string | undefined
   /** Directories that hold installations, each in a directory named after its major version. */
   readonly shelves?: readonly Shelf[]
@@ -47,28 +49,40 @@ const usualShelves: readonly Shelf[] = [
  * it is asked for.
  */
 export async function* findInstallations(
-  { home, path = process.env['PATH'], shelves = usualShelves }: InstallationSearch,
+  { program = 'postgres', home, path = process.env['PATH'], shelves = usualShelves }: InstallationSearch,
   signal: AbortSignal,
 ): AsyncGenerator<Installation> {
   if (home !== undefined) {
     yield installedIn(home)
     return
   }
-  const roots = [...(await rootsOnPath(path)), ...(await Promise.all(shelves.map(rootsOnShelf))).flat()]
-  yield* [...new Set(roots)].map(installedIn)
-  const python = await findPythonInstallation(path, signal)
-  if (python !== undefined) yield python
-  const npm = await findNpmInstallation()
-  if (npm !== undefined) yield npm
+  const onShelves = await Promise.all(shelves.map((shelf) => rootsOnShelf(shelf, program)))
+  for (const root of new Set([...(await rootsOnPath(program, path)), ...onShelves.flat()])) yield installedIn(root)
+  for (const installation of [await findPythonInstallation(path, signal), await findNpmInstallation()])
+    if (installation !== undefined && (await hasProgram(installation.root, program))) yield installation
+}
+
+function hasProgram(root: string, program: string): Promise<boolean> {
+  return exists(programOf(root, program))
+}
+
+/** Where an installation has its programs. */
+export function programOf(root: string, program: string): string {
+  return join(root, 'bin', process.platform === 'win32' ? `${program}.exe` : program)
 }
 
 function installedIn(root: string): Installation {
   return { root, name: `in ${root}`, label: 'installed', mayBeCopied: false }
 }
 
-async function rootsOnPath(path: string | undefined): Promise<readonly string[]> {
-  const programs = await findOnPath('postgres', path)
-  return Promise.all(programs.map(async (program) => dirname(dirname(await realpath(program)))))
+/** Debian's `pg_dump` on the path is a script that is in no installation: its `bin` says so. */
+async function rootsOnPath(program: string, path: string | undefined): Promise<readonly string[]> {
+  const roots: string[] = []
+  for (const file of await findOnPath(program, path)) {
+    const root = dirname(dirname(await realpath(file)))
+    if (await hasProgram(root, program)) roots.push(root)
+  }
+  return roots
 }
 
 async function findOnPath(name: string, path = ''): Promise<readonly string[]> {
@@ -78,14 +92,14 @@ async function findOnPath(name: string, path = ''): Promise<readonly string[]> {
   return programs
 }
 
-async function rootsOnShelf({ directory, prefix }: Shelf): Promise<readonly string[]> {
+async function rootsOnShelf({ directory, prefix }: Shelf, program: string): Promise<readonly string[]> {
   const versions = (await namesIn(directory))
     .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
     .toSorted((a, b) => Number(b.slice(prefix.length)) - Number(a.slice(prefix.length)))
   const roots: string[] = []
   for (const name of versions) {
     const root = join(directory, name)
-    if (await exists(join(root, 'bin', 'postgres'))) roots.push(await realpath(root))
+    if (await hasProgram(root, program)) roots.push(await realpath(root))
   }
   return roots
 }
@@ -114,9 +128,13 @@ async function findPythonInstallation(
     signal.throwIfAborted()
     return { stdout: '' }
   })
-  const root = join(stdout.trim(), 'pginstall')
-  if (stdout.trim() === '' || !(await exists(join(root, 'bin', 'postgres')))) return undefined
-  return { root, name: 'of the Python package embedded-postgres', label: 'python', mayBeCopied: false }
+  if (stdout.trim() === '') return undefined
+  return {
+    root: join(stdout.trim(), 'pginstall'),
+    name: 'of the Python package embedded-postgres',
+    label: 'python',
+    mayBeCopied: false,
+  }
 }
 
 const pythonMs = 10_000
