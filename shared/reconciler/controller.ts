@@ -42,6 +42,8 @@ export interface Controller {
   readonly cleanup?: (object: ApiObject, ctx: Context) => Promise<Outcome>
   /** What its runs in this process may call outside, for people; absent if it has no budget. */
   readonly callBudgets?: () => readonly SeenBudget[]
+  /** The programs outside that its runs use, and why there are better ones, for people; absent if it says nothing. */
+  readonly runsOn?: () => { readonly what: string; readonly advice?: string | undefined } | undefined
   /** The version of its code that is on trial beside the other. */
   readonly canary?: string
 }

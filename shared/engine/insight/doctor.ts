@@ -12,7 +12,9 @@ import type { Rights } from '../../reconciler/rights.ts'
 export function doctorReport(controllers: readonly Controller[], read: MetricReader, storage?: Storage): string {
   const sections = controllers.map((controller) => {
     const findings = checks.map((check) => check(controller, readingOf(controller, read)))
-    return [`${controller.name}, for ${controller.kind.kind}`, ...findings.map(line)].join('\n')
+    return [`${controller.name}, for ${controller.kind.kind}`, ...[...findings, ...runsOn(controller)].map(line)].join(
+      '\n',
+    )
   })
   return `${[legend, ...sectionOf(storage), ...sections].join('\n\n')}\n`
 }
@@ -173,6 +175,20 @@ const checks: readonly Check[] = [
     answer: `its runs may ${listRights(rights)}; check which accounts outside the process has`,
   }),
 ]
+
+/** Only of a controller that says on what it runs. */
+function runsOn({ runsOn: find }: Controller): readonly Finding[] {
+  if (find === undefined) return []
+  const question = 'runs on?'
+  const found = find()
+  if (found === undefined) return [{ verdict: 'unknown', question, answer: 'nothing has run yet' }]
+  const { what, advice } = found
+  return [
+    advice === undefined
+      ? { verdict: 'ok', question, answer: what }
+      : { verdict: 'look', question, answer: `${what}; ${advice}` },
+  ]
+}
 
 function listRights(rights: Rights): string {
   return [...rights].map(([kind, access]) => `${access} ${kind.replace(/^\//, '')}`).join(', ')
