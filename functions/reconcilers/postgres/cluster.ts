@@ -22,7 +22,7 @@ type Cluster = ObjectOf<typeof PostgresCluster>
  * server. Every run starts from the first stage; a stage that holds is only looked at.
  */
 export function clusterReconciler(provider: PostgresProvider): Controller {
-  return defineReconciler(PostgresCluster, {
+  const controller = defineReconciler(PostgresCluster, {
     owns: [Secret],
     grants: [],
     resync: provider.resync,
@@ -45,7 +45,12 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
         })
         const restarts = restartsOf(ctx)
         const counted = restarts === 0 ? {} : { restarts }
-        return done({ status: { ...endpoint, ...counted, secretRef: { name: secretName } }, conditions })
+        const { programs, ...place } = endpoint
+        const status = { ...place, ...(programs && { programs: programs.what }), ...counted }
+        return done({
+          status: { ...status, secretRef: { name: secretName } },
+          conditions: { ...conditions, ...libraryCondition(programs?.advice) },
+        })
       }),
 
     cleanup: (cluster, ctx) =>
@@ -58,6 +63,15 @@ export function clusterReconciler(provider: PostgresProvider): Controller {
         return left === 'gone' ? done() : lookAgain(left)
       }),
   })
+  const { runsOn } = provider
+  return runsOn === undefined ? controller : { ...controller, runsOn }
+}
+
+/** There while it is True; a reader who finds none has nothing to do. */
+function libraryCondition(advice: string | undefined): Readonly<Record<string, ConditionPatch | null>> {
+  return {
+    UnsupportedLibraries: advice === undefined ? null : { status: 'True', reason: 'OutOfSupport', message: advice },
+  }
 }
 
 const noEndpoint = waiting('NoEndpoint', 'the server has no address yet')

@@ -61,6 +61,7 @@ export const PostgresCluster = defineKind({
     host: z.string(),
     port: z.number().int(),
     version: z.string(),
+    programs: z.string().optional().describe('Which PostgreSQL of this machine runs it. Left out on AWS.'),
     startedAt: z.string().optional().describe('When the server was last started. Its databases look again then.'),
     restarts: z.number().int().optional().describe('How often the server had ended by itself and was started again.'),
     secretRef: secretRef.describe('The Secret with the superuser: username, password, host, port.'),

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { hasReason } from './failure.ts'
-import type { ClusterIdentity, PostgresProvider, ProviderRun, Stage, WantedCluster } from './provider.ts'
+import type { ClusterIdentity, PostgresProvider, Programs, ProviderRun, Stage, WantedCluster } from './provider.ts'
 import { configure } from './server/configure.ts'
 import { destroy } from './server/destroy.ts'
 import { type Server, findDataVersion } from './server/home.ts'
-import { prepareHost, type ServerHost } from './server/host.ts'
+import { prepareHost, type HostOptions, type ServerHost } from './server/host.ts'
 import { initialise } from './server/initialise.ts'
 import { reload, start, stopServer } from './server/lifecycle.ts'
 import { observe } from './server/observe.ts'
@@ -17,9 +17,9 @@ import { withConnection } from './sql/connection.ts'
  * has a directory of its namespace and name, so that data that was retained is found again by a cluster of that name.
  */
 export function localProvider(directory: string): PostgresProvider {
-  const serverOf = async ({ namespace, name }: ClusterIdentity, signal: AbortSignal): Promise<Server> => {
+  const serverOf = async ({ namespace, name }: ClusterIdentity, run: ProviderRun): Promise<Server> => {
     const own = join(directory, `${namespace}_${name}`)
-    return { host: await findHost(await findDataVersion(own), signal), directory: own }
+    return { host: await findHost(await findDataVersion(own), run), directory: own }
   }
 
   const stage = (
@@ -27,20 +27,21 @@ export function localProvider(directory: string): PostgresProvider {
     run: (server: Server, wanted: WantedCluster, run: ProviderRun) => ReturnType<Stage['run']>,
   ): Stage => ({
     condition,
-    run: async (wanted, provided) => run(await serverOf(wanted, provided.signal), wanted, provided),
+    run: async (wanted, provided) => run(await serverOf(wanted, provided), wanted, provided),
   })
 
   return {
+    runsOn: () => programs,
     // Nobody tells of a server that was killed; a look is a few files and a connection.
     resync: '10s',
     stages: [stage('Initialised', initialiseStage), stage('Configured', configureStage), stage('Running', runStage)],
-    remove: async (cluster, { signal }) => {
-      await destroy(await serverOf(cluster, signal), signal)
+    remove: async (cluster, run) => {
+      await destroy(await serverOf(cluster, run), run.signal)
       return 'gone'
     },
-    retain: async (cluster, { signal }) => {
-      const server = await serverOf(cluster, signal)
-      await stopServer(server, signal)
+    retain: async (cluster, run) => {
+      const server = await serverOf(cluster, run)
+      await stopServer(server, run.signal)
       return `the server is stopped, its files are in ${server.directory}`
     },
   }
@@ -49,16 +50,38 @@ export function localProvider(directory: string): PostgresProvider {
 /** By the major version of the data; under `undefined` the one for new servers. */
 const prepared = new Map<string | undefined, Promise<ServerHost>>()
 
-/** The machine does not change while the process runs; a failure to find out is not remembered. */
-function findHost(version: string | undefined, signal: AbortSignal): Promise<ServerHost> {
+/** Those that were found last. */
+let programs: Programs | undefined
+
+function programsOf({ binaries: { name, release, advice } }: ServerHost): Programs {
+  return { what: `PostgreSQL ${release} ${name}`, advice }
+}
+
+/**
+ * The machine does not change while the process runs; a failure to find out is not remembered. Which programs run
+ * servers is logged when it has been found out.
+ */
+function findHost(version: string | undefined, { signal, log }: ProviderRun): Promise<ServerHost> {
   const known = prepared.get(version)
   if (known !== undefined) return known
   const { SETPOINT_POSTGRES_USER: user, SETPOINT_POSTGRES_HOME: home } = process.env
-  const host = prepareHost({ user, home, version }, signal).catch((error: unknown) => {
+  const host = findAndTell({ user, home, version }, { signal, log }).catch((error: unknown) => {
     prepared.delete(version)
     throw error
   })
   prepared.set(version, host)
+  return host
+}
+
+async function findAndTell(
+  options: HostOptions,
+  { signal, log }: Pick<ProviderRun, 'signal' | 'log'>,
+): Promise<ServerHost> {
+  const host = await prepareHost(options, signal)
+  programs = programsOf(host)
+  const { what, advice } = programs
+  if (advice === undefined) log.info(`servers run ${what}`)
+  else log.warn(`servers run ${what}; ${advice}`)
   return host
 }
 
@@ -72,8 +95,7 @@ async function initialiseStage(
   const found = hasEnded ? { outage: 'the server had ended by itself' } : {}
   if (initialised) return found
   await initialise(server, superuser, signal)
-  const { name, version } = server.host.binaries
-  return { ...found, changes: [`made the data directory with PostgreSQL ${version} ${name}`] }
+  return { ...found, changes: [`made the data directory with ${programsOf(server.host).what}`] }
 }
 
 async function configureStage(
@@ -88,7 +110,9 @@ async function configureStage(
     await notes.keep()
     await stopServer(server, signal)
   }
-  return { changes: written ? [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] : [] }
+  if (written) return { changes: [`wrote the configuration${pending === 'none' ? '' : `, which took a ${pending}`}`] }
+  // Nothing else takes a restart.
+  return { changes: pending === 'restart' ? [`stopped the server, to run it by ${programsOf(server.host).what}`] : [] }
 }
 
 /**
@@ -113,7 +137,10 @@ async function runStage(
   notes.set(runningNote, true)
   const { port, startedAtMs } = postmaster
   const startedAt = new Date(startedAtMs).toISOString()
-  return { changes, endpoint: { host: loopback, port, version: before.version ?? '', startedAt } }
+  return {
+    changes,
+    endpoint: { host: loopback, port, version: before.version ?? '', startedAt, programs: programsOf(server.host) },
+  }
 }
 
 async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {

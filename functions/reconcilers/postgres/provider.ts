@@ -6,6 +6,8 @@ import type { Context, Duration, NotReady } from '../../../shared/index.ts'
  * if the far side asks for time.
  */
 export interface PostgresProvider {
+  /** The programs that run its servers, once that is known; left out where a service runs them. */
+  readonly runsOn?: () => Programs | undefined
   /** How often a cluster that is as declared is looked at. */
   readonly resync: Duration
   readonly stages: readonly Stage[]
@@ -15,8 +17,14 @@ export interface PostgresProvider {
   retain(cluster: ClusterIdentity, run: ProviderRun): Promise<string>
 }
 
+/** For people: what they are, and why there are better ones. */
+export interface Programs {
+  readonly what: string
+  readonly advice?: string | undefined
+}
+
 /** What a provider has of the run: notes are kept with the cluster's object. */
-export type ProviderRun = Pick<Context, 'signal' | 'notes' | 'now'>
+export type ProviderRun = Pick<Context, 'signal' | 'notes' | 'now' | 'log'>
 
 export interface ClusterIdentity {
   readonly namespace: string
@@ -67,6 +75,8 @@ export interface StageResult {
     readonly version: string
     /** Left out where only the service knows. */
     readonly startedAt?: string
+    /** Left out where a service runs it. */
+    readonly programs?: Programs
   }
 }
 

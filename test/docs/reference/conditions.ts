@@ -68,6 +68,10 @@ export const conditionsByKind: Readonly<Record<string, KindConditions>> = {
       ParametersReady: { what: 'The parameter group is as declared. On AWS only.', reasons: ['AsDeclared'] },
       Created: { what: 'The instance is there. On AWS only.', reasons: ['AsDeclared'] },
       Configured: { what: 'The server has its settings.', reasons: ['AsDeclared'] },
+      UnsupportedLibraries: {
+        what: 'The PostgreSQL of this machine links libraries that are out of support; the message says what to type. Only there while it is True.',
+        reasons: ['OutOfSupport'],
+      },
       Running: { what: 'The server takes connections.', reasons: ['AsDeclared'] },
     },
     ready: ['NoEndpoint'],

@@ -9,7 +9,7 @@ import { configure } from '../../../functions/reconcilers/postgres/server/config
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
 import { type HostOptions, prepareHost } from '../../../functions/reconcilers/postgres/server/host.ts'
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
-import { start } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
+import { start, stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { claimRefuge } from '../../../functions/reconcilers/postgres/server/refuge.ts'
 import { findAll } from './find-all.ts'
@@ -151,6 +151,15 @@ describe('binaries', () => {
       await configure(server, {}, deadline())
       await start(server, deadline())
       expect(await observe(server, deadline())).toMatchObject({ version: '18', pending: 'none' })
+      // Another PostgreSQL of that version goes first now: the server is to run by it.
+      const other = { ...server, host: await prepareHost({ ...here, shelves: [] }, deadline()) }
+      expect(await observe(other, deadline())).toMatchObject({ pending: 'restart' })
+      await stopServer(other, deadline())
+      await start(other, deadline())
+      expect(await observe(other, deadline())).toMatchObject({ pending: 'none' })
+      // One of another version cannot run its data, and does not stop it.
+      const newer = { ...other.host, binaries: { ...server.host.binaries, version: '19' } }
+      expect(await observe({ ...server, host: newer }, deadline())).toMatchObject({ pending: 'none' })
     } finally {
       await destroy(server, deadline())
     }

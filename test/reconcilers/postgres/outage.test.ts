@@ -9,6 +9,7 @@ import type { PostgresProvider, StageResult, WantedCluster } from '../../../func
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import type { Json } from '../../../shared/index.ts'
+import type { Logger } from '../../../shared/ports/logger.ts'
 import { createTestEnv } from '../../../shared/testing/test-env.ts'
 import { deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
 import { longOnly } from '../../support/strength.ts'
@@ -18,6 +19,8 @@ beforeAll(async () => {
   bench = await openWorkbench()
 })
 afterAll(() => bench[Symbol.asyncDispose]())
+
+const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => quiet }
 
 it('the stages of a server tell whether it ended by itself, or was stopped by them', longOnly, async () => {
   const server = bench.server('default_main')
@@ -40,7 +43,7 @@ it('the stages of a server tell whether it ended by itself, or was stopped by th
   const runAll = async (parameters: WantedCluster['parameters'] = {}): Promise<readonly StageResult[]> => {
     const results: StageResult[] = []
     for (const stage of provider.stages)
-      results.push(await stage.run({ ...wanted, parameters }, { signal: deadline(), notes, now: () => 0 }))
+      results.push(await stage.run({ ...wanted, parameters }, { signal: deadline(), notes, now: () => 0, log: quiet }))
     return results
   }
   const outages = (results: readonly StageResult[]) => results.flatMap(({ outage }) => outage ?? [])

@@ -10,6 +10,10 @@ import { programOf, type Installation } from './installations.ts'
 export interface Binaries {
   /** Where they are from, for people: `in /usr/lib/postgresql/17`. */
   readonly name: string
+  /** `18.6` */
+  readonly release: string
+  /** As of the installation. */
+  readonly advice?: string
   readonly initdb: string
   readonly postgres: string
   readonly pgCtl: string
@@ -34,13 +38,14 @@ export async function findBinaries(
   { installation, account, cache }: BinarySearch,
   signal: AbortSignal,
 ): Promise<Binaries> {
-  const { name } = installation
+  const { name, advice } = installation
+  const known = advice === undefined ? { name } : { name, advice }
   const direct = await tryBinaries(installation.root, account, signal)
-  if (typeof direct !== 'string') return { ...direct, name }
+  if (typeof direct !== 'string') return { ...direct, ...known }
   if (!installation.mayBeCopied) throw unusable(installation, direct)
   const copy = await copyInstallation(installation, await cache(), signal)
   const copied = await tryBinaries(copy, account, signal)
-  if (typeof copied !== 'string') return { ...copied, name }
+  if (typeof copied !== 'string') return { ...copied, ...known }
   throw unusable(installation, copied)
 }
 
@@ -53,15 +58,15 @@ async function tryBinaries(
   root: string,
   account: Account | undefined,
   signal: AbortSignal,
-): Promise<Omit<Binaries, 'name'> | string> {
+): Promise<Omit<Binaries, 'name' | 'advice'> | string> {
   const postgres = programOf(root, 'postgres')
   const result = await runCommand(postgres, ['--version'], { account, signal }).catch((error: unknown) => {
     signal.throwIfAborted()
     return { code: null, stdout: '', stderr: String(error) }
   })
-  const version = /\(PostgreSQL\) (\d+)/.exec(result.stdout)?.[1]
-  if (version === undefined) return result.stderr.trim()
-  return { initdb: programOf(root, 'initdb'), postgres, pgCtl: programOf(root, 'pg_ctl'), version }
+  const [, release, version] = /\(PostgreSQL\) ((\d+)[^\s)]*)/.exec(result.stdout) ?? []
+  if (release === undefined || version === undefined) return result.stderr.trim()
+  return { initdb: programOf(root, 'initdb'), postgres, pgCtl: programOf(root, 'pg_ctl'), version, release }
 }
 
 async function copyInstallation({ root, label }: Installation, cache: string, signal: AbortSignal): Promise<string> {

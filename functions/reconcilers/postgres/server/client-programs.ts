@@ -51,8 +51,8 @@ function readVersion(text: string): ClientVersion | undefined {
 }
 
 /**
- * The one that fits a server, or a dump, of a major version: of that version, or else of the next newer one. Of two with
- * the same version the first.
+ * The one that fits a server, or a dump, of a major version: of that version, or else of the next newer one. Of two
+ * with the same version the first.
  */
 export function chooseClientProgram(programs: readonly ClientProgram[], majorMin: number): ClientProgram | undefined {
   return programs

