@@ -23,8 +23,8 @@ export function nameOf(name: string, { version }: ClientProgram): string {
 }
 
 /**
- * What the program writes, as it comes: a reader that is slow slows the program. Ends only if the program ended well and
- * complained of nothing; throws a PostgresFailure otherwise.
+ * What the program writes, as it comes: a reader that is slow slows the program. Ends only if the program ended well
+ * and complained of nothing; throws a PostgresFailure otherwise.
  */
 export async function* readOutput(run: ClientRun): AsyncGenerator<Uint8Array> {
   const started = start(run)

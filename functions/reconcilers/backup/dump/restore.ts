@@ -23,7 +23,7 @@ export interface Restored extends DumpHeader {
   readonly restoredBy?: string
 }
 
-export interface RestoreOptions {
+export interface DumpRestoreOptions {
   readonly endpoint: Endpoint
   readonly signal: AbortSignal
   /** Where `pg_restore` is looked for, if the dump needs it. Default: on this machine. */
@@ -33,10 +33,10 @@ export interface RestoreOptions {
 /**
  * Restores a dump into a database that has nothing of its own yet, all of it or nothing: one transaction, which ends
  * well only if the dump is whole and its digest is right. A dump that `pg_dump` made is read to its end before anything
- * is sent, and then restored by `pg_restore`. Throws a ScriptError for a dump that is not whole, for a database that is not empty,
- * and for what is missing to restore it.
+ * is sent, and then restored by `pg_restore`. Throws a ScriptError for a dump that is not whole, for a database that is
+ * not empty, and for what is missing to restore it.
  */
-export async function restoreDump(open: DumpSource, options: RestoreOptions): Promise<Restored> {
+export async function restoreDump(open: DumpSource, options: DumpRestoreOptions): Promise<Restored> {
   const { endpoint, signal } = options
   const script = readScript(decompress(open()))
   const header = await script.header()
@@ -59,7 +59,7 @@ async function restoreByProgram(
   open: DumpSource,
   tool: ToolMark,
   header: DumpHeader,
-  { endpoint, signal, findPrograms = findPgRestore }: RestoreOptions,
+  { endpoint, signal, findPrograms = findPgRestore }: DumpRestoreOptions,
 ): Promise<Restored> {
   const major = Number.parseInt(tool.version, 10)
   const program = chooseClientProgram(await findPrograms(signal), major)

@@ -105,7 +105,7 @@ export function readScript(content: AsyncIterable<Uint8Array>): ScriptReader {
         throw new ScriptError('this is not a dump of Setpoint in a version that is known here')
       return readHeader(version, json)
     },
-    body: () => source.body(),
+    body: () => readBody(source),
     async *parts() {
       for (;;) {
         const digest = source.digest()
@@ -150,6 +150,21 @@ function readHeader(version: string, json: string): DumpHeader {
 
 /** Of the first line, and of each that begins a statement. */
 const lineBytesMax = 1024 * 1024
+
+/**
+ * Everything but the last line, which is always as long as this one. The last portion is handed on only when the digest
+ * has been found to be right: a reader that needs all of it is not done before.
+ */
+async function* readBody(source: ReturnType<typeof createSource>): AsyncGenerator<Uint8Array> {
+  const endBytes = lastLine('0'.repeat(64)).length
+  yield* source.allBut(endBytes + lastPortionBytes)
+  const last = source.takeAllBut(endBytes)
+  const digest = source.digest()
+  const said = source.takeAllBut(0).toString()
+  if (!said.startsWith(`${mark}end sha256 `)) throw new ScriptError('the dump is cut off: its end is not there')
+  if (said !== lastLine(digest)) throw new ScriptError('the dump is damaged: its digest is not that of its content')
+  if (last.length > 0) yield last
+}
 
 const lastPortionBytes = 1024
 
@@ -211,24 +226,15 @@ function createSource(content: AsyncIterable<Uint8Array>) {
     if (held.length > 0 || (await chunks.next()).done !== true) throw new ScriptError('the dump goes on after its end')
   }
 
-  /**
-   * Everything but the last line, which is always as long as this one. The last portion is handed on only when the
-   * digest has been found to be right: a reader that needs all of it is not done before.
-   */
-  async function* body(): AsyncGenerator<Buffer> {
-    const endBytes = lastLine('0'.repeat(64)).length
-    const heldBytes = endBytes + lastPortionBytes
+  /** All but the last so many bytes, as they come. */
+  async function* allBut(bytes: number): AsyncGenerator<Buffer> {
     for (let next: IteratorResult<Uint8Array> | undefined; next?.done !== true; next = await chunks.next()) {
       if (next !== undefined) held = Buffer.concat([held, next.value])
-      if (held.length > heldBytes) yield take(held.length - heldBytes)
+      if (held.length > bytes) yield take(held.length - bytes)
     }
-    const last = take(Math.max(0, held.length - endBytes))
-    const said = held.toString()
-    if (!said.startsWith(`${mark}end sha256 `)) throw new ScriptError('the dump is cut off: its end is not there')
-    if (said !== lastLine(hash.digest('hex')))
-      throw new ScriptError('the dump is damaged: its digest is not that of its content')
-    if (last.length > 0) yield last
   }
 
-  return { line, statement, copyData, body, expectEnd, digest: () => hash.copy().digest('hex') }
+  const takeAllBut = (bytes: number): Buffer => take(Math.max(0, held.length - bytes))
+
+  return { line, statement, copyData, allBut, takeAllBut, expectEnd, digest: () => hash.copy().digest('hex') }
 }
