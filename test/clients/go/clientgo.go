@@ -29,8 +29,6 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-const lease = 6 * time.Second
-
 var ctx = context.Background()
 
 func clientGo(config *rest.Config) {
@@ -47,7 +45,7 @@ func clientGo(config *rest.Config) {
 		writeTyped(form, client)
 		recordEvents(form, client)
 	}
-	electLeader()
+	electLeader(clients["json"])
 	followCutWatches(config)
 }
 
@@ -125,6 +123,8 @@ func recordEvents(form string, client *kubernetes.Clientset) {
 
 // elect is one candidate: says when it leads, and goes on until it is killed.
 func elect(config *rest.Config) {
+	watch := timeLeases(config)
+	config.Timeout = renewDeadline / 2
 	client := kubernetes.NewForConfigOrDie(config)
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Name: "elected", Namespace: namespace},
@@ -132,15 +132,16 @@ func elect(config *rest.Config) {
 		LockConfig: resourcelock.ResourceLockConfig{Identity: os.Args[2]},
 	}
 	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{
-		Lock: lock, LeaseDuration: lease, RenewDeadline: lease * 2 / 3, RetryPeriod: time.Second,
+		Lock: lock, LeaseDuration: lease, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { fmt.Println("leads") },
+			OnStartedLeading: func(context.Context) { watch.leads() },
 			OnStoppedLeading: func() { fmt.Println("leads no more") },
 		},
 	})
 }
 
-func electLeader() {
+func electLeader(client kubernetes.Interface) {
+	history := followLease(client, "elected")
 	one, other := start("elect", "one"), start("elect", "other")
 	defer one.kill()
 	defer other.kill()
@@ -158,13 +159,12 @@ func electLeader() {
 	case <-time.After(lease + time.Second):
 	}
 	first.kill()
-	killed := time.Now()
 	select {
-	case <-second.lines:
+	case line := <-second.lines:
+		mustChangeInTime(history, line)
 	case <-time.After(2 * time.Minute):
 		fail("nobody leads two minutes after the leader was killed")
 	}
-	said("the other leads %.1f s after the leader was killed, with a lease of %v", time.Since(killed).Seconds(), lease)
 }
 
 // followCutWatches runs an informer whose watches end after each event, while objects come, change and go.

@@ -28,7 +28,8 @@ const finalizer = "clients.setpoint.dev/painted"
 // webhooks for them, which serve before it leads.
 func manage(config *rest.Config) {
 	log.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
-	id, port, duration, deadline, retry := os.Args[2], os.Args[3], lease, lease*2/3, time.Second
+	id, port, duration, deadline, retry := os.Args[2], os.Args[3], lease, renewDeadline, retryPeriod
+	watch := timeLeases(config)
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:         paintingScheme(scheme.Scheme),
 		LeaderElection: true, LeaderElectionID: "painters", LeaderElectionNamespace: namespace,
@@ -41,7 +42,7 @@ func manage(config *rest.Config) {
 	must("make a controller", ctrl.NewControllerManagedBy(manager).For(&Painting{}).Complete(painter))
 	go func() {
 		<-manager.Elected()
-		fmt.Println("leads")
+		watch.leads()
 	}()
 	must("run the manager", manager.Start(ctrl.SetupSignalHandler()))
 }
@@ -98,6 +99,7 @@ func controllerRuntime(config *rest.Config) {
 	door := openFrontDoor()
 	define(api, door)
 
+	history := followLease(core, "painters")
 	one, other := start("manage", "one", door.ports[0]), start("manage", "other", door.ports[1])
 	defer one.kill()
 	defer other.kill()
@@ -113,13 +115,12 @@ func controllerRuntime(config *rest.Config) {
 	paint(api, core, "a", "red", firstID)
 	examine(api, "a", heard)
 	first.kill()
-	killed := time.Now()
 	select {
-	case <-second.lines:
+	case line := <-second.lines:
+		mustChangeInTime(history, line)
 	case <-time.After(2 * time.Minute):
 		fail("no manager leads two minutes after the leader was killed")
 	}
-	said("the other manager leads %.1f s after the leader was killed, with a lease of %v", time.Since(killed).Seconds(), lease)
 	paint(api, core, "b", "blue", secondID)
 	examine(api, "b", heard)
 	for _, name := range []string{"a", "b"} {
