@@ -8,4 +8,6 @@ export interface Clock {
   steadyMs?(): number
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Resolves when all else that waits for the process has had its turn. Left out where nothing waits. */
+  nextTurn?(): Promise<void>
 }

@@ -7,6 +7,7 @@ import type { ApiObject } from '../model/object.ts'
 import { findConcern, makePatch, type PolicyPatch } from '../model/policy/mutate.ts'
 import { matchesResources, ruledVersion } from '../model/policy/matches.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { AdmissionConfiguration } from './admission-configuration.ts'
 import type { Surrounding } from './call-webhooks.ts'
@@ -16,6 +17,7 @@ import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, matchedOf, partOf } from './policy-request.ts'
 import type { Mutable } from './policy-review.ts'
 import { inVersionOf, reviewInVersion } from './review-in-version.ts'
+import { restBefore } from './rest.ts'
 import { failedPolicies, type PolicyFailure } from './refusals.ts'
 
 export interface MutationSources {
@@ -44,6 +46,7 @@ interface Pass {
 
 interface Around extends MutationSources, Surrounding {
   readonly budget: AdmissionBudget
+  readonly clock: Clock
 }
 
 /**
@@ -107,7 +110,7 @@ function note(
   failures.push({ policy: policy.name, binding: binding.name, why })
 }
 
-type Invoking = Surrounding & Pick<Finding, 'failures' | 'catalog' | 'budget'>
+type Invoking = Surrounding & Pick<Finding, 'failures' | 'catalog' | 'budget' | 'clock'>
 
 async function invokeAll(invocations: readonly Invocation[], asked: Mutable, around: Invoking): Promise<Pass> {
   const again = new Set<string>()
@@ -115,6 +118,7 @@ async function invokeAll(invocations: readonly Invocation[], asked: Mutable, aro
   for (const invocation of invocations) {
     try {
       const seen = await reviewInVersion({ ...asked, object }, invocation.version, around.catalog)
+      await restBefore(object, around.clock)
       const made = invoke(invocation, seen, around)
       if (made === undefined) continue
       if (made !== seen.object) object = await inVersionOf({ ...asked, object }, made)

@@ -27,6 +27,7 @@ import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, askedOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
 import type { Mutated, PolicyReview, Reviewed } from './policy-review.ts'
 import { policyGroup } from './policy-kinds.ts'
+import { restBefore } from './rest.ts'
 import { reviewInVersion } from './review-in-version.ts'
 import { runMutations, type MutationOptions } from './run-mutations.ts'
 import { deniedByPolicy } from './refusals.ts'
@@ -161,7 +162,10 @@ async function mutateAll(
   asked: Budgeted,
   options: StoredPoliciesOptions,
 ): Promise<Mutated> {
-  return runMutations(mutators, asked, await beginCalls(mutators, asked, options))
+  await restBefore(asked.object, options.clock)
+  const mutated = await runMutations(mutators, asked, await beginCalls(mutators, asked, options))
+  await restBefore(mutated.object, options.clock)
+  return mutated
 }
 
 interface Reviewers {
@@ -175,6 +179,7 @@ async function reviewAll(
   asked: Budgeted,
   options: StoredPoliciesOptions,
 ): Promise<readonly string[]> {
+  await restBefore(asked.object, options.clock)
   const namespaceObject = await namespaceOf(asked, options.store)
   const calls = await beginCalls({ policies, webhooks }, asked, options)
   const warnings = await reviewBy(policies, asked, { ...calls, namespaceObject })
@@ -183,7 +188,9 @@ async function reviewAll(
     const seen = await reviewInVersion(asked, versionFor(hook, asked), options.catalog)
     if (concernsWebhook(hook, seen, { ...calls, namespaceObject })) concerned.push({ hook, asked: seen })
   }
-  return [...warnings, ...(await callTogether(concerned, calls))]
+  const heard = await callTogether(concerned, calls)
+  await restBefore(asked.object, options.clock)
+  return [...warnings, ...heard]
 }
 
 async function reviewBy(

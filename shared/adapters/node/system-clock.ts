@@ -7,6 +7,10 @@ export const systemClock: Clock = {
   sleep: async (ms, signal) => {
     for (let leftMs = ms; leftMs > 0; leftMs -= timeoutMsMax) await pause(Math.min(leftMs, timeoutMsMax), signal)
   },
+  nextTurn: () =>
+    new Promise((resolve) => {
+      setImmediate(resolve)
+    }),
 }
 
 /** A longer timeout of Node's would fire at once. */

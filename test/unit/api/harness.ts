@@ -3,6 +3,7 @@ import { createSqliteChangeLog } from '../../../shared/adapters/local/sqlite/sql
 import { createPrometheusTelemetry } from '../../../shared/adapters/local/prometheus-telemetry.ts'
 import { openSqliteDatabase } from '../../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteStore } from '../../../shared/adapters/local/sqlite/sqlite-store.ts'
+import { systemClock } from '../../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
 import { createApi } from '../../../shared/api/api.ts'
 import type { ApiServices } from '../../../shared/api/call.ts'
@@ -88,7 +89,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}, webhoo
   const policies = createStoredPolicies({
     store: written,
     catalog,
-    clock,
+    clock: { ...clock, ...(systemClock.nextTurn && { nextTurn: systemClock.nextTurn }) },
     random: systemRandom,
     webhooks,
     maxAgeMs: Infinity,

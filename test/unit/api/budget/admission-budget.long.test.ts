@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createHttpsWebhooks } from '../../../../shared/adapters/node/https-webhooks.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import { createHarness, type Harness } from '../harness.ts'
-import { heldMs, heldMsMax } from './held.ts'
-import { bodyOf, pathOf, serveHostileKinds } from './hostile-kinds.ts'
+import { heldMs, heldMsMax, longestSliceMs, type Hostile } from './held.ts'
+import { bodyOf, pathOf, serveHostileKinds, type HostileKind } from './hostile-kinds.ts'
 
 /**
  * All policies and webhooks of one request together hold the process for no tenth of a second, however many there are
@@ -190,4 +190,65 @@ it.each(rows)('$because: they hold the process for no tenth of a second', async 
   const answer = await harness.send(row.line, sent)
   if (status !== undefined) expect(answer.status).toBe(status)
   expect(await heldMs(row, harness)).toBeLessThan(heldMsMax)
+})
+
+/** What takes the most work by itself, close to its own limits. */
+const bodies: readonly (readonly [kind: HostileKind, what: string, spec: JsonObject])[] = [
+  ['free', 'a long list', numbers],
+  ['texts', 'strings that are none of many', { s: Array.from({ length: 35_000 }, (_, i) => `w${i}`) }],
+  ['choices', 'objects that are none of many', { s: Array.from({ length: 9_000 }, (_, i) => ({ b: 'y', a: i })) }],
+  ['maps', 'objects with keys of their own', { s: Array.from({ length: 19_000 }, (_, i) => ({ a: i, b: 1 })) }],
+  ['anyOf', 'alternatives, of which the last holds', { s: Array.from({ length: 35_000 }, () => 'x2999') }],
+  ['patterns', 'a pattern of a thousand steps', { s: Array.from({ length: 60 }, () => 'a'.repeat(5_000)) }],
+  ['wide', 'unknown fields', Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`q${i}`, i]))],
+]
+
+function rowsOf(kind: HostileKind, spec: JsonObject): readonly Hostile[] {
+  const body = JSON.stringify(bodyOf(kind, spec, 'b'))
+  const applied = { body, type: 'application/apply-patch+yaml' }
+  return [
+    { line: `POST ${pathOf(kind)}?dryRun=All`, sent: { body } },
+    { line: `PATCH ${pathOf(kind)}/b?fieldManager=x&dryRun=All`, sent: applied },
+  ]
+}
+
+const newLabels = "[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}]"
+
+/** Spends all that the expressions of a request may take. */
+async function countFor(steps: number): Promise<void> {
+  const numbersText = `[${Array.from({ length: 60 }, (_, i) => i).join()}]`
+  const expression = `${numbersText}.all(a, ${numbersText}.all(b, a + b < ${steps}))`
+  for (let i = 0; i < 10; i++) {
+    await make('validatingadmissionpolicies', `e${i}.dev`, {
+      spec: { matchConstraints: { resourceRules: rules }, failurePolicy: 'Ignore', validations: [{ expression }] },
+    })
+    const spec = { policyName: `e${i}.dev`, validationActions: ['Deny'] }
+    await make('validatingadmissionpolicybindings', `e${i}`, { spec })
+  }
+}
+
+const spenders: readonly (readonly [what: string, prepare: () => Promise<void>])[] = [
+  ['policies that change it', () => mutateByPolicies(2, newLabels)],
+  ['more policies than may change it', () => mutateByPolicies(6, newLabels)],
+  ['webhooks that read it', () => callWebhooks('mutating', 'allow', 12)],
+  ['webhooks that replace it', () => callWebhooks('mutating', 'patch', 4)],
+  [
+    'policies that change it, and many expressions',
+    async () => {
+      await mutateByPolicies(2, newLabels)
+      await countFor(1_000)
+    },
+  ],
+]
+
+describe('a request near its own limits, and all that may be asked about it', () => {
+  it.each(spenders)('with %s: no slice takes a tenth of a second', { timeout: 300_000 }, async (_, prepare) => {
+    await prepare()
+    for (const [kind, what, spec] of bodies)
+      for (const row of rowsOf(kind, spec)) {
+        const { status } = await harness.send(row.line, row.sent)
+        expect(status).toBeLessThan(500)
+        expect(await longestSliceMs(row, harness), `${what}: ${row.line}`).toBeLessThan(heldMsMax)
+      }
+  })
 })
