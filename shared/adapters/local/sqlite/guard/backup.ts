@@ -8,7 +8,7 @@ import { lookInto, openGuardedDatabase, readOnly } from './guarded-database.ts'
 export interface CheckedBackup {
   readonly checked: readonly Checked[]
   readonly resourceVersion: number
-  /** Its Secrets are encrypted with a key that the file does not hold. */
+  /** It has Secrets, and they are encrypted with a key that is not in the key file. */
   readonly lacksKey: boolean
 }
 
@@ -17,9 +17,22 @@ export function checkBackup(file: string, keyFile: string): CheckedBackup {
   const told = lookInto(file)
   if (told === undefined || told === 'in use')
     throw new OperatingError('BAD_REQUEST', `${file} is no backup of a control plane: setpoint backup writes one`)
-  const lacksKey = findKey(keyFile, told).length > 0
-  const checked = checkInside(file, lacksKey ? undefined : { keyFile })
-  return { checked, resourceVersion: told.resourceVersion, lacksKey }
+  const isKeyThere = findKey(keyFile, told).length === 0
+  const checked = checkInside(file, isKeyThere ? { keyFile } : undefined)
+  return { checked, resourceVersion: told.resourceVersion, lacksKey: !isKeyThere && hasSecrets(file) }
+}
+
+/** What cannot be read counts as having some. */
+function hasSecrets(file: string): boolean {
+  const found = readOnly(file, (connection) =>
+    connection
+      .prepare(
+        `SELECT count(*) AS count FROM heads h JOIN objects o ON o.id = h.id JOIN kinds k ON k.id = o.kind JOIN changes c ON c.rv = h.rv
+          WHERE k.api_group = '' AND k.kind = 'Secret' AND c.doc IS NOT NULL`,
+      )
+      .get(),
+  )
+  return found === 'in use' || found instanceof Error || found?.['count'] !== 0
 }
 
 /** Copies a database that no process has open, with what is in its log. Throws UNAVAILABLE. */
