@@ -7,12 +7,14 @@ import {
   type ComputedPlace,
   type ComputedQuery,
 } from '../../api/computed/computed-objects.ts'
+import { OperatingError } from '../../model/errors.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { microTimestamp } from '../../model/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { describeKey, isToldIn, placeAbout } from '../computed/about-key.ts'
+import type { Kind } from '../../reconciler/kind.ts'
+import { clusterNamespace, describeKey, isToldIn, placeAbout } from '../computed/about-key.ts'
 import { pageOf } from '../computed/page-of.ts'
 
 export interface QueuesSource {
@@ -74,21 +76,35 @@ function listKeys(source: QueuesSource, { namespace, limit, after }: ComputedQue
 
 function findKey(source: QueuesSource, place: ComputedPlace): ApiObject | undefined {
   for (const [name, queue] of source.queues) {
-    const found = place.name.startsWith(`${name}.`) ? findIn(source, { name, queue }, place) : undefined
-    if (found !== undefined) return found
+    if (!place.name.startsWith(`${name}.`)) continue
+    const kind = source.controllers.find((one) => one.name === name)?.kind
+    const found = kind === undefined ? findAmong(source, { name, queue }, place) : findOf(kind, { name, queue }, place)
+    if (found !== undefined) return describeQueued(source, name, found)
   }
   return undefined
 }
 
-function findIn(
-  source: QueuesSource,
-  { name, queue }: { readonly name: string; readonly queue: LocalWorkQueue },
-  place: ComputedPlace,
-): ApiObject | undefined {
+interface NamedQueue {
+  readonly name: string
+  readonly queue: LocalWorkQueue
+}
+
+/** The queue of a controller has keys of one kind, so the name of what is told says the key. */
+function findOf({ group, kind }: Kind, { name, queue }: NamedQueue, place: ComputedPlace): Queued | undefined {
+  const key = { group, kind, name: place.name.slice(name.length + 1) }
+  const found = queue.find({ ...key, namespace: place.namespace })
+  // What has no namespace is told of in this one.
+  return found ?? (place.namespace === clusterNamespace ? queue.find({ ...key, namespace: '' }) : undefined)
+}
+
+/** A queue of the engine has keys of any kind. Throws TOO_LARGE where more wait than may be looked at. */
+function findAmong(source: QueuesSource, { name, queue }: NamedQueue, place: ComputedPlace): Queued | undefined {
+  let looked = 0
   for (const queued of queue.list()) {
-    if (!place.name.endsWith(queued.key.name) || !isToldIn(place.namespace, queued.key)) continue
-    const found = describeQueued(source, name, queued)
-    if (found.metadata.name === place.name) return found
+    if (looked++ === keysMax)
+      throw new OperatingError('TOO_LARGE', `more than ${keysMax} keys wait in ${name}: list queuedkeys, page by page`)
+    if (!isToldIn(place.namespace, queued.key)) continue
+    if (placeAbout(partOf(source, name, queued.key), queued.key).name === place.name) return queued
   }
   return undefined
 }

@@ -34,6 +34,8 @@ export interface KeyGroups {
   oldestReadyAtMs(): number
   /** Keys in the order in which they came into the queue; with `after`, those behind the one of this `order`. */
   list(nowMs: number, after?: number): Iterable<QueuedKey>
+  /** The same of one key; undefined if it is not in the queue. */
+  find(key: string, nowMs: number): QueuedKey | undefined
   /** When a key becomes ready, or a receipt ends, by itself. */
   nextDeadlineMs(): number | undefined
 }
@@ -210,6 +212,11 @@ class Groups implements KeyGroups {
 
   *list(nowMs: number, after = 0): Iterable<QueuedKey> {
     for (const group of this.#groups.values()) if (group.order > after) yield this.#describe(group, nowMs)
+  }
+
+  find(key: string, nowMs: number): QueuedKey | undefined {
+    const group = this.#groups.get(key)
+    return group && this.#describe(group, nowMs)
   }
 
   #describe({ wakeUp, handle, isHeld, deadline, lane: line, readyAtMs, order }: Group, nowMs: number): QueuedKey {

@@ -1,4 +1,4 @@
-import { keyText } from '../../../model/object-key.ts'
+import { keyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import type { WorkQueue } from '../../../ports/work-queue.ts'
@@ -20,6 +20,8 @@ export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>>
   depth(): number
   /** Keys as they stand in the queue; with `after`, those behind the one of this `order`. */
   list(after?: number): Iterable<QueuedKey>
+  /** The same of one key; undefined if it is not in the queue. */
+  find(key: ObjectKey): QueuedKey | undefined
   /** For how long the one that waits longest of these has waited; 0 if there is none. */
   longestWaitMs(): number
 }
@@ -92,6 +94,7 @@ export function createLocalWorkQueue(options: LocalWorkQueueOptions): LocalWorkQ
     isWanted: async (deliveries) => deliveries.some(({ handle }) => groups.isWanted(handle, time.now())),
     depth: () => groups.depth(),
     list: (after) => groups.list(time.now(), after),
+    find: (key) => groups.find(keyText(key), time.now()),
     longestWaitMs: () => Math.max(0, time.now() - groups.oldestReadyAtMs()),
   }
 }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLocalWorkQueue, type LocalWorkQueue } from '../../../../shared/adapters/local/queue/local-work-queue.ts'
 import { systemRandom } from '../../../../shared/adapters/node/system-random.ts'
 import type { PageEnd } from '../../../../shared/api/computed/computed-objects.ts'
@@ -73,6 +73,9 @@ describe('keys of queues', () => {
     const { items } = await queuedKeyObjects(source).list({ ...all, namespace: 'default' })
     expect(items).toMatchObject([{ metadata: { name: 'garbage.configmap.a', namespace: 'default' } }])
     expect(items[0]?.status?.['object']).not.toHaveProperty('namespace')
+    await maps.send([wakeUp('b', { namespace: '' })])
+    const found = await queuedKeyObjects(source).find({ name: 'maps.b', namespace: 'default' })
+    expect(found?.status?.['object']).toEqual({ group: '', kind: 'ConfigMap', name: 'b' })
   })
 
   it('are told page by page, though others leave meanwhile', async () => {
@@ -99,6 +102,21 @@ describe('keys of queues', () => {
     expect(first).toEqual({ items: [], end: [0, 10_000] })
     const second = await queuedKeyObjects(source).list({ ...all, namespace: 'b', after: [0, 10_000] })
     expect(second.items).toHaveLength(1)
+  })
+})
+
+it('one key is found by a look, however many wait; in a queue of the engine within a bound, which is said', async () => {
+  const many = Array.from({ length: 30_000 }, (_, i) => wakeUp(`n${i}`))
+  await maps.send(many)
+  const listed = vi.spyOn(maps, 'list')
+  const keys = queuedKeyObjects(source)
+  expect(await keys.find({ name: 'maps.n29999', namespace: 'default' })).toMatchObject({ status: { state: 'ready' } })
+  expect(await keys.find({ name: 'maps.none', namespace: 'default' })).toBeUndefined()
+  expect(listed).not.toHaveBeenCalled()
+  await garbage.send(many)
+  await expect(keys.find({ name: 'garbage.configmap.n29999', namespace: 'default' })).rejects.toMatchObject({
+    code: 'TOO_LARGE',
+    message: 'more than 10000 keys wait in garbage: list queuedkeys, page by page',
   })
 })
 
