@@ -8,7 +8,7 @@ import { formatLogs, formatRuns, parseRuns } from './past-runs.ts'
 /** `setpoint explain KIND/NAME`. */
 export async function explainObject(args: readonly string[], ask: AskKubectl): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
-  const what = expectOne(positionals, 'setpoint explain KIND/NAME')
+  const what = expectObject(positionals, 'setpoint explain')
   process.stdout.write(await ask(['get', '--raw', `${await findPath(what, values.namespace, ask)}/explain`]))
 }
 
@@ -67,14 +67,14 @@ export async function printRuns(args: readonly string[], ask: AskKubectl): Promi
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
   if (values.output !== 'table' && values.output !== 'json')
     throw new OperatingError('BAD_REQUEST', 'type -o json, or leave it out for a table')
-  const text = await readRuns(expectOne(positionals, 'setpoint runs KIND/NAME'), values.namespace, ask)
+  const text = await readRuns(expectObject(positionals, 'setpoint runs'), values.namespace, ask)
   process.stdout.write(values.output === 'json' ? `${text}\n` : formatRuns(parseRuns(text)))
 }
 
 /** `setpoint logs KIND/NAME`: what these runs said. */
 export async function printLogs(args: readonly string[], ask: AskKubectl): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
-  const runs = await readRuns(expectOne(positionals, 'setpoint logs KIND/NAME'), values.namespace, ask)
+  const runs = await readRuns(expectObject(positionals, 'setpoint logs'), values.namespace, ask)
   process.stdout.write(formatLogs(parseRuns(runs)))
 }
 
@@ -103,6 +103,13 @@ function expectOne([what, ...more]: readonly string[], usage: string): string {
   return what
 }
 
+/** One object, and not all of a kind, which may be very many. */
+function expectObject(positionals: readonly string[], command: string): string {
+  const what = expectOne(positionals, `${command} KIND/NAME`)
+  if (what.includes('/')) return what
+  throw new OperatingError('BAD_REQUEST', `${what} is no object: type ${command} ${what}/NAME`)
+}
+
 function inNamespace(given: string | undefined): readonly string[] {
   return given === undefined ? [] : ['--namespace', given]
 }
@@ -112,7 +119,7 @@ async function findPath(what: string, given: string | undefined, ask: AskKubectl
   const { apiVersion, kind, metadata } = JSON.parse(
     await ask(['get', what, '-o', 'json', ...inNamespace(given)]),
   ) as Found
-  if (kind === 'List') throw new OperatingError('BAD_REQUEST', `${what} are many: name one, as KIND/NAME`)
+  if (kind === 'List') throw new OperatingError('BAD_REQUEST', `${what} is more than one object: name one`)
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
   const { resources } = JSON.parse(await ask(['get', '--raw', root])) as Discovered
   const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name

@@ -128,12 +128,12 @@ export async function callCommand(
     if (name === reloading) return await (await import('./start.ts')).runReloading(args)
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command === undefined)
-      throw new OperatingError('BAD_REQUEST', `there is no command ${name}: type setpoint --help`)
+      throw new OperatingError('BAD_REQUEST', `there is no command ${name}: type ${meantBy(name)}setpoint --help`)
     if (name !== 'start' && args.some((arg) => arg === '--help' || arg === '-h')) return printUsage(name, command)
     await command.run(args, ask)
   } catch (error) {
     if (!isMistake(error)) throw error
-    process.stderr.write(`setpoint: ${error.message}\n`)
+    process.stderr.write(`setpoint: ${mistakeText(error, name)}\n`)
     process.exit(1)
   }
 }
@@ -142,6 +142,18 @@ export async function callCommand(
 function isMistake(error: unknown): error is Error {
   if (error instanceof OperatingError) return true
   return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS')
+}
+
+/** In one line. Node says of a word that it does not know how to write one with a dash, which no command takes. */
+function mistakeText({ message }: Error, command: string): string {
+  const [what = message, advice] = message.split('. To specify a positional argument')
+  return advice === undefined ? what : `${what}: type setpoint ${command} --help`
+}
+
+/** A command that begins like the word, for who has mistyped it. */
+function meantBy(word: string): string {
+  const meant = Object.keys(commands).find((name) => name.slice(0, 3) === word.slice(0, 3))
+  return meant === undefined ? '' : `setpoint ${meant}, or `
 }
 
 function printHelp(): void {

@@ -25,6 +25,7 @@ export async function runDev(args: readonly string[]): Promise<void> {
   const flags = ['--port', values.port, '--data-dir', values['data-dir']]
   const plane = startPlane([entry, ...flags], values.inspect)
   let compiler = checkTypes()
+  if (compiler === undefined) process.stdout.write(`${untyped()}\n`)
   readLines(plane.stdout, (line) => {
     process.stdout.write(`${line}\n`)
     if (!isChange(line)) return
@@ -76,9 +77,16 @@ function readLines(from: Readable | null, read: (line: string) => void): void {
   if (from !== null) createInterface(from).on('line', read)
 }
 
+const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
+
+/** Why no types are checked, and what to type. */
+function untyped(): string {
+  if (existsSync(tsc)) return 'types are not checked: there is no tsconfig.json here'
+  return 'types are not checked: TypeScript is not installed here: npm install, or npm install -D typescript, and start again'
+}
+
 /** Runs the compiler of the project in this directory; undefined if it has none. */
 function checkTypes(): ChildProcess | undefined {
-  const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
   if (!existsSync(tsc) || !existsSync('tsconfig.json')) return undefined
   const compiler = spawn(process.execPath, [tsc, '--noEmit', '--pretty', 'false'], {
     stdio: ['ignore', 'pipe', 'inherit'],

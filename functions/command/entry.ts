@@ -15,9 +15,10 @@ export function findEntry(named: string | undefined): string {
   )
   const found = candidates.find((file) => existsSync(file))
   if (found !== undefined) return found
+  const what = /\.[cm]?[jt]s$/.test(path) ? 'is not there' : 'has no reconcilers.ts'
   throw new OperatingError(
     'BAD_REQUEST',
-    `${named ?? 'this directory'} has no reconcilers.ts: name the module that exports your reconcilers, or type setpoint init`,
+    `${named ?? 'this directory'} ${what}: name the module that exports your reconcilers, or type setpoint init`,
   )
 }
 

@@ -71,6 +71,10 @@ describe('setpoint', () => {
 
   it.each([
     [['nothing'], 'there is no command nothing: type setpoint --help'],
+    [['explan'], 'there is no command explan: type setpoint explain, or setpoint --help'],
+    [['explain', 'greeting'], 'greeting is no object: type setpoint explain greeting/NAME'],
+    [['logs', 'greeting/a', '-f'], "Unknown option '-f': type setpoint logs --help"],
+    [['dev', 'nowhere.ts'], 'nowhere.ts is not there: name the module that exports your reconcilers'],
     [
       ['dev'],
       'this directory has no reconcilers.ts: name the module that exports your reconcilers, or type setpoint init',
@@ -218,6 +222,16 @@ describe('setpoint dev', { ...longOnly, timeout: 400_000 }, () => {
     await expect.poll(message, long).toBe('hi?')
   })
 
+  it('says that types are not checked where there is no compiler, and what to type', async () => {
+    const cwd = join(app, 'untyped')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'reconcilers.ts'), `export * from '../reconcilers.ts'\n`)
+    await using untyped = await startProgram(process.execPath, [main, 'dev', '--port', '0'], { cwd })
+    await untyped.says(/ready at/)
+    expect(untyped.stdout).toMatch(/^types are not checked: TypeScript is not installed here: npm install,/)
+    await untyped.stop()
+  })
+
   it('ends with its control plane and its compiler', async () => {
     const { code, signal } = await program.stop()
     expect(code === 0 || signal === 'SIGTERM').toBe(true)
@@ -278,7 +292,7 @@ describe.skipIf(lacksKubectl)(
 
     it('says what kubectl says of what is not there', async () => {
       await expectMistake(cwd, ['explain', 'greeting/nobody'], 'greetings.example.dev "nobody" not found')
-      await expectMistake(cwd, ['explain', 'greeting'], 'name one, as KIND/NAME')
+      await expectMistake(cwd, ['explain', 'greeting'], 'type setpoint explain greeting/NAME')
     })
   },
 )

@@ -163,6 +163,18 @@ describe('a backup', { timeout: 240_000 }, () => {
     await expectRefusal(args, message)
     expect(existsSync(at('x'))).toBe(false)
   })
+
+  it('without Secrets asks for no key', async () => {
+    await using other = await start('bare')
+    await create('bare', ['only'])
+    expect(await setpoint('backup', 'bare.backup', '--data-dir', 'bare')).toMatchObject({ code: 0 })
+    const restored = await setpoint('restore', 'bare.backup', '--data-dir', 'bare-restored')
+    expect(restored).toMatchObject({ code: 0, stderr: '' })
+    await other.stop()
+    await using again = await start('bare-restored')
+    expect(await namesIn('bare-restored')).toEqual(['only'])
+    await again.stop()
+  })
 })
 
 describe('setpoint token', { timeout: 120_000 }, () => {
