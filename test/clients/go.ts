@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../support/control-plane-process.ts'
 import { runProgram } from '../support/program.ts'
-import { cached, fetchOnce } from '../wire/cache.ts'
+import { cached, fetchOnce, mustRun } from '../wire/cache.ts'
 import type { Client } from './client.ts'
 
 /** Go as it is installed, or where its own archive puts it. */
@@ -19,6 +19,34 @@ export async function downloadModule(module: string): Promise<string> {
   if (code !== 0) throw new Error(`go mod download ${module} ended with ${code}: ${(stdout + stderr).slice(-500)}`)
   const { Dir } = JSON.parse(stdout) as { readonly Dir: string }
   return Dir
+}
+
+export interface ModuleBuild {
+  /** `PATH@VERSION`. */
+  readonly module: string
+  /** What the program is to be called. */
+  readonly name: string
+  /** A module that is beside this one in its repository, and not in its archive: that of the registry is taken. */
+  readonly unreplaced?: string
+}
+
+/** From the module as it is, as `go install` wants the list of all its versions, which the proxy may not have. */
+export async function buildModule(home: string, { module, name, unreplaced }: ModuleBuild): Promise<void> {
+  await fetchOnce(home, async (directory) => {
+    const source = `${directory}.source`
+    try {
+      cpSync(await downloadModule(module), source, { recursive: true })
+      await mustRun('chmod', ['-R', 'u+w', source])
+      mkdirSync(directory, { recursive: true })
+      const how = { cwd: source, env: { ...goEnvironment, CGO_ENABLED: '0' } }
+      if (unreplaced !== undefined) await runProgram(goProgram, ['mod', 'edit', `-dropreplace=${unreplaced}`], how)
+      const args = [goProgram, 'build', '-mod=mod', '-o', join(directory, name), '.']
+      const { code, stdout, stderr } = await runProgram('nice', args, how)
+      if (code !== 0) throw new Error(`go build ended with ${code}: ${(stdout + stderr).slice(-500)}`)
+    } finally {
+      rmSync(source, { recursive: true, force: true })
+    }
+  })
 }
 
 /** A program of a module of its own, below this directory. */

@@ -1,12 +1,12 @@
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { runProgram, type Ended } from '../support/program.ts'
-import { cached, fetchOnce, mustRun } from '../wire/cache.ts'
+import { cached } from '../wire/cache.ts'
 import type { Client } from './client.ts'
 import { runCommands } from './commands.ts'
-import { downloadModule, goEnvironment, goProgram } from './go.ts'
+import { buildModule } from './go.ts'
 
 const version = '0.50.9'
 const home = `clients-k9s-${version}`
@@ -21,7 +21,8 @@ export const k9s: Client = {
   fetch: async () => {
     if ((await findKubectls()).length === 0) throw new Error(noKubectl)
     if (!(await isThere('tmux', '-V'))) throw new Error('there is no tmux')
-    if (!(await isThere('k9s', 'version'))) await build()
+    if (!(await isThere('k9s', 'version')))
+      await buildModule(home, { module: `github.com/derailed/k9s@v${version}`, name: 'k9s' })
   },
   run: async (kubeconfig, directory) => {
     const kubectl = (await findKubectls()).at(-1)?.file ?? 'kubectl'
@@ -44,24 +45,6 @@ async function isThere(file: string, argument: string): Promise<boolean> {
     ({ code }) => code === 0,
     () => false,
   )
-}
-
-/** From its module as it is, as `go install` wants the list of all its versions, which the proxy does not have. */
-async function build(): Promise<void> {
-  await fetchOnce(home, async (directory) => {
-    const source = `${directory}.source`
-    try {
-      cpSync(await downloadModule(`github.com/derailed/k9s@v${version}`), source, { recursive: true })
-      await mustRun('chmod', ['-R', 'u+w', source])
-      mkdirSync(directory, { recursive: true })
-      const args = [goProgram, 'build', '-o', join(directory, 'k9s'), '.']
-      const env = { ...goEnvironment, CGO_ENABLED: '0' }
-      const { code, stdout, stderr } = await runProgram('nice', args, { cwd: source, env })
-      if (code !== 0) throw new Error(`go build ended with ${code}: ${(stdout + stderr).slice(-500)}`)
-    } finally {
-      rmSync(source, { recursive: true, force: true })
-    }
-  })
 }
 
 /** The line of a shell that starts it, with an editor that makes red things blue. */
