@@ -16,7 +16,8 @@ import { permitFor } from './access/grants.ts'
 import { decideAgain, requireAllowed, type ReadAccess } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
-import { computedKinds, isComputed } from './computed/computed-kinds.ts'
+import { apiServiceObjects } from './computed/api-services.ts'
+import { apiServiceKind, computedKinds, isComputed } from './computed/computed-kinds.ts'
 import { createReadComputed } from './computed/read-computed.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
 import { emptyKinds, withUnstoredKinds } from './empty-kinds.ts'
@@ -59,7 +60,8 @@ import { withYamlAnswers } from './yaml-answer.ts'
  * read what it asks for, find the kind, hand it to the verb; one file per verb. What is thrown on the way becomes a
  * Status.
  */
-export function createApi(services: ApiServices): HttpHandler {
+export function createApi(given: ApiServices): HttpHandler {
+  const services = withApiServices(given)
   const { logger } = services
   const authenticate = withAccounts(services.authenticate, services)
   const handlerOf = createHandlers(services)
@@ -131,6 +133,15 @@ export function createApi(services: ApiServices): HttpHandler {
 
 function authorizationOf(request: HttpRequest): string | undefined {
   return request.header('authorization') ?? websocketAuthorization(request)
+}
+
+/** What is served is known here alone. */
+function withApiServices(services: ApiServices): ApiServices {
+  const { computed = [] } = services
+  return {
+    ...services,
+    computed: [...computed, apiServiceObjects(services, [...computed.map(({ kind }) => kind), apiServiceKind])],
+  }
 }
 
 /** What somebody wants to do. */

@@ -26,8 +26,6 @@ export const emptyKinds: readonly ServedKind[] = [
   emptyKind('apps', 'StatefulSet', 'statefulsets', { shortNames: ['sts'], ...inAll }),
   emptyKind('batch', 'Job', 'jobs', inAll),
   emptyKind('batch', 'CronJob', 'cronjobs', inAll),
-  // Nothing is served for others, so there are no servers to name.
-  emptyKind('apiregistration.k8s.io', 'APIService', 'apiservices', { namespaced: false }),
   emptyKind('networking.k8s.io', 'Ingress', 'ingresses', { shortNames: ['ing'] }),
 ]
 

@@ -77,9 +77,17 @@ describe.skipIf(newest === undefined)(
     })
 
     it('finds none of what only a cluster has', async () => {
-      for (const kind of ['pods', 'nodes', 'deployments', 'endpoints', 'ingresses', 'apiservices'])
+      for (const kind of ['pods', 'nodes', 'deployments', 'endpoints', 'ingresses'])
         expect(await kubectl.run(`get ${kind} -A`)).toMatchObject({ code: 0, stderr: 'No resources found\n' })
       expect(await kubectl.run('get all')).toMatchObject({ code: 0 })
+    })
+
+    it('finds what is served, each by this API itself', async () => {
+      const said = await kubectl.ok('get apiservices')
+      expect(said).toMatch(/^NAME +SERVICE +AVAILABLE\n/)
+      expect(said).toMatch(/^v1\. +Local +True$/m)
+      expect(said).toMatch(/^v1\.test\.setpoint\.dev +Local +True$/m)
+      expect(await kubectl.ok('get apiservice v1.apps -o name')).toBe('apiservice.apiregistration.k8s.io/v1.apps\n')
     })
 
     it('explains both groups', async () => {

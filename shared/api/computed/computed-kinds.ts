@@ -83,8 +83,22 @@ export const budgetKind = computedKind('Budget', {
   },
 })
 
+export const apiServiceKind = unstoredKind('apiregistration.k8s.io', 'APIService', {
+  description: 'A version of a group that is served. None of them is served by others.',
+  spec: {
+    type: 'object',
+    properties: {
+      group: text('Empty for the core group.'),
+      version: text(),
+      groupPriorityMinimum: count('The higher, the sooner clients take the group.'),
+      versionPriority: count('The higher, the sooner clients take the version.'),
+    },
+  },
+  status: { type: 'object', properties: { conditions: { type: 'array', items: { type: 'object' } } } },
+})
+
 /** All of them; a control plane serves those that it can tell. */
-export const computedKinds: readonly ServedKind[] = [queuedKeyKind, queueKind, timerKind, budgetKind]
+export const computedKinds: readonly ServedKind[] = [queuedKeyKind, queueKind, timerKind, budgetKind, apiServiceKind]
 
 /** Whether objects of the kind are computed when somebody reads them. */
 export function isComputed(kind: ServedKind): boolean {

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import { since, type Column } from './column.ts'
 
-/** Columns of what the control plane tells of its own work. */
+/** Columns of what the control plane tells of itself and its work. */
 export const computedColumns: Readonly<Record<string, readonly Column[]>> = {
   'setpoint.dev/v1/QueuedKey': [
     shortName(),
@@ -38,6 +38,11 @@ export const computedColumns: Readonly<Record<string, readonly Column[]>> = {
     column('Bounds', ({ status }) => status?.['bounds'] ?? null),
     column('Allows', allowsCell),
     column('Left', leftCell),
+  ],
+  'apiregistration.k8s.io/v1/APIService': [
+    shortName(),
+    column('Service', () => 'Local'),
+    column('Available', () => 'True'),
   ],
 }
 

@@ -52,8 +52,8 @@ describe('aggregated discovery', () => {
       'example.com',
       'apps',
       'batch',
-      'apiregistration.k8s.io',
       'networking.k8s.io',
+      'apiregistration.k8s.io',
       'authentication.k8s.io',
       'authorization.k8s.io',
     ])
@@ -133,8 +133,8 @@ describe('legacy discovery', () => {
       ['example.com', ['v1', 'v1beta1']],
       ['apps', ['v1']],
       ['batch', ['v1']],
-      ['apiregistration.k8s.io', ['v1']],
       ['networking.k8s.io', ['v1']],
+      ['apiregistration.k8s.io', ['v1']],
       ['authentication.k8s.io', ['v1']],
       ['authorization.k8s.io', ['v1']],
     ])
@@ -194,6 +194,26 @@ describe('Services, which kubectl cluster-info asks for', () => {
   ])('cannot be made or changed: %s is a 405', async (line) => {
     const { status, body } = await harness.send(line, { body: { metadata: { name: 's' } } })
     expect([status, body.reason]).toEqual([405, 'MethodNotAllowed'])
+  })
+})
+
+describe('APIServices', () => {
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices'
+
+  it('are the group versions that are served, in pages, and by name', async () => {
+    const { body } = await harness.send(`GET ${path}`)
+    const names: string[] = body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+    expect(names).toEqual(expect.arrayContaining(['v1.', 'v1.apps', 'v1.example.com', 'v1.authorization.k8s.io']))
+    const { groups } = (await harness.send('GET /apis')).body
+    expect(names).toHaveLength(1 + groups.flatMap(({ versions }: { versions: unknown[] }) => versions).length)
+    const { body: first } = await harness.send(`GET ${path}?limit=2`)
+    const { body: second } = await harness.send(`GET ${path}?continue=${first.metadata.continue}`)
+    expect([...first.items, ...second.items]).toEqual(body.items)
+    expect((await harness.send(`GET ${path}/v1.apps`)).body).toMatchObject({
+      spec: { group: 'apps', version: 'v1' },
+      status: { conditions: [{ type: 'Available', status: 'True', reason: 'Local' }] },
+    })
+    expect((await harness.send(`GET ${path}/v9.apps`)).status).toBe(404)
   })
 })
 

@@ -52,6 +52,7 @@ describe('the index of schema documents', () => {
       'apis/admissionregistration.k8s.io/v1alpha1',
       'apis/admissionregistration.k8s.io/v1beta1',
       'apis/apiextensions.k8s.io/v1',
+      'apis/apiregistration.k8s.io/v1',
       'apis/authentication.k8s.io/v1',
       'apis/authorization.k8s.io/v1',
       'apis/coordination.k8s.io/v1',
