@@ -51,7 +51,7 @@ describe('the resync', () => {
     expect(runs).toHaveLength(1)
   })
 
-  it('is spread flat over the period', async () => {
+  it('is spread flat over the period', longOnly, async () => {
     await start({ resync: '1h' }, { tickMs: 10_000 })
     await Promise.all(Array.from({ length: 1_200 }, (_, i) => create(`w${i}`)))
     await env.advance('1m')
@@ -136,7 +136,7 @@ describe('after a long downtime', () => {
 })
 
 describe('a restart', () => {
-  it('runs nothing that is not due, however many objects there are', async () => {
+  it('runs nothing that is not due, however many objects there are', longOnly, async () => {
     await start({})
     await Promise.all(Array.from({ length: 3_000 }, (_, i) => create(`w${i}`)))
     await env.advance('2h')
@@ -166,7 +166,7 @@ describe('a restart', () => {
 
   it(
     'with a new controller looks at many objects a little at a time, and begins anew if it dies on the way',
-    { timeout: 120_000 },
+    longOnly,
     async () => {
       env = await createTestEnv({ tickMs: 1_000, kinds: [Widget] })
       for (let i = 0; i < 3_000; i += 1_000)

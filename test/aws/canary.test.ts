@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
 import { banners, reconcilers } from '../../examples/canary/canary.ts'
 import { startWholePath } from './whole-path.ts'
+import { longOnly } from '../support/strength.ts'
 
 const paths = {
   banners: '/apis/example.dev/v1/namespaces/default/banners',
   canaries: '/apis/release.setpoint.dev/v1alpha1/canaries',
 }
 
-it('a share of the objects runs new code through the functions, and then all do', async () => {
+it('a share of the objects runs new code through the functions, and then all do', longOnly, async () => {
   await using plane = await startWholePath({ controllers: reconcilers, queue: { concurrency: 2 } })
   const count = 12
   for (let i = 0; i < count; i++)

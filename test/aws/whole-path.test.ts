@@ -130,7 +130,7 @@ describe('a change goes from the API to its status', () => {
     expect(new Set(aside)).toEqual(new Set(['default#wreck']))
   })
 
-  it('although every request is throttled the first time', async () => {
+  it('although every request is throttled the first time', longOnly, async () => {
     const seen = new Set<string>()
     const log = newShipLog()
     const plane = await start({}, log)
@@ -149,7 +149,7 @@ describe('a change goes from the API to its status', () => {
     expect(log.overlaps).toBe(0)
   })
 
-  it('although the clocks of functions are five seconds off, this way and that', async () => {
+  it('although the clocks of functions are five seconds off, this way and that', longOnly, async () => {
     const log = newShipLog()
     const plane = await start({ skewMs: (environment) => ((environment % 3) - 1) * 5_000 }, log)
     await Promise.all(['a', 'b', 'c'].map((name) => launch(plane, name, { heading: 0 })))
@@ -158,7 +158,7 @@ describe('a change goes from the API to its status', () => {
     expect(log.overlaps).toBe(0)
   })
 
-  it('at once, while the object waits for a minute', async () => {
+  it('at once, while the object waits for a minute', longOnly, async () => {
     const log = newShipLog()
     const plane = await start({ visibilitySeconds: 60 }, log)
     await launch(plane, 'w', { heading: 1, anchored: true })
@@ -281,7 +281,7 @@ describe('a function that dies', longOnly, () => {
 })
 
 describe('the tick', () => {
-  it('finds a change that the stream lost, and counts it as a repair', async () => {
+  it('finds a change that the stream lost, and counts it as a repair', longOnly, async () => {
     let offsetMs = 0
     let isLost = false
     const log = newShipLog()

@@ -24,7 +24,7 @@ import {
 import { expectCode } from '../support/expect-code.ts'
 import { faultyTransport, type Fault, type Faults } from '../support/faulty-transport.ts'
 import { storedWidget, versionOf, widgetKind, withMetadata, withSpec } from '../support/stored-object.ts'
-import { isLong, pick } from '../support/strength.ts'
+import { isLong, pick, longOnly } from '../support/strength.ts'
 
 /** Time passes only while somebody sleeps. */
 interface HastyClock extends Clock {
@@ -603,7 +603,7 @@ it('references are not taken away by requests for an older state that come late'
   expect(await index.referrers(first)).toEqual([key])
 })
 
-it('what refers to ten thousand others fits into an item', async () => {
+it('what refers to ten thousand others fits into an item', longOnly, async () => {
   const key = keyOf((await prepared()).object)
   const targets = Array.from({ length: 10_000 }, (_, i) => ({ ...key, name: `a-target-with-a-name-of-its-own-${i}` }))
   const index = createDynamodbIndex(options(none))

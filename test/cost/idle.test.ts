@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { idleBill, idleTable, shippedIdleBill, type Resource } from './idle.ts'
+import { longOnly } from '../support/strength.ts'
 
 const tick = { readUnits: 10, writeUnits: 1, queueRequests: 1, logBytes: 500, series: 0 }
 const queue: Resource = { Type: 'AWS::SQS::Queue', Properties: { RedrivePolicy: {} } }
@@ -41,7 +42,7 @@ describe('the bill at rest', () => {
   // What a tick asks for is counted in real time: on a loaded machine one may ask for something again.
   it(
     'of the stack of the project is under a dollar, with everything on, and stands in docs/aws.md',
-    { retry: 3 },
+    { ...longOnly, retry: 3 },
     async () => {
       const bill = await shippedIdleBill()
       expect(bill.usdWithFreeTier).toBeLessThan(1)

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { pick } from '../support/strength.ts'
+import { pick, longOnly } from '../support/strength.ts'
 import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -29,7 +29,7 @@ it.each(
   expect(stderr).not.toContain('    at ')
 })
 
-it('a fleet is refused, too, where a number is none', async () => {
+it('a fleet is refused, too, where a number is none', longOnly, async () => {
   const { code, stderr } = await runProgram(process.execPath, ['test/aws/fleet-main.ts', '--faults', '5'])
   expect({ code, stderr }).toEqual({ code: 1, stderr: '--faults: "5" is no number from 0 to 1\n' })
 })

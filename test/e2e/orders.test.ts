@@ -168,7 +168,7 @@ describe('a database by kubectl apply', () => {
     },
   )
 
-  it('is put back when it was altered by hand', async () => {
+  it('is put back when it was altered by hand', longOnly, async () => {
     await query(await superuserUrl(), `ALTER ROLE orders PASSWORD 'guessed' SUPERUSER NOLOGIN`)
     await query(await superuserUrl(), 'ALTER DATABASE orders OWNER TO postgres')
     await reconcile(database)
@@ -196,7 +196,7 @@ describe('a database by kubectl apply', () => {
     )
   })
 
-  it('is there again after its server was killed', async () => {
+  it('is there again after its server was killed', longOnly, async () => {
     const pid = serverPid(dataDirectory, 'default_main') as number
     process.kill(pid, 'SIGKILL')
     await eventually(async () => expect(isAlive(pid)).toBe(false))
@@ -237,7 +237,7 @@ describe('a database by kubectl apply', () => {
     await eventually(async () => expect((await client.send(`GET ${api}/postgresdatabases/half`)).status).toBe(404))
   })
 
-  it('has its Secret again, with the same password, after somebody deleted it', async () => {
+  it('has its Secret again, with the same password, after somebody deleted it', longOnly, async () => {
     const { metadata } = await get(`${secrets}/orders-connection`)
     const before = await url()
     expect((await client.send(`DELETE ${secrets}/orders-connection`)).status).toBe(200)
@@ -270,7 +270,7 @@ describe('a database by kubectl apply', () => {
     })
   })
 
-  it('outlives the control plane, which finds it again', async () => {
+  it('outlives the control plane, which finds it again', longOnly, async () => {
     await query(await url(), 'CREATE TABLE before_restart (id int)')
     const pid = serverPid(dataDirectory, 'default_main')
     const login = await url()
@@ -350,10 +350,14 @@ describe('a database by kubectl apply', () => {
   // That of Konnect needs one: test/e2e/konnect.long.test.ts applies it.
   const apart = new Set(['orders.yaml', 'konnect.yaml'])
   const others = globSync('*.yaml', { cwd: examples }).filter((name) => !apart.has(name))
-  it('is one example of all, which become ready and go', { timeout: 120_000 + 60_000 * others.length }, async () => {
-    for (const name of others) await expectExampleWorks(join(examples, name))
-    expect(statSync(orders).isFile()).toBe(true)
-  })
+  it(
+    'is one example of all, which become ready and go',
+    { ...longOnly, timeout: 120_000 + 60_000 * others.length },
+    async () => {
+      for (const name of others) await expectExampleWorks(join(examples, name))
+      expect(statSync(orders).isFile()).toBe(true)
+    },
+  )
 
   async function expectExampleWorks(file: string): Promise<void> {
     const manifests = readManifests(file)

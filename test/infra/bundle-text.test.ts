@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { bundledText } from './bundled-text.ts'
+import { longOnly } from '../support/strength.ts'
 
 const functions = resolve(import.meta.dirname, '../../functions')
 
@@ -19,24 +20,20 @@ it.each(['api', 'reconcile'])(
   },
 )
 
-it(
-  'a bundle has OpenTelemetry in it where traces are asked for, and nothing of it elsewhere',
-  { timeout: 60_000 },
-  () => {
-    using directory = temporaryDirectory('bundle-traces')
-    using other = temporaryDirectory('bundle-without-traces')
-    const write = ({ path }: { readonly path: string }, tracing?: string): string => {
-      writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', path, { tracing })
-      return bundledText(path)
-    }
-    const without = write(other)
-    const withTraces = write(directory, join(functions, '../shared/runtime/aws/tracing.ts'))
-    expect(without).not.toMatch(/opentelemetry/i)
-    expect(withTraces).toMatch(/opentelemetry/i)
-    const { stderr, status } = spawnSync(process.execPath, [join(directory.path, 'index.mjs')], {
-      encoding: 'utf8',
-      env: { ...process.env, OTEL_TRACES_EXPORTER: 'otlp' },
-    })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  },
-)
+it('a bundle has OpenTelemetry in it where traces are asked for, and nothing of it elsewhere', longOnly, () => {
+  using directory = temporaryDirectory('bundle-traces')
+  using other = temporaryDirectory('bundle-without-traces')
+  const write = ({ path }: { readonly path: string }, tracing?: string): string => {
+    writeBundle(join(functions, 'reconcile.ts'), 'export const reconcilers = []\n', path, { tracing })
+    return bundledText(path)
+  }
+  const without = write(other)
+  const withTraces = write(directory, join(functions, '../shared/runtime/aws/tracing.ts'))
+  expect(without).not.toMatch(/opentelemetry/i)
+  expect(withTraces).toMatch(/opentelemetry/i)
+  const { stderr, status } = spawnSync(process.execPath, [join(directory.path, 'index.mjs')], {
+    encoding: 'utf8',
+    env: { ...process.env, OTEL_TRACES_EXPORTER: 'otlp' },
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { Controller } from '../../infra/constructs/controller.ts'
 import { deployed, expectProperties, fixtures, resourcesOf, unbundledApp } from './synthesized.ts'
+import { longOnly } from '../support/strength.ts'
 
 const { template, controllers, controlPlane, stack } = deployed()
 const synthesized = template()
@@ -99,7 +100,7 @@ describe('the function of a controller', () => {
     expect(text).not.toContain('sqs:*')
   })
 
-  it('runs in a VPC if it is to', () => {
+  it('runs in a VPC if it is to', longOnly, () => {
     const other = new Stack(unbundledApp(), 'Test')
     // CDK's own class misses its interface by a property that may be undefined.
     const vpc = new Vpc(other, 'Vpc') as IVpc

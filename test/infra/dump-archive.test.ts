@@ -6,6 +6,7 @@ import { DumpArchive } from '../../infra/constructs/dump-archive.ts'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { deployed, expectProperties, expectResource, resourcesOf, unbundledApp } from './synthesized.ts'
+import { longOnly } from '../support/strength.ts'
 
 interface Statement {
   readonly Action: string | readonly string[]
@@ -28,7 +29,7 @@ function allowed(template: Template): Readonly<Record<string, readonly string[]>
 }
 
 describe('the bucket for dumps', () => {
-  it('outlives the stack, is nobody else’s, and clears away uploads that nobody ends', () => {
+  it('outlives the stack, is nobody else’s, and clears away uploads that nobody ends', longOnly, () => {
     const template = Template.fromStack(synthesized())
     expectResource(template, 'AWS::S3::Bucket', { DeletionPolicy: 'Retain' })
     expectProperties(template, 'AWS::S3::Bucket', {
@@ -48,7 +49,7 @@ describe('the bucket for dumps', () => {
     expect(functions.match(/"BACKUP_ARCHIVE"/g)).toHaveLength(2)
   })
 
-  it('keeps the rules of cdk-nag', () => {
+  it('keeps the rules of cdk-nag', longOnly, () => {
     using directory = temporaryDirectory('nag')
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] }, outdir: directory.path })
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app))

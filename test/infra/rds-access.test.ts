@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { allowRds } from '../../infra/constructs/rds-access.ts'
 import { SetpointStack, type DatabasePlace } from '../../infra/setpoint-stack.ts'
 import { deployed, unbundledApp } from './synthesized.ts'
+import { longOnly } from '../support/strength.ts'
 
 interface Statement {
   readonly Action: string | readonly string[]
@@ -82,7 +83,7 @@ describe('a function that keeps databases', () => {
   })
 })
 
-it('the stack lets the reconciler of PostgresClusters do that, and says where they are', () => {
+it('the stack lets the reconciler of PostgresClusters do that, and says where they are', longOnly, () => {
   const app = unbundledApp()
   const databases = {
     subnetGroup: 'private',

@@ -7,6 +7,7 @@ import { writeBundle } from '../../infra/bundling/bundle.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { bundledText } from './bundled-text.ts'
 import { deployed, resourcesOf, unbundledApp, type Deployed } from './synthesized.ts'
+import { longOnly } from '../support/strength.ts'
 
 const reconcilers = 'test/infra/fixtures/vault.ts'
 
@@ -92,7 +93,7 @@ describe('a reconciler that declares none', () => {
     expect(() => deployed({}, { vaultKeys: [new Key(stack, 'Key')] }, stack)).toThrow(/declares no vault/)
   })
 
-  it('has nothing of the clients in its bundle', { timeout: 60_000 }, () => {
+  it('has nothing of the clients in its bundle', longOnly, () => {
     using directory = temporaryDirectory('bundle-vault')
     const root = resolve(import.meta.dirname, '../..')
     const write = (vault?: string): string => {

@@ -60,7 +60,7 @@ describe.skipIf(newest === undefined)(
         expect(wide).toMatch(/create,delete,deletecollection,get,list,patch,update,watch +all,things/)
       })
 
-      it('lists its API versions', async () => {
+      it('lists its API versions', longOnly, async () => {
         expect(await lines('api-versions')).toEqual(
           expect.arrayContaining(['apiextensions.k8s.io/v1', 'test.setpoint.dev/v1', 'v1']),
         )
@@ -92,7 +92,7 @@ describe.skipIf(newest === undefined)(
         expect(told).toMatch(/^ {2}spec\t<Object> -required-$/m)
       })
 
-      it('tells one field', async () => {
+      it('tells one field', longOnly, async () => {
         expect(await kubectl.ok('explain widget.spec.size')).toMatch(/FIELD: size <integer>[^]*How big it is\./)
       })
 
@@ -102,11 +102,11 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('tells of kinds that are built in', async () => {
+      it('tells of kinds that are built in', longOnly, async () => {
         expect(await kubectl.ok('explain configmap.data')).toContain('<map[string]string>')
       })
 
-      it('says so where there is no such field', async () => {
+      it('says so where there is no such field', longOnly, async () => {
         expect(await kubectl.fails('explain widget.spec.weight')).toContain('field "weight" does not exist')
       })
     })
@@ -137,7 +137,7 @@ describe.skipIf(newest === undefined)(
         })
       })
 
-      it('prints names', async () => {
+      it('prints names', longOnly, async () => {
         expect(await lines('get wd -o name')).toEqual(
           ['blue', 'green', 'red'].map((name) => `widget.test.setpoint.dev/${name}`),
         )
@@ -158,7 +158,7 @@ describe.skipIf(newest === undefined)(
         expect(rows.map((row) => row.split(' ')[0])).toEqual(['green', 'blue', 'red'])
       })
 
-      it('shows labels, all or as columns', async () => {
+      it('shows labels, all or as columns', longOnly, async () => {
         expect(await kubectl.ok('get wd red --show-labels')).toMatch(/app=shop,tier=front$/m)
         const [head, , green] = await lines('get wd -L tier')
         expect(head).toMatch(/AGE +TIER$/)
@@ -189,7 +189,7 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('looks into every namespace', async () => {
+      it('looks into every namespace', longOnly, async () => {
         const [head, ...rows] = await lines('get wd -A')
         expect(head).toMatch(/^NAMESPACE +NAME +SIZE/)
         expect(rows).toHaveLength(4)
@@ -211,7 +211,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.ok('get all')).toContain('widget.test.setpoint.dev/red')
       })
 
-      it('says that there is nothing', async () => {
+      it('says that there is nothing', longOnly, async () => {
         expect(await kubectl.run('get wd -n nowhere')).toMatchObject({
           code: 0,
           stdout: '',
@@ -227,7 +227,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.fails('get gadgets')).toContain(`the server doesn't have a resource type "gadgets"`)
       })
 
-      it('shows the kinds that are built in with their own columns', async () => {
+      it('shows the kinds that are built in with their own columns', longOnly, async () => {
         expect(await kubectl.ok('get ns other')).toMatch(/^NAME +STATUS +AGE\nother +Active +\d+s$/m)
         expect(await kubectl.ok('get crd widgets.test.setpoint.dev')).toMatch(/^NAME +CREATED AT\nwidgets\S+ +20\S+Z$/m)
       })

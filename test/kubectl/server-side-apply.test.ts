@@ -29,7 +29,7 @@ describe.skipIf(newest === undefined)(
       expect(await specOf('plain')).toEqual({ size: 2 })
     })
 
-    it('removes what is no longer applied, and leaves fields of others alone', async () => {
+    it('removes what is no longer applied, and leaves fields of others alone', longOnly, async () => {
       await apply(widget('left', { spec: '{size: 1, note: mine}' }))
       await apply(widget('left', { spec: '{color: red}' }), '--field-manager=painter')
       await apply(widget('left', { spec: '{size: 1}' }))
@@ -69,7 +69,7 @@ describe.skipIf(newest === undefined)(
       expect(await specOf('agreed')).toEqual({ size: 5, note: 'x' })
     })
 
-    it('conflicts with a plain write, too', async () => {
+    it('conflicts with a plain write, too', longOnly, async () => {
       await apply(widget('scaled', { spec: '{size: 1}' }))
       await kubectl.ok(`patch wd scaled --type=merge -p '{"spec":{"size":4}}'`)
       const complaint = await kubectl.fails('apply --server-side -f -', {
@@ -78,7 +78,7 @@ describe.skipIf(newest === undefined)(
       expect(complaint).toContain('conflict with "kubectl-patch" using test.setpoint.dev/v1: .spec.size')
     })
 
-    it('merges lists by what the schema says of them', async () => {
+    it('merges lists by what the schema says of them', longOnly, async () => {
       const alice = '{tags: [a, b], ports: [{name: http, port: 80}, {name: admin, port: 81}]}'
       await apply(widget('lists', { spec: alice }), '--field-manager=alice')
       await apply(widget('lists', { spec: '{tags: [c], ports: [{name: dns, port: 53}]}' }), '--field-manager=bob')
@@ -104,7 +104,7 @@ describe.skipIf(newest === undefined)(
       )
     })
 
-    it('conflicts with whoever created it, by name', async () => {
+    it('conflicts with whoever created it, by name', longOnly, async () => {
       await kubectl.ok('create -f -', { input: widget('created', { spec: '{size: 1}' }) })
       const { metadata } = await kubectl.json('get wd created --show-managed-fields')
       expect(metadata.managedFields).toMatchObject([
@@ -137,7 +137,7 @@ describe.skipIf(newest === undefined)(
       expect(await kubectl.fails('get wd tried')).toContain('NotFound')
     })
 
-    it('applies the status apart', async () => {
+    it('applies the status apart', longOnly, async () => {
       await apply(widget('reported', { spec: '{size: 1}' }))
       const input = `${widget('reported')}status: {phase: Done}\n`.replace('spec: {}\n', '')
       await apply(input, '--subresource=status --field-manager=reporter')

@@ -30,7 +30,7 @@ describe.skipIf(newest === undefined)(
         )
       })
 
-      it('gives a name where one is generated', async () => {
+      it('gives a name where one is generated', longOnly, async () => {
         const input = widget('x').replace('name: x', 'generateName: made-')
         expect(await kubectl.ok('create -f - -o name', { input })).toMatch(
           /^widget\.test\.setpoint\.dev\/made-[a-z0-9]{5}\n$/,
@@ -57,7 +57,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.fails('get wd dry')).toContain('NotFound')
       })
 
-      it('refuses a namespace that is not there', async () => {
+      it('refuses a namespace that is not there', longOnly, async () => {
         expect(await kubectl.fails('create -f -', { input: widget('lost', { namespace: 'nowhere' }) })).toContain(
           'namespaces "nowhere" not found',
         )
@@ -75,7 +75,7 @@ describe.skipIf(newest === undefined)(
         expect(after.spec).not.toHaveProperty('note')
       })
 
-      it('leaves fields of others alone', async () => {
+      it('leaves fields of others alone', longOnly, async () => {
         await kubectl.apply(widget('shared', { spec: '{size: 1}' }))
         await kubectl.ok(`patch wd shared --type=merge -p '{"spec":{"note":"theirs"}}'`)
         await kubectl.apply(widget('shared', { spec: '{size: 2}' }))
@@ -153,7 +153,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.run('diff -f - --server-side', { input: applied })).toMatchObject({ code: 0, stdout: '' })
       })
 
-      it('shows what an apply would change, and changes nothing', async () => {
+      it('shows what an apply would change, and changes nothing', longOnly, async () => {
         await kubectl.apply(widget('differs', { spec: '{size: 1}' }))
         const differs = await kubectl.run('diff -f -', { input: widget('differs', { spec: '{size: 7}' }) })
         expect(differs).toMatchObject({ code: 1, stdout: expect.stringMatching(/^-  size: 1\n\+  size: 7$/m) })
@@ -183,7 +183,7 @@ describe.skipIf(newest === undefined)(
         expect(looked).toMatchObject({ code: 0, stdout: '', stderr: 'Edit cancelled, no changes made.\n' })
       })
 
-      it('opens the editor again with what is wrong', async () => {
+      it('opens the editor again with what is wrong', longOnly, async () => {
         await kubectl.apply(widget('mistaken', { spec: '{size: 1}' }))
         const seen = join(directory, 'seen')
         const env = editor(
@@ -214,7 +214,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.ok(`patch wd merged --type=merge -p ${patch}`)).toContain('patched (no change)')
       })
 
-      it('takes operations', async () => {
+      it('takes operations', longOnly, async () => {
         await kubectl.apply(widget('operated', { spec: '{size: 1, tags: [a]}' }))
         const operations = `'[{"op":"test","path":"/spec/size","value":1},{"op":"add","path":"/spec/tags/-","value":"b"}]'`
         await kubectl.ok(`patch wd operated --type=json -p ${operations}`)
@@ -223,7 +223,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.fails(`patch wd operated --type=json -p ${misfit}`)).toContain('The request is invalid')
       })
 
-      it('refuses a strategic merge with a hint', async () => {
+      it('refuses a strategic merge with a hint', longOnly, async () => {
         await kubectl.apply(widget('strategic'))
         expect(await kubectl.fails(`patch wd strategic -p '{"spec":{"size":2}}'`)).toContain('--type')
       })
@@ -234,7 +234,7 @@ describe.skipIf(newest === undefined)(
         expect((await kubectl.json('get cm strategic')).data).toEqual({ a: '1', b: '2' })
       })
 
-      it('changes the status through its own path only', async () => {
+      it('changes the status through its own path only', longOnly, async () => {
         await kubectl.apply(widget('reported', { spec: '{size: 1}' }))
         const patch = `--type=merge -p '{"status":{"phase":"Done"},"spec":{"size":9}}'`
         await kubectl.ok(`patch wd reported --subresource=status ${patch}`)
@@ -272,7 +272,7 @@ describe.skipIf(newest === undefined)(
         expect(await kubectl.ok('get wd -l seen=yes -o name')).toMatch(/many-a\n.*many-b\n/)
       })
 
-      it('refuse what is no label', async () => {
+      it('refuse what is no label', longOnly, async () => {
         await kubectl.apply(widget('unlabelled'))
         expect(
           await kubectl.fails(`patch wd unlabelled --type=merge -p '{"metadata":{"labels":{"a b":"c"}}}'`),
@@ -281,7 +281,7 @@ describe.skipIf(newest === undefined)(
     })
 
     describe('replace', () => {
-      it('puts another in the place of what is there', async () => {
+      it('puts another in the place of what is there', longOnly, async () => {
         await kubectl.ok('create -f -', { input: widget('replaced', { spec: '{size: 1, note: old}' }) })
         expect(await kubectl.ok('replace -f -', { input: widget('replaced', { spec: '{size: 2}' }) })).toBe(
           'widget.test.setpoint.dev/replaced replaced\n',

@@ -130,7 +130,7 @@ describe('a CronJob', () => {
     })
   })
 
-  it('of every minute is no habit that the engine advises against', async () => {
+  it('of every minute is no habit that the engine advises against', longOnly, async () => {
     await start()
     await cron({ schedule: '* * * * *' })
     await env.advance('45m')

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { isLong, pick, share } from '../../support/strength.ts'
+import { isLong, pick } from '../../support/strength.ts'
 import { clearOutside, clearSky } from '../climate.ts'
 import type { End, LocalTrouble, Scenario, Step } from '../scenario.ts'
 import { runPool } from '../seed-pool.ts'
 import { simulate } from '../simulate.ts'
 
 /** `npm run sim -- --engine local --seeds A..B` runs as many as it is asked for. Every seed runs twice. */
-const seeds = share(150)
+const seeds = isLong ? 150 : 6
 
 describe('the local engine in a simulated process', () => {
   it(`breaks no promise in ${seeds} seeds, and runs the same twice`, async () => {
