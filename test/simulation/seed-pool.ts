@@ -21,8 +21,11 @@ export interface Slice extends SeedsOptions {
 
 const sliceSize = 20
 
-/** A seed takes milliseconds; one that takes so long does not end. */
-const sliceMsMax = 300_000
+/** A slice takes seconds of processor time, however busy the machine is; one that takes so much does not end. */
+const sliceCpuMsMax = 120_000
+/** Nor does one that takes next to nothing between two looks: it waits for what does not come. */
+const idleCpuMs = 20
+const lookMs = 60_000
 
 /**
  * Runs a range of seeds over several threads. Which thread runs a seed changes nothing in it. A thread that breaks
@@ -99,12 +102,30 @@ function createThread(): Thread {
 function answerTo(worker: Worker, slice: Slice): Promise<Tally> {
   const { promise, resolve, reject } = Promise.withResolvers<Tally>()
   const exited = (): void => reject(new Error('the thread has ended'))
-  const late = setTimeout(() => reject(new Error('the thread does not end')), sliceMsMax)
+  const looking = watchProcessor(worker, () => reject(new Error('the thread does not end')))
   worker.once('error', reject).once('exit', exited).once('message', resolve)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
   worker.postMessage(slice)
   return promise.finally(() => {
-    clearTimeout(late)
+    clearInterval(looking)
     worker.off('error', reject).off('exit', exited).off('message', resolve)
   })
+}
+
+/** Calls back when the thread uses processor time as no slice does, by the thread's own count (Node 24.6). */
+function watchProcessor(worker: Worker, onStuck: () => void): NodeJS.Timeout {
+  const usedMs = async (): Promise<number> => {
+    const { user, system } = await worker.cpuUsage()
+    return (user + system) / 1_000
+  }
+  let firstMs: number | undefined
+  let lastMs = 0
+  const look = async (): Promise<void> => {
+    const nowMs = await usedMs()
+    firstMs ??= nowMs
+    if (nowMs - firstMs > sliceCpuMsMax || nowMs - lastMs < idleCpuMs) onStuck()
+    lastMs = nowMs
+  }
+  // A thread that has ended is told of by its own event.
+  return setInterval(() => void look().catch(() => {}), lookMs)
 }
