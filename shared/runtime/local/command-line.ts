@@ -61,6 +61,7 @@ export function readCommandLine({ name, args }: LocalProgram): Omit<LocalControl
       retryBudget: parseRetryBudget(process.env['SETPOINT_RETRY_BUDGET']),
       audit: oneOf('SETPOINT_AUDIT', ['off', 'on'], 'off'),
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
+      http2: oneOf('SETPOINT_HTTP2', ['on', 'off'], 'on') === 'on',
     }
   } catch (error) {
     if (error instanceof TypeError) throw new OperatingError('BAD_REQUEST', `${error.message}\n${usageOf(name)}`)
@@ -80,7 +81,7 @@ ${signInUsage}
   --check        read everything in the data directory, say what is damaged, and end: with 0 if nothing is
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
   SETPOINT_RETRY_BUDGET (${retryBudgetForm}; 10/100 if left out),
-  SETPOINT_HTTP (${httpServerNames.join(', ')}), SETPOINT_AUDIT (off, on)`
+  SETPOINT_HTTP (${httpServerNames.join(', ')}), SETPOINT_HTTP2 (on, off), SETPOINT_AUDIT (off, on)`
 
 function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)

@@ -42,6 +42,8 @@ export interface LocalControlPlaneOptions {
   readonly signIn?: SignIn
   /** Default lean. */
   readonly httpServer?: HttpServerName
+  /** Whether clients that speak HTTP/2 may. Default: that they may. */
+  readonly http2?: boolean
   /** Whether requests are recorded, in `audit.log`. Default off. */
   readonly audit?: 'off' | 'on'
   /** Spans of requests, writes and runs. Default: none. */
@@ -93,6 +95,7 @@ export async function startLocalControlPlane({
   dataDirectory,
   logLevel = 'info',
   httpServer = 'lean',
+  http2 = true,
   retryBudget,
   audit = 'off',
   controllers,
@@ -122,7 +125,7 @@ export async function startLocalControlPlane({
     logger,
   )
   const server = opened.adopt(
-    await startHttpServer(httpServer, { handler, tls: endpoint.tls, host, port, logger }),
+    await startHttpServer(httpServer, { handler, tls: endpoint.tls, host, port, logger, http2 }),
     (one) => one.close(0),
   )
   const kubeconfig = join(directory, 'kubeconfig')

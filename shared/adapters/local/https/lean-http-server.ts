@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { certificateOf } from './client-certificates.ts'
+import { createHttp2Sessions } from './http2-sessions.ts'
 import { end, expire, serveConnection } from './lean-connection.ts'
 import { overReason, type Shell } from './lean-state.ts'
 import {
@@ -20,7 +21,7 @@ import { dateText } from './response-text.ts'
  * upgrades but to websockets, no tunnels, no trailers. Throws UNAVAILABLE if the address cannot be had.
  */
 export async function startLeanHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { handler, logger, tls, host, port, timing = defaultTiming } = options
+  const { handler, logger, tls, host, port, timing = defaultTiming, http2 = true } = options
   const shell: Shell = {
     handler,
     logger,
@@ -31,23 +32,29 @@ export async function startLeanHttpServer(options: HttpServerOptions): Promise<H
     isClosing: false,
   }
   const server = createServer({
-    ...tlsOptions(tls),
+    ...tlsOptions(tls, http2),
     noDelay: true,
     handshakeTimeout: timing.handshakeSeconds * 1000,
   })
   const sockets = trackSockets(server)
   const asks = tls.clientAuthority !== undefined
-  server.on('secureConnection', (socket) => serveConnection(shell, socket, asks ? certificateOf(socket) : undefined))
+  const sessions = createHttp2Sessions({ handler, logger, timing })
+  server.on('secureConnection', (socket) => {
+    const certificate = asks ? certificateOf(socket) : undefined
+    if (socket.alpnProtocol === 'h2') sessions.serve(socket, certificate)
+    else serveConnection(shell, socket, certificate)
+  })
   server.on('tlsClientError', (_, socket) => socket.destroy())
   await listen(server, host, port)
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
   const ticking = setInterval(() => tick(shell), 1000).unref()
   return {
     url: urlOf(server.address() as AddressInfo),
-    renew: (next) => server.setSecureContext(tlsOptions(next)),
+    renew: (next) => server.setSecureContext(tlsOptions(next, http2)),
     close: async (deadlineMs) => {
       const closed = closeAll(server, sockets, deadlineMs)
       leave(shell)
+      sessions.close()
       await closed
       clearInterval(ticking)
     },

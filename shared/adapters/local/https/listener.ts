@@ -22,6 +22,8 @@ export interface HttpServerOptions {
   readonly host: string
   /** 0 for any that is free. */
   readonly port: number
+  /** Whether clients that speak HTTP/2 may. Default: that they may. */
+  readonly http2?: boolean
   /** Default: `defaultTiming`. */
   readonly timing?: HttpTiming
 }
@@ -56,11 +58,11 @@ export const defaultTiming: HttpTiming = { handshakeSeconds: 10, requestSeconds:
 
 /**
  * TLS 1.2 with authenticated encryption and forward secrecy only, as RFC 9325 section 4.2 asks; the names before
- * them are TLS 1.3's, of which all are. HTTP/1.1 is offered, and a client that speaks nothing else is refused in
- * the handshake.
+ * them are TLS 1.3's, of which all are. A client that speaks nothing of what is offered is refused in the handshake.
  */
-export function tlsOptions({ key, cert, clientAuthority }: ServerIdentity): TlsOptions {
-  const own: TlsOptions = { key, cert, minVersion: 'TLSv1.2', ciphers, ALPNProtocols: ['http/1.1'] }
+export function tlsOptions({ key, cert, clientAuthority }: ServerIdentity, http2: boolean): TlsOptions {
+  const ALPNProtocols = http2 ? ['h2', 'http/1.1'] : ['http/1.1']
+  const own: TlsOptions = { key, cert, minVersion: 'TLSv1.2', ciphers, ALPNProtocols }
   if (clientAuthority === undefined) return own
   // A certificate is shown on each connection: none is remembered from the one before. Who has none may have a token.
   const secureOptions = constants.SSL_OP_NO_TICKET

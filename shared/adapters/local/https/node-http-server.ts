@@ -17,18 +17,19 @@ import {
   type HttpServerOptions,
 } from './listener.ts'
 import { certificateOf } from './client-certificates.ts'
+import { createHttp2Sessions } from './http2-sessions.ts'
 import { fieldsUnder } from './request-head.ts'
 import { dateText, headText } from './response-text.ts'
 import { acceptWebsocket, opensWebsocket } from './websocket-text.ts'
 
 /** Node's own HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
 export async function startNodeHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { handler, logger, tls, host, port, timing = defaultTiming } = options
+  const { handler, logger, tls, host, port, timing = defaultTiming, http2 = true } = options
   const streams = new Set<AbortController>()
   const state = { isClosing: false }
   const asks = tls.clientAuthority !== undefined
   const server = createServer({
-    ...tlsOptions(tls),
+    ...tlsOptions(tls, http2),
     noDelay: true,
     handshakeTimeout: timing.handshakeSeconds * 1000,
     headersTimeout: timing.requestSeconds * 1000,
@@ -38,6 +39,13 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
     shouldUpgradeCallback: offersWebsocket,
   })
   const sockets = trackSockets(server)
+  const sessions = createHttp2Sessions({ handler, logger, timing })
+  const takers = server.listeners('secureConnection')
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') sessions.serve(socket, asks ? certificateOf(socket) : undefined)
+    else for (const take of takers) take.call(server, socket)
+  })
   const shell: Shell = { handler, streams, state, asks }
   const begin = (incoming: IncomingMessage, outgoing: ServerResponse, upgrade?: Upgrade): void => {
     answer(shell, { incoming, outgoing, upgrade }).catch((error: unknown) => {
@@ -55,13 +63,14 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
   return {
     url: urlOf(server.address() as AddressInfo),
-    renew: (next) => server.setSecureContext(tlsOptions(next)),
+    renew: (next) => server.setSecureContext(tlsOptions(next, http2)),
     close: async (deadlineMs) => {
       state.isClosing = true
       const closed = closeAll(server, sockets, deadlineMs)
       // A stream that ends now has promised its client to keep the connection.
       const sweep = setInterval(() => server.closeIdleConnections(), 20)
       for (const stream of streams) stream.abort()
+      sessions.close()
       await closed
       clearInterval(sweep)
     },

@@ -205,20 +205,25 @@ describe.each(httpServerNames)('a connection to the %s server', (name) => {
       },
     )
 
-    it('of 1.2 and 1.3 is had with authenticated ciphers, for HTTP/1.1', async () => {
-      const server = await serve(echo)
+    it.each([
+      [true, 'h2'],
+      [false, 'http/1.1'],
+    ])('of 1.2 and 1.3 is had with authenticated ciphers, with HTTP/2: %s', async (http2, agreed) => {
+      const server = await serve(echo, { http2 })
       for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
         const { socket } = await connect(server, { maxVersion, ALPNProtocols: ['h2', 'http/1.1'] })
         expect([socket.getProtocol(), socket.getCipher().name, socket.alpnProtocol]).toEqual([
           maxVersion,
           expect.stringMatching(/GCM|CHACHA20/),
-          'http/1.1',
+          agreed,
         ])
       }
     })
 
-    it('is refused to a client that speaks HTTP/2 only', async () => {
-      await expect(connect(await serve(echo), { ALPNProtocols: ['h2'] })).rejects.toThrow(/no application protocol/)
+    it('is refused to a client that speaks nothing of what is offered', async () => {
+      const refused = /no application protocol/
+      await expect(connect(await serve(echo), { ALPNProtocols: ['h3'] })).rejects.toThrow(refused)
+      await expect(connect(await serve(echo, { http2: false }), { ALPNProtocols: ['h2'] })).rejects.toThrow(refused)
     })
 
     it('is resumed with a ticket, and begun anew when a new certificate has made it worthless', async () => {

@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { OperatingError } from '../../../model/errors.ts'
+import type { ClientCertificate } from '../../../ports/authenticator.ts'
+import type { HeaderField, HttpRequest } from '../../../ports/http-handler.ts'
+import { fieldsUnder } from './request-head.ts'
+
+interface Http2Exchange {
+  readonly stream: ServerHttp2Stream
+  readonly headers: IncomingHttpHeaders
+  /** Names and values by turns. */
+  readonly fields: readonly string[]
+  readonly certificate: ClientCertificate | undefined
+  /** Has somebody called who waits for the body in vain; the returned function ends the wait. */
+  readonly await: (expire: () => void) => () => void
+  readonly signal: () => AbortSignal
+}
+
+/** The request as handlers see it: what few of them look at is made when they do. */
+export class Http2Request implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly #queryText: string
+  readonly #exchange: Http2Exchange
+  #query: URLSearchParams | undefined
+
+  constructor(exchange: Http2Exchange) {
+    const { ':method': method = '', ':path': target = '' } = exchange.headers
+    const mark = target.indexOf('?')
+    this.method = method
+    this.path = mark < 0 ? target : target.slice(0, mark)
+    this.#queryText = mark < 0 ? '' : target.slice(mark + 1)
+    this.#exchange = exchange
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#queryText))
+  }
+
+  get certificate(): ClientCertificate | undefined {
+    return this.#exchange.certificate
+  }
+
+  header(name: string): string | undefined {
+    const { headers } = this.#exchange
+    const value = headers[name] ?? (name === 'host' ? headers[':authority'] : undefined)
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  fieldsUnder(prefix: string): readonly HeaderField[] {
+    return fieldsUnder(this.#exchange.fields, prefix)
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    return readBody(this.#exchange, bytesMax)
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal()
+  }
+}
+
+function readBody({ stream, headers, await: awaitBody }: Http2Exchange, bytesMax: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (): OperatingError =>
+      new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
+    if (Number(headers['content-length'] ?? 0) > bytesMax) return reject(tooLarge())
+    const chunks: Buffer[] = []
+    let length = 0
+    const refuse = (error: OperatingError): void => {
+      settle()
+      stream.pause()
+      reject(error)
+    }
+    const leave = (): void => refuse(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
+    const settle = awaitBody(() => refuse(new OperatingError('BAD_REQUEST', 'the body did not come in time')))
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= bytesMax) chunks.push(chunk)
+      else refuse(tooLarge())
+    })
+    stream.once('end', () => {
+      settle()
+      stream.off('close', leave)
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    })
+    stream.once('close', leave)
+  })
+}
