@@ -79,6 +79,8 @@ export interface WholePathOptions {
   /** Default: dynalite and fauxqs. */
   readonly services?: Services
   readonly chance?: () => number
+  /** Of all functions, before anybody looks wrongly. Default: the machine's. */
+  readonly clock?: Clock
   /** How wrong the clock of the n-th execution environment, of the function of this name, is whenever it looks. */
   readonly skewMs?: (environment: number, name: string) => number
   /** What the functions have in the place of `#tracing`. Default: nothing. */
@@ -91,6 +93,8 @@ export interface WholePathOptions {
   readonly maxReceiveCount?: number
   /** Of the reconcile functions. Default 30 s. */
   readonly timeoutMs?: number
+  /** Of the tick. Default 55 s. */
+  readonly tickTimeoutMs?: number
   readonly stream?: Partial<StreamMapping>
   /** A controller with several queues of its own, and how many of them the next tick is to have used. */
   readonly spread?: { readonly controller: string; readonly queues: number; readonly used: () => number }
@@ -124,7 +128,7 @@ export interface Reply {
 
 export async function startWholePath(options: WholePathOptions): Promise<WholePath> {
   const services = options.services ?? (await startServices())
-  const { chance = Math.random, timeoutMs = 30_000, controllers, skewMs = () => 0 } = options
+  const { chance = Math.random, timeoutMs = 30_000, controllers, skewMs = () => 0, clock = systemClock } = options
   const state = { weather: calm }
   const lines: string[] = []
   const requests = new Map<string, number>()
@@ -158,7 +162,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
         ...(options.keepsAllRuns && { SETPOINT_RUNS: 'all' }),
         ...(options.openTraces && { OTEL_TRACES_EXPORTER: 'otlp' }),
       },
-      clock: skewed(skewMs, ++environments, name),
+      clock: skewed(clock, skewMs, [++environments, name]),
       random: { ...systemRandom, next: chance },
       write: (line) => void lines.push(line),
       dynamodb: through(services.dynamodb, 'com.amazonaws.dynamodb.v20120810#ThrottlingException'),
@@ -175,7 +179,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
   })
   const ticks = createEnvironment<unknown, void>({
     name: 'resync',
-    timeoutMs: 55_000,
+    timeoutMs: options.tickTimeoutMs ?? 55_000,
     create: (retire) => resyncFunction(boundary('resync', retire), controllers) as never,
   })
   const reconcile: LambdaFunction<SQSEvent, SQSBatchResponse> = {
@@ -249,8 +253,12 @@ function settings({ transport, endpoint }: Service): ClientSettings {
   return { region: 'us-east-1', endpoint, credentials: testCredentials, requestHandler: transport as never }
 }
 
-function skewed(skewMs: NonNullable<WholePathOptions['skewMs']>, environment: number, name: string): Clock {
-  return { nowMs: () => systemClock.nowMs() + skewMs(environment, name), sleep: systemClock.sleep }
+function skewed(
+  clock: Clock,
+  skewMs: NonNullable<WholePathOptions['skewMs']>,
+  whose: readonly [number, string],
+): Clock {
+  return { nowMs: () => clock.nowMs() + skewMs(...whose), sleep: clock.sleep }
 }
 
 async function createQueue(

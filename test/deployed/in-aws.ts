@@ -13,13 +13,17 @@ export const questions = [
 const strangerName = 'SetpointDeployedStranger'
 
 /** AWS itself, with the credentials of this process, and a role besides that may do nothing. */
-export async function openAws(region: string): Promise<Account> {
-  const nobody = { id: '', region, adminArn: '', admin: {}, stranger: {} }
-  const { Account: id, Arn } = (await aws(nobody, ['sts', 'get-caller-identity'])) as {
+export function openAws(region: string): Promise<Account> {
+  return openAs({ id: '', region, adminArn: '', admin: {}, stranger: {} })
+}
+
+/** With the credentials of its administrator, who finds out whose they are. */
+async function openAs(given: Account): Promise<Account> {
+  const { Account: id, Arn } = (await aws(given, ['sts', 'get-caller-identity'])) as {
     readonly Account: string
     readonly Arn: string
   }
-  const account = { ...nobody, id, adminArn: await principalOf(nobody, Arn) }
+  const account = { ...given, id, adminArn: await principalOf(given, Arn) }
   const nothing = { Effect: 'Deny', Action: '*', Resource: '*' }
   return { ...account, stranger: await createPerson(account, strangerName, nothing) }
 }
@@ -32,6 +36,15 @@ async function principalOf(account: Account, arn: string): Promise<string> {
     readonly Role: { readonly Arn: string }
   }
   return Role.Arn
+}
+
+/** What an account is asked ahead of the run and after it, asked of the emulator. */
+export async function rehearseAccount(account: Account): Promise<void> {
+  const opened = await openAs({ ...account, id: '', adminArn: '' })
+  expect(opened.adminArn === account.adminArn && opened.id === account.id, `${opened.adminArn} in ${opened.id}`)
+  const { code, stderr } = await runAws(opened, ['sqs', 'list-queues'], opened.stranger)
+  expect(code !== 0 && stderr.includes('AccessDenied'), `the stranger was not refused: ${stderr}`)
+  await cleanUp(opened, ['Never-deployed'])
 }
 
 /** Whatever became of the run: the stacks go with what they have, and so does the role. */

@@ -13,7 +13,7 @@ import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { findKubectls, noKubectl } from '../support/kubectl.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openAccount, type Account } from './account.ts'
-import { cleanUp, openAws, questions } from './in-aws.ts'
+import { cleanUp, openAws, questions, rehearseAccount } from './in-aws.ts'
 import { fetchMinistack, ministackVersion, startMinistack } from './ministack.ts'
 import { bootstrap } from './plane.ts'
 import { deployOwn, runOwn } from './own.ts'
@@ -42,12 +42,14 @@ async function whyNot(): Promise<string | undefined> {
   return undefined
 }
 
-async function runBoth(account: Account, directory: string): Promise<void> {
+/** `ahead` goes on while the stack of the project is used. */
+async function runBoth(account: Account, directory: string, ahead?: Promise<void>): Promise<void> {
   await step('cdk bootstrap', () => bootstrap(account, directory))
   const deploying = values.only === 'shipped' ? undefined : deployOwn(account, directory)
   // Whoever awaits it hears of it, and a failure of the other one comes first.
   deploying?.catch(() => {})
   if (values.only !== 'own') await runShipped(account, directory)
+  await ahead
   if (deploying !== undefined) await runOwn(account, directory, await deploying)
 }
 
@@ -68,7 +70,9 @@ async function run(directory: string): Promise<void> {
   await using ministack = await startMinistack(directory)
   try {
     const account = await step('opens an account with two roles', () => openAccount(ministack, directory))
-    await runBoth(account, directory)
+    const rehearsing = step('finds out who it is, and cleans up, as in an account', () => rehearseAccount(account))
+    rehearsing.catch(() => {})
+    await runBoth(account, directory, rehearsing)
   } finally {
     if (values.keep !== '') writeFileSync(values.keep, ministack.log())
   }

@@ -34,6 +34,8 @@ const onlyHere = {
   'a message that nobody can read becomes a dead letter':
     'MiniStack counts no receives (test/infra/bundles.long.test.ts)',
   'a filter keeps the relay from what it need not see': 'MiniStack hands on every record',
+  'batches of one queue run side by side, as many as the template lets': 'MiniStack runs one after the other',
+  'a function for which the account has no room is asked again later': 'MiniStack has room for all',
 } as const
 
 const objects = '/apis/example.dev/v1/namespaces/default'
@@ -118,6 +120,42 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
     const before = runs()
     await until(`${objects}/shelves/empty`, () => runs() > before)
     expect(runs()).toBeGreaterThan(before)
+  })
+
+  const apply = async (names: readonly string[], spec: object): Promise<void> => {
+    for (const name of names) await stage.request('POST', `${objects}/shelves`, shelf(name, spec))
+  }
+  const areReady = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) await until(`${objects}/shelves/${name}`, isReady)
+  }
+  const remove = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) await stage.request('DELETE', `${objects}/shelves/${name}`)
+    for (const name of names) await until(`${objects}/shelves/${name}`, ({ status }) => status === 404)
+  }
+
+  it('runs as many batches of a queue at once as the template lets, and no more', async () => {
+    const names = Array.from({ length: 45 }, (_, i) => `many-${i}`)
+    await apply(names, { books: 1, ms: 3_000 })
+    await areReady(names)
+    const lets = stage.wiring.mappings.map(({ concurrency }) => concurrency)
+    expect(lets).toContain(4)
+    expect(stage.functions.shelf.most).toBe(4)
+    await remove(names)
+  })
+
+  it('asks again for what the account had no room for, and gives no object up', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `crowded-${i}`)
+    await apply(names, { books: 1 })
+    stage.room.limit = 1
+    for (let round = 0; round < 3; round++) {
+      await stage.settle()
+      await stage.endHiding()
+    }
+    stage.room.limit = Infinity
+    expect(stage.room.throttled).toBeGreaterThan(0)
+    await areReady(names)
+    expect(stage.functions.deadLetters.most).toBe(0)
+    await remove(names)
   })
 
   it('puts back what somebody deletes', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -23,7 +24,8 @@ export interface TraceCollector extends AsyncDisposable {
   readonly requests: readonly { readonly path: string; readonly traceparent: string | undefined }[]
 }
 
-export async function startTraceCollector(): Promise<TraceCollector> {
+/** At this port of 127.0.0.1, by default at any. Rejects if somebody else has it. */
+export async function startTraceCollector(at = 0): Promise<TraceCollector> {
   const spans: CollectedSpan[] = []
   const requests: { path: string; traceparent: string | undefined }[] = []
   const server = createServer((request, response) => {
@@ -38,7 +40,8 @@ export async function startTraceCollector(): Promise<TraceCollector> {
       return answer()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.listen(at, '127.0.0.1')
+  await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,

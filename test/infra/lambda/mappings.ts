@@ -1,12 +1,14 @@
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
+  MessageNotInflight,
   ReceiveMessageCommand,
   type Message,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import { setTimeout } from 'node:timers/promises'
 import type { TestStreamRecord } from '../../../shared/testing-aws/dynalite.ts'
+import { isUnanswered } from './environments.ts'
 import type { FunctionProcess } from './function-process.ts'
 import { matches, type WiredMapping } from './wiring.ts'
 
@@ -20,7 +22,10 @@ export interface Mappings {
   readonly sqs: SQSClient
   /** By logical id. */
   readonly queueUrl: (id: string) => string
-  /** What functions reported as not done, by the URL of its queue: SQS hides it for as long as the template says. */
+  /**
+   * What functions reported as not done, or had no room for, or gave no answer to, by the URL of its queue: SQS hides it
+   * for as long as the template says.
+   */
   readonly kept: Map<string, string[]>
 }
 
@@ -33,16 +38,25 @@ export async function settle(mappings: Mappings): Promise<void> {
     const streams = mappings.wired.filter(({ isStream }) => isStream)
     const relayed = await Promise.all(streams.map((one) => relayRecords(mappings, one)))
     const queues = mappings.wired.filter(({ isStream }) => !isStream)
-    const delivered = await Promise.all(queues.map((one) => deliver(mappings, one)))
+    const pollers = queues.flatMap((one) => Array.from({ length: one.concurrency ?? pollersAtFirst }, () => one))
+    const delivered = await Promise.all(pollers.map((one) => deliver(mappings, one)))
     handed = [...relayed, ...delivered].reduce((sum, count) => sum + count, 0)
   } while (handed > 0)
 }
+
+/** Where a mapping has no limit Lambda begins with so many, and has more when they are not enough. */
+const pollersAtFirst = 2
 
 /** As if the time were over for which SQS hides what was reported. */
 export async function endHiding({ kept, sqs }: Mappings): Promise<void> {
   for (const [QueueUrl, handles] of kept)
     for (const ReceiptHandle of handles.splice(0))
-      await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }))
+      await sqs
+        .send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }))
+        // Somebody ended it before.
+        .catch((error: unknown) => {
+          if (!(error instanceof MessageNotInflight)) throw error
+        })
 }
 
 async function relayRecords({ records, functionOf }: Mappings, mapping: WiredMapping): Promise<number> {
@@ -56,7 +70,13 @@ async function relayRecords({ records, functionOf }: Mappings, mapping: WiredMap
     eventSource: 'aws:dynamodb',
     dynamodb: { ...dynamodb, SequenceNumber: String(i), StreamViewType: 'NEW_AND_OLD_IMAGES' },
   }))
-  expectNone(await functionOf(mapping.function).invoke({ Records }))
+  const answer = await functionOf(mapping.function).invoke({ Records })
+  if (isUnanswered(answer)) {
+    // Lambda keeps asking, and later records wait.
+    records.unshift(...taken)
+    return 0
+  }
+  expectNone(answer)
   return batch.length
 }
 
@@ -66,7 +86,14 @@ async function deliver({ functionOf, sqs, queueUrl, kept }: Mappings, mapping: W
   const receive = { QueueUrl, MaxNumberOfMessages, MessageSystemAttributeNames: ['All' as const] }
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(receive))
   if (Messages.length === 0) return 0
-  const { body, error } = await functionOf(mapping.function).invoke({ Records: Messages.map(recordOf) })
+  const answer = await functionOf(mapping.function).invoke({ Records: Messages.map(recordOf) })
+  const keep = (...handles: readonly string[]): void =>
+    void kept.set(QueueUrl, [...(kept.get(QueueUrl) ?? []), ...handles])
+  if (isUnanswered(answer)) {
+    keep(...Messages.map(({ ReceiptHandle = '' }) => ReceiptHandle))
+    return 0
+  }
+  const { body, error } = answer
   if (error !== undefined) throw new Error(`${mapping.function}: ${error.errorMessage}`)
   const { batchItemFailures } = JSON.parse(body.toString()) as Report
   // Without parts a function says by an error that a batch is not done.
@@ -74,7 +101,7 @@ async function deliver({ functionOf, sqs, queueUrl, kept }: Mappings, mapping: W
     ? new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
     : new Set()
   for (const { MessageId = '', ReceiptHandle = '' } of Messages)
-    if (failed.has(MessageId)) kept.set(QueueUrl, [...(kept.get(QueueUrl) ?? []), ReceiptHandle])
+    if (failed.has(MessageId)) keep(ReceiptHandle)
     else await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
   return Messages.length
 }

@@ -11,7 +11,9 @@ import { recordLongSince } from '../../support/dynamodb.ts'
 import { startFauxqs } from '../../support/fauxqs.ts'
 import { sqsClient } from '../../support/sqs-queue.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { startFunction, streamedReply, type FunctionProcess } from './function-process.ts'
+import { startEnvironments, type Environments, type Room } from './environments.ts'
+import { streamedReply, type FunctionProcess } from './function-process.ts'
+import { releaseRulesOf, type ReleaseRules } from './release.ts'
 import { endHiding, settle } from './mappings.ts'
 import { passedTo, recordCalls, type Answering, type AwsCall } from './recording-proxy.ts'
 import { functionNames, resolve, synthesize, type FunctionName, type Synthesized } from './synthesized-code.ts'
@@ -23,7 +25,9 @@ import type { WiredQueue, Wiring } from './wiring.ts'
  * event source mappings do.
  */
 export interface Stage extends AsyncDisposable {
-  readonly functions: Readonly<Record<FunctionName, FunctionProcess>>
+  readonly functions: Readonly<Record<FunctionName, Environments>>
+  /** Of the account: tests take it away and give it back. */
+  readonly room: Room
   /** What a function has asked of AWS so far. */
   calls(name: FunctionName): readonly AwsCall[]
   /** A request through the gateway, by somebody the authorizer let in. */
@@ -42,8 +46,19 @@ export interface Stage extends AsyncDisposable {
   endHiding(): Promise<void>
   /** All that is left of earlier ticks is that there were some. */
   forgetTicks(): Promise<void>
+  /** How new code of a function takes over, as the template says. */
+  releaseRules(name: FunctionName): ReleaseRules
+  /** Another version of a function: with other code, if a directory of it is given, and other variables. */
+  startVersion(name: FunctionName, other: Version): Promise<Environments>
+  /** What mappings hand batches to in the place of a function. */
+  route(name: FunctionName, live: FunctionProcess): void
   /** Of the bundles, in bytes. */
   readonly sizes: Readonly<Record<FunctionName, number>>
+}
+
+interface Version {
+  readonly directory?: string
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 export async function openStage(client: readonly string[], props: Partial<ControlPlaneProps> = {}): Promise<Stage> {
@@ -64,11 +79,14 @@ export async function openStage(client: readonly string[], props: Partial<Contro
   const queueUrl = (id: string): string => refs.get(id) ?? ''
 
   const calls = new Map<string, () => readonly AwsCall[]>()
-  async function start(name: FunctionName): Promise<FunctionProcess> {
-    const objects = opening.use(await recordCalls('dynamodb', inProcess(dynalite.transport)))
-    const queues = opening.use(await recordCalls('sqs', passedTo(fauxqs.endpoint)))
-    const bus = opening.use(await recordCalls('events', accepting))
-    calls.set(name, () => [objects, queues, bus].flatMap((one) => one.calls()))
+  const room: Room = { limit: Infinity, running: 0, throttled: 0 }
+  // Versions that are started later are ended with the others.
+  const kept = { by: opening }
+  async function start(name: FunctionName, other: Version = {}): Promise<Environments> {
+    const objects = kept.by.use(await recordCalls('dynamodb', inProcess(dynalite.transport)))
+    const queues = kept.by.use(await recordCalls('sqs', passedTo(fauxqs.endpoint)))
+    const bus = kept.by.use(await recordCalls('events', accepting))
+    calls.set(`${name}${JSON.stringify(other)}`, () => [objects, queues, bus].flatMap((one) => one.calls()))
     const { directory: code, environment, timeoutMs, memoryMb } = synthesized.functionOf(name)
     const endpoints = {
       AWS_ENDPOINT_URL_DYNAMODB: objects.endpoint,
@@ -78,33 +96,39 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     // The SDK sends to the host of the queue's URL, wherever the endpoint is.
     const seen = new Map([...refs].map(([id, value]) => [id, throughProxy(value, queues.endpoint)]))
     const resolved = Object.entries(environment).map(([key, value]) => [key, resolve(value, seen)])
-    return opening.use(
-      await startFunction({
-        client,
-        directory: code,
-        environment: { ...Object.fromEntries(resolved), ...endpoints },
-        timeoutMs,
-        memoryMb,
-      }),
+    return kept.by.use(
+      await startEnvironments(
+        {
+          client,
+          directory: other.directory ?? code,
+          environment: { ...Object.fromEntries(resolved), ...endpoints, ...other.environment },
+          timeoutMs,
+          memoryMb,
+        },
+        room,
+      ),
     )
   }
   const started = await Promise.all(functionNames.map(async (name) => [name, await start(name)] as const))
-  const functions = Object.fromEntries(started) as Record<FunctionName, FunctionProcess>
+  const functions = Object.fromEntries(started) as Record<FunctionName, Environments>
 
   const records: TestStreamRecord[] = []
   dynalite.onRecord((record) => void records.push(record))
   const { wiring, nameOf } = synthesized
-  const functionOf = (id: string): FunctionProcess => functions[nameOf(id)]
+  const routes = new Map<FunctionName, FunctionProcess>()
+  const functionOf = (id: string): FunctionProcess => routes.get(nameOf(id)) ?? functions[nameOf(id)]
   const mappings = { wired: wiring.mappings, records, functionOf, sqs, queueUrl, kept: new Map<string, string[]>() }
   const ports = { client: dynalite.client, table: 'objects', clock: systemClock, random: systemRandom }
   const resync = createDynamodbCheckpoint({ ...ports, name: 'resync' })
   const closing = opening.move()
+  kept.by = closing
   return {
     functions,
+    room,
     sizes: Object.fromEntries(
       functionNames.map((name) => [name, sizeOf(synthesized.functionOf(name))]),
     ) as Stage['sizes'],
-    calls: (name) => calls.get(name)?.() ?? [],
+    calls: (name) => calls.get(`${name}{}`)?.() ?? [],
     wiring,
     request: async (method, path, body) =>
       streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body))),
@@ -125,6 +149,9 @@ export async function openStage(client: readonly string[], props: Partial<Contro
       await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(id), MessageBody: body, ...group }))
     },
     endHiding: () => endHiding(mappings),
+    releaseRules: (name) => releaseRulesOf(synthesized.resources, synthesized.idOf(name)),
+    startVersion: start,
+    route: (name, live) => void routes.set(name, live),
     forgetTicks: () => resync.save('{}'),
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }

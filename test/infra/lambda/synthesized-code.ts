@@ -27,8 +27,10 @@ export type QueueName = (typeof queueNames)[number]
 /** A template with its assets, as far as it is run here. */
 export interface Synthesized {
   readonly tableId: string
+  readonly resources: Resources
   readonly wiring: Wiring
-  /** By the logical id of a function. */
+  /** The logical id of a function, and back. */
+  readonly idOf: (name: FunctionName) => string
   readonly nameOf: (id: string) => FunctionName
   readonly queueIds: ReadonlyMap<QueueName, string>
   functionOf(name: FunctionName): {
@@ -48,7 +50,9 @@ export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): S
   const names = new Map(functionNames.map((name) => [idOf(functionOf(all, name)), name]))
   return {
     tableId: idOf(all.controlPlane.table),
+    resources: template.toJSON()['Resources'] as Resources,
     wiring: wiringOf(template.toJSON()['Resources'] as Resources),
+    idOf: (name) => idOf(functionOf(all, name)),
     nameOf: (id) => {
       const name = names.get(id)
       if (name === undefined) throw new Error(`${id} is none of the functions that are run here`)

@@ -31,7 +31,14 @@ export interface WiredMapping {
 }
 
 export type Resources = Readonly<
-  Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
+  Record<
+    string,
+    {
+      readonly Type: string
+      readonly Properties?: Readonly<Record<string, unknown>>
+      readonly UpdatePolicy?: Readonly<Record<string, unknown>>
+    }
+  >
 >
 
 export function wiringOf(resources: Resources): Wiring {
@@ -87,12 +94,19 @@ function mappingOf(properties: Properties, resources: Resources): WiredMapping {
   return {
     source,
     isStream: resources[source]?.Type === 'AWS::DynamoDB::Table',
-    function: idIn(FunctionName),
+    function: functionIn(FunctionName, resources),
     batchSize: BatchSize,
     ...(ScalingConfig && { concurrency: ScalingConfig.MaximumConcurrency }),
     filters: (FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern) as unknown),
     reportsParts: FunctionResponseTypes?.includes('ReportBatchItemFailures') === true,
   }
+}
+
+/** Of an alias, the function that it is of. */
+function functionIn(value: unknown, resources: Resources): string {
+  const id = idIn(value)
+  const named = resources[id]
+  return named?.Type === 'AWS::Lambda::Alias' ? idIn(named.Properties?.['FunctionName']) : id
 }
 
 function schedulesOf(properties: Properties = {}): Wiring['schedules'] {
