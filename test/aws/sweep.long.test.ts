@@ -13,8 +13,8 @@ import { startServices, startWholePath, type Services } from './whole-path.ts'
 
 /**
  * A hundred thousand objects that are resynced each hour, and a person who edits some of them in the minute of a tick:
- * the real functions, over FIFO queues and a table, on a clock that goes slowly, so that a loaded machine is as quick as
- * functions are. A turn takes 100 ms of that clock at most, and ten go on at once, as in a stack with the defaults.
+ * the real functions, over FIFO queues and a table, on a clock that goes slowly, so that a loaded machine is as quick
+ * as functions are. A turn takes 100 ms of that clock at most, and ten go on at once, as in a stack with the defaults.
  */
 
 const objects = 100_000

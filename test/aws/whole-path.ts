@@ -116,7 +116,9 @@ export interface WholePath extends AsyncDisposable {
   readonly requests: Map<string, number>
   /** Messages in the dead-letter queue. */
   deadLetters(): Promise<number>
-  /** Out of which queues of the controller that has several a batch came, and was answered, since it was last asked. */
+  /**
+   * Out of which queues of the controller that has several a batch came, and was answered, since it was last asked.
+   */
   takeHanded(): ReadonlySet<number>
 }
 

@@ -5,9 +5,9 @@ import { applyFirstShelf } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 
 /**
- * `traces: { adot: {} }`, run: the bundles with OpenTelemetry in them, under AWS's own runtime interface client where it
- * can be had, with the variables of the template. In the place of the collector of the layer stands one of ours, at the
- * address that the layer's configuration has for it.
+ * `traces: { adot: {} }`, run: the bundles with OpenTelemetry in them, under AWS's own runtime interface client where
+ * it can be had, with the variables of the template. In the place of the collector of the layer stands one of ours, at
+ * the address that the layer's configuration has for it.
  */
 const client = await awsClient().catch(() => plainClient)
 /** Of `config.yaml` in the layer: its receiver of OTLP over HTTP. */

@@ -8,7 +8,10 @@ export interface Room {
   throttled: number
 }
 
-/** A function as Lambda runs it: each execution environment has one event at a time, and where all are busy is one more. */
+/**
+ * A function as Lambda runs it: each execution environment has one event at a time, and where all are busy is one
+ * more.
+ */
 export interface Environments extends FunctionProcess {
   /** So many events were there at once. */
   readonly most: number

@@ -23,8 +23,8 @@ export interface Mappings {
   /** By logical id. */
   readonly queueUrl: (id: string) => string
   /**
-   * What functions reported as not done, or had no room for, or gave no answer to, by the URL of its queue: SQS hides it
-   * for as long as the template says.
+   * What functions reported as not done, or had no room for, or gave no answer to, by the URL of its queue: SQS hides
+   * it for as long as the template says.
    */
   readonly kept: Map<string, string[]>
 }

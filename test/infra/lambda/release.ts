@@ -4,9 +4,9 @@ import type { Resources } from './wiring.ts'
 
 /**
  * How new code takes over, as a template says it to CodeDeploy: the pace, and the alarms that end it. What CodeDeploy
- * and CloudWatch do with that is played here, by minutes. Sources: AWS CodeDeploy User Guide, "Deployment configurations
- * on an AWS Lambda compute platform"; Lambda Developer Guide, "Implement Lambda canary deployments using a weighted
- * alias".
+ * and CloudWatch do with that is played here, by minutes. Sources: AWS CodeDeploy User Guide, "Deployment
+ * configurations on an AWS Lambda compute platform"; Lambda Developer Guide, "Implement Lambda canary deployments
+ * using a weighted alias".
  */
 export interface ReleaseRules {
   /** Of the batches, minute by minute, from 0 to 1; all of them after that. */
@@ -134,7 +134,9 @@ export function beginRelease({ shares, alarms }: ReleaseRules, versions: Version
   }
 }
 
-/** The sum over all lines in the embedded metric format that CloudWatch would make this metric of, without a dimension. */
+/**
+ * The sum over all lines in the embedded metric format that CloudWatch would make this metric of, without a dimension.
+ */
 function emittedIn(log: string, namespace: string, metric: string): number {
   const sums = log.split('\n').map((line) => {
     if (!line.includes('"_aws"') || !line.includes(metric)) return 0
