@@ -78,8 +78,10 @@ async function findAndTell(
   { signal, log }: Pick<ProviderRun, 'signal' | 'log'>,
 ): Promise<ServerHost> {
   const host = await prepareHost(options, signal)
-  programs = programsOf(host)
-  const { what, advice } = programs
+  const { what, advice } = programsOf(host)
+  // A new server and the data of an old one ask on their own, and find the same as a rule.
+  if (programs?.what === what) return host
+  programs = { what, advice }
   if (advice === undefined) log.info(`servers run ${what}`)
   else log.warn(`servers run ${what}; ${advice}`)
   return host

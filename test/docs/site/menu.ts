@@ -4,6 +4,7 @@ export const menu: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     Start: 'README.md',
     Tutorial: 'docs/tutorial.md',
     Guide: 'docs/guide.md',
+    Recipes: 'docs/recipes.md',
     Examples: 'examples/README.md',
     Glossary: 'docs/glossary.md',
   },
