@@ -25,13 +25,12 @@ interface Collecting {
 
 /** Looks no further once there is one path too many. What both have in common is told by its identity in most cases. */
 function collect(before: JsonObject, after: JsonObject, prefix: string, collecting: Collecting): void {
-  for (const field in before) {
-    const was = before[field]
+  for (const [field, was] of Object.entries(before)) {
     const is = after[field]
     if (was !== is) compare(was, is, prefix + field, collecting)
   }
-  for (const field in after)
-    if (!Object.hasOwn(before, field)) compare(undefined, after[field], prefix + field, collecting)
+  for (const [field, is] of Object.entries(after))
+    if (!Object.hasOwn(before, field)) compare(undefined, is, prefix + field, collecting)
 }
 
 function compare(was: Json | undefined, is: Json | undefined, path: string, collecting: Collecting): void {
