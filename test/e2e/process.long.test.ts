@@ -285,9 +285,12 @@ describe('the process behind npm start', () => {
       })
     })
 
-    it('for a server it does not know', async () => {
+    it('for a server it does not know, or a switch of it', async () => {
       expect(await refused({ dataDirectory: fresh('server'), env: { SETPOINT_HTTP: 'nginx' } })).toBe(
         'setpoint: SETPOINT_HTTP: "nginx" is not known; give one of lean, node\n',
+      )
+      expect(await refused({ dataDirectory: fresh('http2'), env: { SETPOINT_HTTP2: 'no' } })).toBe(
+        'setpoint: SETPOINT_HTTP2: "no" is not known; give one of on, off\n',
       )
     })
 

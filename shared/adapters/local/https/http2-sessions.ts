@@ -20,7 +20,7 @@ export interface Http2Sessions {
   close(): void
 }
 
-interface SessionsOptions {
+export interface Http2Options {
   readonly handler: HttpHandler
   readonly logger: Logger
   readonly timing: HttpTiming
@@ -36,7 +36,7 @@ const settingsMax = 20
 
 const limits = {
   maxHeaderListPairs: 200,
-  maxSessionMemory: 16,
+  maxSessionMemory: 64,
   maxSessionInvalidFrames: 100,
   streamResetBurst: 500,
   streamResetRate: 50,
@@ -69,7 +69,7 @@ interface Wait {
   expire(): void
 }
 
-interface State extends SessionsOptions {
+interface State extends Http2Options {
   readonly sessions: Set<Session>
   readonly streams: Set<AbortController>
   readonly waits: Set<Wait>
@@ -77,7 +77,7 @@ interface State extends SessionsOptions {
   isClosing: boolean
 }
 
-export function createHttp2Sessions(options: SessionsOptions): Http2Sessions {
+export function createHttp2Sessions(options: Http2Options): Http2Sessions {
   const state: State = {
     ...options,
     sessions: new Set(),
@@ -92,8 +92,14 @@ export function createHttp2Sessions(options: SessionsOptions): Http2Sessions {
   const ticking = setInterval(() => tick(state), 1000).unref()
   return {
     serve: (socket, certificate) => {
-      server.once('session', (session) => follow(state, session, certificate))
-      server.emit('connection', socket)
+      const take = (session: Http2Session): void => follow(state, session, certificate)
+      // A session begins within the call, or never: the next one must not get this certificate.
+      server.on('session', take)
+      try {
+        if (!socket.destroyed) server.emit('connection', socket)
+      } finally {
+        server.off('session', take)
+      }
     },
     close: () => {
       state.isClosing = true

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { certificateOf } from './client-certificates.ts'
-import { createHttp2Sessions } from './http2-sessions.ts'
+import { createHttp2 } from './http2.ts'
 import { end, expire, serveConnection } from './lean-connection.ts'
 import { overReason, type Shell } from './lean-state.ts'
 import {
@@ -38,7 +38,7 @@ export async function startLeanHttpServer(options: HttpServerOptions): Promise<H
   })
   const sockets = trackSockets(server)
   const asks = tls.clientAuthority !== undefined
-  const sessions = createHttp2Sessions({ handler, logger, timing })
+  const sessions = createHttp2({ handler, logger, timing })
   server.on('secureConnection', (socket) => {
     const certificate = asks ? certificateOf(socket) : undefined
     if (socket.alpnProtocol === 'h2') sessions.serve(socket, certificate)

@@ -17,7 +17,7 @@ import {
   type HttpServerOptions,
 } from './listener.ts'
 import { certificateOf } from './client-certificates.ts'
-import { createHttp2Sessions } from './http2-sessions.ts'
+import { createHttp2 } from './http2.ts'
 import { fieldsUnder } from './request-head.ts'
 import { dateText, headText } from './response-text.ts'
 import { acceptWebsocket, opensWebsocket } from './websocket-text.ts'
@@ -39,7 +39,7 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
     shouldUpgradeCallback: offersWebsocket,
   })
   const sockets = trackSockets(server)
-  const sessions = createHttp2Sessions({ handler, logger, timing })
+  const sessions = createHttp2({ handler, logger, timing })
   const takers = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {

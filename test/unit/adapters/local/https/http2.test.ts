@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { httpServerNames } from '../../../../../shared/adapters/local/https/http-server.ts'
 import type { HttpServer, HttpServerOptions } from '../../../../../shared/adapters/local/https/listener.ts'
@@ -8,6 +9,7 @@ import { errorCatalogue, OperatingError } from '../../../../../shared/model/erro
 import type { HttpHandler, HttpRequest } from '../../../../../shared/ports/http-handler.ts'
 import { createAuthority } from '../../../../support/client-certificate.ts'
 import { eventually } from '../../../../support/eventually.ts'
+import { share } from '../../../../support/strength.ts'
 import { ok, useServers } from './server-harness.ts'
 
 /** HTTP/2 on the port of both servers: what a handler is given, what a client gets, and what no client may do. */
@@ -197,6 +199,21 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
     await closed
   })
 
+  it('answers a ping', async () => {
+    const session = await start(told)
+    await once(session, 'connect')
+    const answered = new Promise((resolve) => session.ping(Buffer.from('is there'), (...said) => resolve(said)))
+    expect(await answered).toMatchObject([null, expect.any(Number), Buffer.from('is there')])
+  })
+
+  it('sends 60 long answers at once, to a client that has other requests between them', async () => {
+    const session = await start(async ({ path }) => ok(path === '/long' ? Buffer.alloc(1_000_000, 'x') : 'short'))
+    const replies = await Promise.all(
+      Array.from({ length: 120 }, (_, i) => send(session, i % 2 === 0 ? 'GET /long' : 'GET /short')),
+    )
+    expect(new Set(replies.map(({ body }) => body.length))).toEqual(new Set([1_000_000, 5]))
+  })
+
   describe('a client that reads one stream slowly', () => {
     it('has little of it waiting here, and all of the others', async () => {
       const taken = { pieces: 0 }
@@ -288,6 +305,22 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
       expect((await attack(Buffer.concat(endless))).asked).toBe(0)
     })
 
+    it('that sends frames of any kind harms nobody else', async () => {
+      const server = await serve(refusing)
+      const other = open(server)
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyFrame, { minLength: 1, maxLength: 30 }), async (frames) => {
+          const { socket } = await connect(server, { ALPNProtocols: ['h2'] })
+          socket.resume()
+          const closed = once(socket, 'close')
+          socket.end(Buffer.concat([preface, ...frames]))
+          await closed
+          expect(await send(other, 'POST /', { body: 'short' })).toMatchObject({ body: 'taken' })
+        }),
+        { numRuns: share(1_000) },
+      )
+    })
+
     it('that reads none of 250 streams costs little, and is left when it leaves', async () => {
       const taken = { pieces: 0 }
       const server = await serve(async () => ok(lines(1_000, taken)))
@@ -342,6 +375,22 @@ function windowUpdate(stream: number, more: number): Buffer {
   payload.writeUInt32BE(more)
   return frame(8, 0, stream, payload)
 }
+
+const payload = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+  fc.constantFrom(fields, Buffer.alloc(8), Buffer.alloc(4), Buffer.alloc(0), Buffer.from([0, 0, 0, 8])),
+)
+/** Frames as they may be, with types, flags and streams that fit or do not. */
+const anyFrame = fc.oneof(
+  { weight: 3, arbitrary: fc.nat(20).map((i) => get(2 * i + 1)) },
+  { weight: 1, arbitrary: fc.nat(20).map((i) => reset(2 * i + 1)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.nat(11), fc.constantFrom(0, 1, 4, 5, 8, 32, 255), fc.nat(20), payload)
+      .map(([type, flags, stream, bytes]) => frame(type, flags, stream, bytes)),
+  },
+)
 
 /** Of the last GOAWAY among the frames. */
 function goawayCode(bytes: Buffer): number | undefined {

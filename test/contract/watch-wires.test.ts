@@ -1,16 +1,26 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2'
+import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { httpServerNames } from '../../shared/adapters/local/https/http-server.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { OperatingError } from '../../shared/model/errors.ts'
 import type { JsonObject } from '../../shared/model/json.ts'
 import { eventually } from '../support/eventually.ts'
-import { createInformer, Gone, staleness, type Held, type InformerSource } from '../support/informer.ts'
+import {
+  createInformer,
+  Gone,
+  staleness,
+  type Held,
+  type InformerEvent,
+  type InformerSource,
+} from '../support/informer.ts'
 import { openWebsocket, type WebsocketClient } from '../support/websocket-client.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from '../unit/api/harness.ts'
 import { useServers } from '../unit/adapters/local/https/server-harness.ts'
 
-/** Watches by websocket, asked for by the client `ws`, on both servers. */
+/** Watches by websocket, asked for by the client `ws`, and by HTTP/2, on both servers. */
 
 let harness: Harness
 beforeEach(async () => {
@@ -150,36 +160,78 @@ describe.each(httpServerNames)('a watch by websocket of the %s server', (name) =
 
   it('leaves an informer with what there is, wherever it is cut', async () => {
     const { url } = await serve(harness.api)
-    const source: InformerSource = {
-      list,
-      async *watch(version, signal) {
-        const target = `${url}${widgets}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`
-        await using client = await openWebsocket(target, { authority: authority(), token: 'token' })
-        const leave = (): void => client.socket.terminate()
-        signal.addEventListener('abort', leave, { once: true })
-        for (let text = await client.next(); text !== undefined; text = await client.next()) {
-          const { type, object } = JSON.parse(text)
-          if (type === 'ERROR') throw new Gone()
-          yield { type, object: heldOf(object) }
-        }
-      },
-    }
-    let cuts = 0
-    const informers = Array.from({ length: 3 }, () =>
-      createInformer({ source, cutAfter: () => 1 + (cuts++ % 5), isExact: true }),
-    )
-    const over = new AbortController()
-    const running = informers.map((one) => one.run(over.signal))
-    for (let i = 0; i < 60; i++) {
-      await create(`w${i}`, { color: 'red' })
-      await patch(`w${i}`, { size: i + 1 })
-      if (i % 3 === 0) await remove(`w${i}`)
-    }
-    const { items } = await list()
-    await eventually(async () => expect(staleness(informers, items)).toEqual([]))
-    over.abort()
-    await Promise.all(running)
-    expect(items).toHaveLength(40)
-    for (const { counts } of informers) expect(counts.resumes).toBeGreaterThan(20)
+    await expectConvergence(async function* watch(version, signal) {
+      const target = `${url}${widgets}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`
+      await using client = await openWebsocket(target, { authority: authority(), token: 'token' })
+      const leave = (): void => client.socket.terminate()
+      signal.addEventListener('abort', leave, { once: true })
+      for (let text = await client.next(); text !== undefined; text = await client.next()) yield eventIn(text)
+    })
   })
 })
+
+describe.each(httpServerNames)('a watch by HTTP/2 of the %s server', (name) => {
+  const { authority, serve } = useServers(name)
+  const headers = { authorization: 'Bearer token' }
+
+  it('leaves informers of one connection with what there is, wherever stream or connection is cut', async () => {
+    const { url } = await serve(harness.api)
+    const connect = (): ClientHttp2Session => connectHttp2(url, { ca: authority() }).on('error', () => {})
+    let session = connect()
+    let watches = 0
+    await expectConvergence(async function* watch(version, signal) {
+      if (++watches % 20 === 0) session.destroy()
+      if (session.destroyed) session = connect()
+      const path = `${widgets}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`
+      const stream = session.request({ ':path': path, ...headers })
+      const leave = (): void => stream.close(constants.NGHTTP2_CANCEL)
+      signal.addEventListener('abort', leave, { once: true })
+      try {
+        for await (const line of createInterface(stream)) yield eventIn(line)
+      } finally {
+        leave()
+      }
+    })
+    expect(watches).toBeGreaterThan(60)
+    session.destroy()
+  })
+
+  it('tells 200 watchers of one connection the same', async () => {
+    const { url } = await serve(harness.api)
+    const session = connectHttp2(url, { ca: authority() })
+    const streams = Array.from({ length: 200 }, () => session.request({ ':path': `${widgets}?watch=1`, ...headers }))
+    const told = streams.map(async (stream) => String((await once(createInterface(stream), 'line'))[0]).trim())
+    await Promise.all(streams.map((stream) => once(stream, 'response')))
+    await create('w')
+    expect(new Set(await Promise.all(told)).size).toBe(1)
+    expect(JSON.parse((await told[0]) ?? '')).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'w' } } })
+    session.destroy()
+  })
+})
+
+function eventIn(text: string): InformerEvent {
+  const { type, object } = JSON.parse(text)
+  if (type === 'ERROR') throw new Gone()
+  return { type, object: heldOf(object) }
+}
+
+/** Three informers, whose watches end after one to five events, while objects come, change and go. */
+async function expectConvergence(watch: InformerSource['watch']): Promise<void> {
+  let cuts = 0
+  const informers = Array.from({ length: 3 }, () =>
+    createInformer({ source: { list, watch }, cutAfter: () => 1 + (cuts++ % 5), isExact: true }),
+  )
+  const over = new AbortController()
+  const running = informers.map((one) => one.run(over.signal))
+  for (let i = 0; i < 60; i++) {
+    await create(`w${i}`, { color: 'red' })
+    await patch(`w${i}`, { size: i + 1 })
+    if (i % 3 === 0) await remove(`w${i}`)
+  }
+  const { items } = await list()
+  await eventually(async () => expect(staleness(informers, items)).toEqual([]))
+  over.abort()
+  await Promise.all(running)
+  expect(items).toHaveLength(40)
+  for (const { counts } of informers) expect(counts.resumes).toBeGreaterThan(20)
+}
