@@ -62,7 +62,7 @@ const wrongUrl = 'the URL of the database is not a PostgreSQL URL, or names no d
 
 it.each(
   pick([
-    [['--to', 'postgresql://a@127.0.0.1:1/b'], 'one dump must be named\nusage: setpoint-restore-dump DUMP'],
+    [['--to', 'postgresql://a@127.0.0.1:1/b'], 'one dump must be named\nusage: npm run restore -- DUMP'],
     [['a', 'b'], 'one dump must be named\nusage: '],
     [['a', '--form', 'b'], "Unknown option '--form'\n"],
     [['a', '--to', ''], 'no database is named\nusage: '],

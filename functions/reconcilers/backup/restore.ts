@@ -14,7 +14,8 @@ import { ScriptError } from './dump/script.ts'
  * DATABASE_URL, which no list of processes shows. Exits with 1 and one line on stderr if it did not; `--help` prints
  * the usage.
  */
-const called = process.env['npm_lifecycle_event'] === 'restore' ? 'npm run restore --' : 'setpoint-restore-dump'
+// The package has it compiled.
+const called = import.meta.url.endsWith('.ts') ? 'npm run restore --' : 'setpoint-restore-dump'
 const usage = `usage: ${called} DUMP [--to postgresql://user:password@host:port/database]
 DUMP is a file or s3://bucket/key; without --to the database is that of DATABASE_URL`
 

@@ -8,7 +8,7 @@ import { restoreDump } from '../../../functions/reconcilers/backup/dump/restore.
 import { withSession } from '../../../functions/reconcilers/backup/dump/session.ts'
 import type { Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/temporary-server.ts'
-import { connected, freshDatabase as createDatabase, rows } from './fresh-database.ts'
+import { connected, expectCutOff, freshDatabase as createDatabase, rows } from './fresh-database.ts'
 import { richSchema } from './rich-schema.ts'
 
 /**
@@ -185,15 +185,7 @@ describe('a dump', () => {
     const from = await freshDatabase(
       'CREATE TABLE big AS SELECT n, md5(n::text) AS text FROM generate_series(1, 300000) n',
     )
-    const over = new AbortController()
-    const reason = new Error('time is over')
-    const running = withDump({ endpoint: from, takenMs: 0, signal: over.signal }, async ({ content }) => {
-      for await (const _ of content) over.abort(reason)
-    })
-    await expect(running).rejects.toBe(reason)
-    await expect
-      .poll(() => rows(admin, `SELECT count(*)::int FROM pg_stat_activity WHERE datname = '${from.database}'`))
-      .toEqual([[0]])
+    await expectCutOff(from, admin)
   })
 })
 

@@ -10,7 +10,7 @@ import {
   findClientPrograms,
 } from '../../../functions/reconcilers/postgres/server/client-programs.ts'
 import type { Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
-import { connected, freshDatabase as createDatabase, rows } from './fresh-database.ts'
+import { connected, expectCutOff, freshDatabase as createDatabase, rows } from './fresh-database.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from '../postgres/temporary-server.ts'
 
 /**
@@ -165,15 +165,7 @@ describe('a database with large objects', skipped, () => {
     const from = await freshDatabase({
       setUp: `SELECT lo_create(0); CREATE TABLE big AS SELECT n, repeat(md5(n::text), 20) AS text FROM generate_series(1, 300000) n`,
     })
-    const over = new AbortController()
-    const reason = new Error('time is over')
-    const running = withDump({ endpoint: from, takenMs: 0, signal: over.signal }, async ({ content }) => {
-      for await (const _ of content) over.abort(reason)
-    })
-    await expect(running).rejects.toBe(reason)
-    await expect
-      .poll(() => rows(admin, `SELECT count(*)::int FROM pg_stat_activity WHERE datname = '${from.database}'`))
-      .toEqual([[0]])
+    await expectCutOff(from, admin)
   })
 
   it('keeps memory flat, whatever the size of a table', async () => {
