@@ -137,11 +137,13 @@ async function runStage(
     changes.push('gave the superuser the password of its Secret')
   }
   notes.set(runningNote, true)
+  const { otherProgram } = await observe(server, signal)
+  const running = otherProgram === undefined ? programsOf(server.host) : { what: `PostgreSQL at ${otherProgram}` }
   const { port, startedAtMs } = postmaster
   const startedAt = new Date(startedAtMs).toISOString()
   return {
     changes,
-    endpoint: { host: loopback, port, version: before.version ?? '', startedAt, programs: programsOf(server.host) },
+    endpoint: { host: loopback, port, version: before.version ?? '', startedAt, programs: running },
   }
 }
 

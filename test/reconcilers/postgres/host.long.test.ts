@@ -152,11 +152,16 @@ describe('binaries', () => {
       await start(server, deadline())
       expect(await observe(server, deadline())).toMatchObject({ version: '18', pending: 'none' })
       // Another PostgreSQL of that version goes first now: the server is to run by it.
-      const other = { ...server, host: await prepareHost({ ...here, shelves: [] }, deadline()) }
+      const runs = await prepareHost(here, deadline())
+      const npms = { ...server, host: await prepareHost({ ...here, shelves: [] }, deadline()) }
+      // Not npm's, which something speaks against, while the one that runs is there.
+      expect(await observe(npms, deadline())).toMatchObject({ pending: 'none', otherProgram: runs.binaries.postgres })
+      const { advice: _, ...binaries } = npms.host.binaries
+      const other = { ...npms, host: { ...npms.host, binaries } }
       expect(await observe(other, deadline())).toMatchObject({ pending: 'restart' })
       await stopServer(other, deadline())
       await start(other, deadline())
-      expect(await observe(other, deadline())).toMatchObject({ pending: 'none' })
+      expect(await observe(other, deadline())).toMatchObject({ pending: 'none', otherProgram: undefined })
       // One of another version cannot run its data, and does not stop it.
       const newer = { ...other.host, binaries: { ...server.host.binaries, version: '19' } }
       expect(await observe({ ...server, host: newer }, deadline())).toMatchObject({ pending: 'none' })

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { PostgresFailure } from '../failure.ts'
 import { runCommand } from './command.ts'
-import { readIfPresent, replaceFile, unlessAbsent } from './files.ts'
+import { exists, readIfPresent, replaceFile, unlessAbsent } from './files.ts'
 import { type Home, accountOf, findDataVersion, requireHome, type Server } from './home.ts'
 import { choosePort, isPortFree } from './port.ts'
 import { findPostmaster, findRunningProgram } from './postmaster.ts'
@@ -47,7 +47,7 @@ export async function configure(server: Server, wanted: WantedConfiguration, sig
 /** What the files on disk ask of the running server; `none` when no server runs, since its start reads them. */
 export async function findPendingChange(server: Server, home: Home, signal: AbortSignal): Promise<Pending> {
   if ((await findPostmaster(home, signal)) === undefined) return 'none'
-  if (await runsOtherPrograms(server, home)) return 'restart'
+  if (await isToRunByOthers(server, home)) return 'restart'
   const [fresh, applied] = await Promise.all([readFiles(home), readIfPresent(home.applied)])
   if (fresh === applied) return 'none'
   if (applied === undefined) return 'restart'
@@ -55,13 +55,23 @@ export async function findPendingChange(server: Server, home: Home, signal: Abor
 }
 
 /**
- * Whether the running server is of other programs than a start would take now: somebody has installed a PostgreSQL that
- * goes first, or a newer release. Not where the programs are of another version than the data: no start would succeed.
+ * Whether the running server is to be restarted by the programs that a start would take now: somebody has installed a
+ * PostgreSQL that goes first, or a newer release. Not where the programs are of another version than the data, because
+ * no start would succeed; nor for programs that something speaks against, while those that run are there: a search that
+ * missed some on a busy machine is no reason.
  */
-async function runsOtherPrograms({ host: { binaries } }: Server, home: Home): Promise<boolean> {
-  const program = await findRunningProgram(home)
+async function isToRunByOthers({ host: { binaries } }: Server, home: Home): Promise<boolean> {
+  const program = await findOtherProgram(binaries.postgres, home)
   if (program === undefined || (await findDataVersion(home.path)) !== binaries.version) return false
-  return (await realpathIfPresent(program)) !== (await realpathIfPresent(binaries.postgres))
+  return binaries.advice === undefined || !(await exists(program))
+}
+
+/** The program that runs the server, if it is another than this one. */
+export async function findOtherProgram(postgres: string, home: Home): Promise<string | undefined> {
+  const program = await findRunningProgram(home)
+  if (program === undefined || (await realpathIfPresent(program)) === (await realpathIfPresent(postgres)))
+    return undefined
+  return program
 }
 
 /** Of programs that have gone, the name. */

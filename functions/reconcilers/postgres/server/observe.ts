@@ -1,4 +1,4 @@
-import { type Pending, findPendingChange } from './configure.ts'
+import { type Pending, findOtherProgram, findPendingChange } from './configure.ts'
 import { readIfPresent } from './files.ts'
 import { findHome, type Server, findDataVersion } from './home.ts'
 import { portIn } from './settings.ts'
@@ -10,6 +10,8 @@ export interface ServerObservation {
   readonly configured: boolean
   /** Absent when no server runs on the data directory. */
   readonly running: Postmaster | undefined
+  /** What runs it, where that is another program than a start would take. */
+  readonly otherProgram: string | undefined
   readonly pending: Pending
   /** Major version of the data directory. */
   readonly version: string | undefined
@@ -26,13 +28,15 @@ export async function observe(server: Server, signal: AbortSignal): Promise<Serv
   const configured = config !== undefined && access !== undefined
   const running = await findPostmaster(home, signal)
   const pending = configured ? await findPendingChange(server, home, signal) : 'none'
-  return { initialised: true, configured, running, pending, version, port: portIn(config) }
+  const otherProgram = running && (await findOtherProgram(server.host.binaries.postgres, home))
+  return { initialised: true, configured, running, otherProgram, pending, version, port: portIn(config) }
 }
 
 const nothing: ServerObservation = {
   initialised: false,
   configured: false,
   running: undefined,
+  otherProgram: undefined,
   pending: 'none',
   version: undefined,
   port: undefined,
