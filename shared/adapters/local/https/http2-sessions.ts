@@ -43,8 +43,6 @@ const limits = {
   settings: {
     maxConcurrentStreams: streamsMax,
     maxHeaderListSize: 16_384,
-    // What a client may send ahead of a handler that reads.
-    initialWindowSize: 262_144,
     enablePush: false,
   },
 } as const
