@@ -10,8 +10,8 @@ interface Http2Exchange {
   /** Names and values by turns. */
   readonly fields: readonly string[]
   readonly certificate: ClientCertificate | undefined
-  /** Has somebody called who waits for the body in vain; the returned function ends the wait. */
-  readonly await: (expire: () => void) => () => void
+  /** Calls `expire` if the body is waited for in vain; the returned function ends the wait. */
+  readonly awaitBody: (expire: () => void) => () => void
   readonly signal: () => AbortSignal
 }
 
@@ -59,7 +59,7 @@ export class Http2Request implements HttpRequest {
   }
 }
 
-function readBody({ stream, headers, await: awaitBody }: Http2Exchange, bytesMax: number): Promise<Uint8Array> {
+function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const tooLarge = (): OperatingError =>
       new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)

@@ -182,7 +182,7 @@ function begin(state: State, one: Session, { stream, headers, fields, isWhole }:
     headers,
     fields,
     certificate: one.certificate,
-    await: (expire) => awaitIn(state, expire),
+    awaitBody: (expire) => awaitIn(state, expire),
     signal,
   })
   void answer(state, request, { stream, isWhole }).finally(() => one.running--)
