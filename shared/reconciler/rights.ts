@@ -23,18 +23,19 @@ interface Named {
 }
 
 /** By `group/Kind`. */
-export type Rights = ReadonlyMap<string, Access>
+export type Rights = ReadonlyMap<string, Grant>
 
 /**
  * All that a reconciler declares: it writes its own kind and what it owns, reads what it watches, and has its grants.
  */
 export function rightsOf({ kind, owns, references, maps }: Declared, grants: readonly Grant[]): Rights {
-  const rights = new Map<string, Access>()
-  for (const watch of [...references, ...maps]) rights.set(nameOf(watch.kind), 'read')
-  for (const { kind: granted, access } of grants) {
-    if (access === 'write' || !rights.has(nameOf(granted))) rights.set(nameOf(granted), access)
+  const rights = new Map<string, Grant>()
+  for (const watch of [...references, ...maps]) rights.set(nameOf(watch.kind), { kind: watch.kind, access: 'read' })
+  for (const grant of grants) {
+    const name = nameOf(grant.kind)
+    if (grant.access === 'write' || !rights.has(name)) rights.set(name, grant)
   }
-  for (const { kind: written } of [{ kind }, ...owns]) rights.set(nameOf(written), 'write')
+  for (const { kind: written } of [{ kind }, ...owns]) rights.set(nameOf(written), { kind: written, access: 'write' })
   return rights
 }
 
@@ -43,7 +44,7 @@ export function requireRight(
   rights: Rights,
   { reconciler, kind, access }: Grant & { readonly reconciler: string },
 ): void {
-  const has = rights.get(nameOf(kind))
+  const has = rights.get(nameOf(kind))?.access
   if (has === 'write' || has === access) return
   const { kind: name, group } = kind
   const elsewhere = access === 'write' ? 'owns' : 'owns or watches'

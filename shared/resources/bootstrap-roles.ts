@@ -2,26 +2,34 @@ import { authenticatedGroup, superuserGroup } from '../model/access/authorize.ts
 import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
 import { findUncovered } from '../model/access/rule-allows.ts'
 import { hasCode } from '../model/errors.ts'
-import type { JsonObject } from '../model/json.ts'
+import { equal, type JsonObject } from '../model/json.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { accessGroup, clusterRoleBindingKind, clusterRoleKind } from './access-kinds.ts'
+import { rulesOfController, type ControllerWithRights } from './controller-roles.ts'
 import type { Resources } from './resources.ts'
 
 /**
  * The roles and bindings that are there from the first start, by the names that they have in Kubernetes. A start adds
  * what they lack, and takes nothing away; one whose annotation `rbac.authorization.kubernetes.io/autoupdate` is
- * "false" is left alone.
+ * "false" is left alone. `system:controller:NAME` shows what the runs of a controller may do, exactly.
  */
-export async function installRoles(resources: Resources, kindGroups: readonly string[]): Promise<void> {
+export async function installRoles(resources: Resources, controllers: readonly ControllerWithRights[]): Promise<void> {
+  const kindGroups = [...new Set(controllers.map(({ kind }) => kind.group))]
   await Promise.all([
+    ...controllers.map((one) => install(resources, clusterRoleKind, controllerRole(one), replaceRules)),
     ...bootstrapRoles(kindGroups).map((body) => install(resources, clusterRoleKind, body)),
     ...bootstrapBindings.map((body) => install(resources, clusterRoleBindingKind, body)),
   ])
 }
 
-async function install(resources: Resources, kind: ServedKind, wanted: JsonObject): Promise<void> {
+async function install(
+  resources: Resources,
+  kind: ServedKind,
+  wanted: JsonObject,
+  change: RulesChange = addRules,
+): Promise<void> {
   try {
-    await complete(resources, kind, wanted)
+    await bringUp(resources, kind, wanted, change)
   } catch (error) {
     if (!hasCode(error, 'NOT_FOUND')) throw error
     await createRole(resources, kind, wanted)
@@ -40,15 +48,25 @@ async function createRole(resources: Resources, kind: ServedKind, wanted: JsonOb
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const writer = { manager: 'setpoint' } as const
 
-/** Somebody may have taken a rule away, or an earlier version did not have it. */
-async function complete(resources: Resources, kind: ServedKind, wanted: JsonObject): Promise<void> {
+async function bringUp(resources: Resources, kind: ServedKind, wanted: JsonObject, change: RulesChange): Promise<void> {
   const at = wanted['metadata'] as { name: string }
   const { object } = await resources.get(kind, at)
   if (object.metadata.annotations?.[autoupdate] === 'false') return
-  const missing = findUncovered(rulesOf(object), rulesOf(wanted))
-  if (missing.length === 0) return
-  const rules = [...objectsOf(object['rules']), ...missing.map(ruleBody)]
-  await resources.patch(kind, at, { type: 'merge', body: { rules } }, writer)
+  const rules = change(object, wanted)
+  if (rules !== undefined) await resources.patch(kind, at, { type: 'merge', body: { rules: [...rules] } }, writer)
+}
+
+/** The rules that a role is to have; undefined if it has them. */
+type RulesChange = (present: JsonObject, wanted: JsonObject) => readonly JsonObject[] | undefined
+
+/** Somebody may have taken a rule away, or an earlier version did not have it. */
+function addRules(present: JsonObject, wanted: JsonObject): readonly JsonObject[] | undefined {
+  const missing = findUncovered(rulesOf(present), rulesOf(wanted))
+  return missing.length === 0 ? undefined : [...objectsOf(present['rules']), ...missing.map(ruleBody)]
+}
+
+function replaceRules({ rules: present }: JsonObject, { rules: wanted = [] }: JsonObject) {
+  return equal(present, wanted) ? undefined : objectsOf(wanted)
 }
 
 function ruleBody(rule: PolicyRule): JsonObject {
@@ -114,6 +132,10 @@ const health = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/rea
 
 /** What the control plane tells of its own work; see shared/api/computed. */
 const ownWork = resourceRule('setpoint.dev', ['budgets', 'queuedkeys', 'queues', 'timers'], ['get', 'list'])
+
+function controllerRole(controller: ControllerWithRights): JsonObject {
+  return role({ name: `system:controller:${controller.name}` }, ...rulesOfController(controller))
+}
 
 /** Secrets are in no role that only reads. */
 function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {

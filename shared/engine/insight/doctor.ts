@@ -191,7 +191,7 @@ function runsOn({ runsOn: find }: Controller): readonly Finding[] {
 }
 
 function listRights(rights: Rights): string {
-  return [...rights].map(([kind, access]) => `${access} ${kind.replace(/^\//, '')}`).join(', ')
+  return [...rights].map(([kind, { access }]) => `${access} ${kind.replace(/^\//, '')}`).join(', ')
 }
 
 function runsOf(value: Reading): number {

@@ -1,4 +1,3 @@
-import { parseJson } from '../../model/parse-json.ts'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { requestOf, streamResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
 import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
@@ -9,11 +8,12 @@ import { withDirectWake } from '../../engine/wake/direct-wake.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { createIdSequence } from '../../model/id-sequence.ts'
-import type { Authenticator, User } from '../../ports/authenticator.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { auditOf } from './environment.ts'
+import { createKnownUsers } from './known-users.ts'
 import type { FunctionOptions } from './open.ts'
 import { awsComputed, awsPages, setLogLevelElsewhere } from './pages.ts'
 import { openAwsQueues } from './queues.ts'
@@ -56,7 +56,7 @@ const goodbyeMs = 3_000
 
 function createAnswer(services: AwsServices, shown: Shown): AnswerEvent {
   const { clock } = services
-  const api = createAwsApi(services, userOf, shown)
+  const api = createAwsApi(services, createKnownUsers(), shown)
 
   return async (event, timeMs) => {
     const over = new AbortController()
@@ -93,11 +93,6 @@ export function createAwsApi(
     version: setpointVersion,
   })
   return services.tracing === undefined ? api : withRequestSpans(api, services.tracing)
-}
-
-/** The text is our own: the event's authorizer is where it comes from. */
-function userOf(principal = 'null'): User | undefined {
-  return (parseJson(principal) as User | null) ?? undefined
 }
 
 const outOfTime = new OperatingError('DEADLINE_EXCEEDED', 'the time of the function is over')

@@ -249,7 +249,7 @@ class Ticker {
 /** The roles are there though a kind is not. */
 async function install(options: TickOptions): Promise<void> {
   const { resources, controllers } = options
-  await installRoles(resources, [...new Set(controllers.map(({ kind }) => kind.group))])
+  await installRoles(resources, controllers)
   await installBasics(options)
 }
 

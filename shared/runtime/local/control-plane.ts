@@ -159,7 +159,7 @@ export async function startLocalControlPlane({
 
 async function startWithRoles(options: LocalCoreOptions): Promise<LocalCore> {
   const core = await startLocalCore(options)
-  await installRoles(core.resources, [...new Set(options.controllers.map(({ kind }) => kind.group))])
+  await installRoles(core.resources, options.controllers)
   return core
 }
 

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { ConfigMap, defineKind, defineReconciler, done, Secret } from '../../../shared/index.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
+import type { Grant } from '../../../shared/reconciler/rights.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
 import { createWidgetHarness, widget, widgets, type Harness, type Reply } from './harness.ts'
 
 let harness: Harness
 beforeEach(async () => {
   harness = await createWidgetHarness()
-  await installRoles(harness.services.resources, ['example.com'])
+  await installRoles(harness.services.resources, [
+    { name: 'widget', kind: { group: 'example.com' }, rights: new Map() },
+  ])
 })
 afterEach(() => harness.close())
 
@@ -402,4 +407,29 @@ it('bootstrap roles are completed at each start, and keep what people added', as
   const { resourceVersion } = (await harness.send(path)).body.metadata
   await installRoles(harness.services.resources, [])
   expect((await harness.send(path)).body.metadata.resourceVersion).toBe(resourceVersion)
+})
+
+it('a role for each controller shows what its runs may do, and no more after a start with less', async () => {
+  const Gadget = defineKind({ group: 'example.com', version: 'v1', kind: 'Gadget', spec: z.object({}) })
+  const { resources } = harness.services
+  const start = (...grants: readonly Grant[]) =>
+    installRoles(resources, [
+      defineReconciler(Gadget, { name: 'gadget', owns: [ConfigMap], grants, reconcile: async () => done() }),
+    ])
+  const rules = async () =>
+    (await harness.send(`GET ${group}/clusterroles/system:controller:gadget`)).body.rules as readonly JsonObject[]
+  const all = ['create', 'delete', 'patch', 'update', 'get', 'list', 'watch']
+  const own = [
+    { apiGroups: ['example.com'], resources: ['gadgets'], verbs: all },
+    { apiGroups: ['example.com'], resources: ['gadgets/status'], verbs: ['get', 'patch', 'update'] },
+    { apiGroups: [''], resources: ['configmaps'], verbs: all },
+    { apiGroups: [''], resources: ['configmaps/status'], verbs: ['get', 'patch', 'update'] },
+  ]
+  await start({ kind: Secret, access: 'read' })
+  expect(await rules()).toEqual(
+    expect.arrayContaining([...own, { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] }]),
+  )
+  await start()
+  expect(await rules()).toEqual(expect.arrayContaining(own))
+  expect(JSON.stringify(await rules())).not.toContain('secrets')
 })
