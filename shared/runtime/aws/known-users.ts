@@ -14,8 +14,8 @@ export function createKnownUsers(): Authenticator {
   return (principal = 'null') => {
     const known = users.get(principal)
     if (known !== undefined) return known
-    const user = (parseJson(principal) as User | null) ?? undefined
-    if (user === undefined) return undefined
+    const user = parseJson(principal) as User | null
+    if (user === null) return
     users.set(principal, user)
     for (const oldest of users.keys()) {
       if (users.size <= usersMax) break
