@@ -26,12 +26,10 @@ export interface ModuleBuild {
   readonly module: string
   /** What the program is to be called. */
   readonly name: string
-  /** A module that is beside this one in its repository, and not in its archive: that of the registry is taken. */
-  readonly unreplaced?: string
 }
 
 /** From the module as it is, as `go install` wants the list of all its versions, which the proxy may not have. */
-export async function buildModule(home: string, { module, name, unreplaced }: ModuleBuild): Promise<void> {
+export async function buildModule(home: string, { module, name }: ModuleBuild): Promise<void> {
   await fetchOnce(home, async (directory) => {
     const source = `${directory}.source`
     try {
@@ -39,7 +37,6 @@ export async function buildModule(home: string, { module, name, unreplaced }: Mo
       await mustRun('chmod', ['-R', 'u+w', source])
       mkdirSync(directory, { recursive: true })
       const how = { cwd: source, env: { ...goEnvironment, CGO_ENABLED: '0' } }
-      if (unreplaced !== undefined) await runProgram(goProgram, ['mod', 'edit', `-dropreplace=${unreplaced}`], how)
       const args = [goProgram, 'build', '-mod=mod', '-o', join(directory, name), '.']
       const { code, stdout, stderr } = await runProgram('nice', args, how)
       if (code !== 0) throw new Error(`go build ended with ${code}: ${(stdout + stderr).slice(-500)}`)

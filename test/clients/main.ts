@@ -13,7 +13,6 @@ import { helm } from './helm.ts'
 import { java } from './java.ts'
 import { k9s } from './k9s.ts'
 import { kubectl } from './kubectl.ts'
-import { kustomize } from './kustomize.ts'
 import { oidc } from './oidc.ts'
 import { clientNode, kopf, olderPython, pythonKubernetes, rbac } from './scripts.ts'
 
@@ -28,7 +27,6 @@ const clients: readonly Client[] = [
   java,
   helm,
   flux,
-  kustomize,
   argo,
   k9s,
   crds,
