@@ -75,7 +75,7 @@ describe('a release of Canary10Percent5Minutes', { timeout: 300_000 }, () => {
     expect(new Set(await reasons())).toEqual(new Set(['Reconciled']))
   })
 
-  it('of code that stops objects is rolled back by what that code itself writes, and the old code mends them', async () => {
+  it('of code that stops objects is rolled back by what that code itself writes, and the old code repairs them', async () => {
     const directory = join(scratch.path, 'stopping')
     mkdirSync(directory)
     const file = JSON.stringify(join(root, 'test/infra/fixtures/stopping-shelves.ts'))

@@ -126,6 +126,6 @@ function watchProcessor(worker: Worker, onStuck: () => void): NodeJS.Timeout {
     if (nowMs - firstMs > sliceCpuMsMax || nowMs - lastMs < idleCpuMs) onStuck()
     lastMs = nowMs
   }
-  // A thread that has ended is told of by its own event.
+  // A thread that has ended says so by its own event.
   return setInterval(() => void look().catch(() => {}), lookMs)
 }

@@ -93,7 +93,7 @@ interface NamedQueue {
 function findOf({ group, kind }: Kind, { name, queue }: NamedQueue, place: ComputedPlace): Queued | undefined {
   const key = { group, kind, name: place.name.slice(name.length + 1) }
   const found = queue.find({ ...key, namespace: place.namespace })
-  // What has no namespace is told of in this one.
+  // Entries of objects without a namespace are in this one.
   return found ?? (place.namespace === clusterNamespace ? queue.find({ ...key, namespace: '' }) : undefined)
 }
 
