@@ -17,10 +17,8 @@ export function createKnownUsers(): Authenticator {
     const user = parseJson(principal) as User | null
     if (user === null) return
     users.set(principal, user)
-    for (const oldest of users.keys()) {
-      if (users.size <= usersMax) break
-      users.delete(oldest)
-    }
+    const [oldest = ''] = users.keys()
+    if (users.size > usersMax) users.delete(oldest)
     return user
   }
 }

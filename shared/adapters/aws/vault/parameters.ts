@@ -45,7 +45,7 @@ export function createParameters(config: SSMClientConfig): Entries {
       if (found === text) return 'unchanged'
       const { sdk, client } = await load()
       const given = { Name: pathOf(name), Type: 'SecureString', Value: text } as const
-      // AWS takes tags for a new parameter only. Without Overwrite it refuses one that somebody else made meanwhile.
+      // AWS takes tags for a new parameter only. Without Overwrite it refuses one that somebody else made since.
       const how = found === undefined ? { Tags: entryTags(owner) } : { Overwrite: true }
       try {
         await client.send(new sdk.PutParameterCommand({ ...given, ...how }))

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { OperatingError } from '../../../model/errors.ts'
 import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import type { HeaderField, HttpRequest } from '../../../ports/http-handler.ts'
-import { fieldsUnder } from './request-head.ts'
+import { fieldsUnder, splitTarget } from './request-head.ts'
 
 interface Http2Exchange {
   readonly stream: ServerHttp2Stream
@@ -25,10 +25,10 @@ export class Http2Request implements HttpRequest {
 
   constructor(exchange: Http2Exchange) {
     const { ':method': method = '', ':path': target = '' } = exchange.headers
-    const mark = target.indexOf('?')
+    const { path, queryText } = splitTarget(target)
     this.method = method
-    this.path = mark < 0 ? target : target.slice(0, mark)
-    this.#queryText = mark < 0 ? '' : target.slice(mark + 1)
+    this.path = path
+    this.#queryText = queryText
     this.#exchange = exchange
   }
 

@@ -2,7 +2,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import type { HeaderField, HttpRequest, WebsocketOffer } from '../../../ports/http-handler.ts'
 import { overReason, type Connection, type Exchange } from './lean-state.ts'
-import { fieldsUnder, fieldValue, type RequestHead } from './request-head.ts'
+import { fieldsUnder, fieldValue, splitTarget, type RequestHead } from './request-head.ts'
 import { continueText } from './response-text.ts'
 import { opensWebsocket } from './websocket-text.ts'
 
@@ -20,10 +20,10 @@ export class LeanRequest implements HttpRequest {
 
   constructor(connection: Connection, exchange: Exchange) {
     const { method, target } = exchange.head
-    const mark = target.indexOf('?')
+    const { path, queryText } = splitTarget(target)
     this.method = method
-    this.path = mark < 0 ? target : target.slice(0, mark)
-    this.#queryText = mark < 0 ? '' : target.slice(mark + 1)
+    this.path = path
+    this.#queryText = queryText
     this.#connection = connection
     this.#exchange = exchange
   }

@@ -64,7 +64,6 @@ function sendWhole(socket: Duplex, head: string, body: string | Uint8Array): boo
 async function switchOver(connection: Connection, exchange: Exchange, response: HttpResponse): Promise<false> {
   const { shell, socket, parser } = connection
   const { headers, status, body } = acceptWebsocket(response, fieldValue(exchange.head.fields, 'sec-websocket-key'))
-  if (!isStream(body)) throw new TypeError('a websocket is answered with a stream')
   const head = headText({ status, headers, body }, { body: undefined, date: shell.date, idleSeconds: undefined })
   skipBody(connection, exchange)
   exchange.isSwitched = true

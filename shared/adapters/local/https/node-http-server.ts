@@ -18,7 +18,7 @@ import {
 } from './listener.ts'
 import { certificateOf } from './client-certificates.ts'
 import { createHttp2 } from './http2.ts'
-import { fieldsUnder } from './request-head.ts'
+import { fieldsUnder, splitTarget } from './request-head.ts'
 import { dateText, headText } from './response-text.ts'
 import { acceptWebsocket, opensWebsocket } from './websocket-text.ts'
 
@@ -128,15 +128,12 @@ async function answer(shell: Shell, exchange: Exchange): Promise<void> {
 async function switchOver({ headers }: IncomingMessage, upgrade: Upgrade, response: HttpResponse): Promise<void> {
   const { socket, ahead, hear } = upgrade
   const accepted = acceptWebsocket(response, headers['sec-websocket-key'])
-  const { body } = accepted
-  if (typeof body === 'string' || body instanceof Uint8Array)
-    throw new TypeError('a websocket is answered with a stream')
   const date = dateText(Date.now())
   socket.write(headText(accepted, { body: undefined, date, idleSeconds: undefined }), ascii)
   if (hear !== undefined) socket.on('data', hear)
   socket.once('end', () => socket.destroy())
   hear?.(ahead)
-  for await (const piece of body) {
+  for await (const piece of accepted.body) {
     if (socket.destroyed) return
     if (!socket.write(piece)) await roomOrEnd(socket)
   }
@@ -149,12 +146,12 @@ const lingerMs = 2_000
 
 function toRequest(shell: Shell, { incoming, outgoing, upgrade }: Exchange): HttpRequest {
   const { url = '/', method = 'GET', headers } = incoming
-  const mark = url.indexOf('?')
+  const { path, queryText } = splitTarget(url)
   let controller: AbortController | undefined
   return {
     method,
-    path: mark < 0 ? url : url.slice(0, mark),
-    query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    path,
+    query: new URLSearchParams(queryText),
     ...(shell.asks && { certificate: certificateOf(incoming.socket as TLSSocket) }),
     header: (name) => {
       const value = headers[name]

@@ -18,6 +18,13 @@ export interface RequestHead {
   readonly expectsContinue: boolean
 }
 
+/** What stands ahead of the first question mark of a target, and what behind it. */
+export function splitTarget(target: string): { readonly path: string; readonly queryText: string } {
+  const mark = target.indexOf('?')
+  if (mark < 0) return { path: target, queryText: '' }
+  return { path: target.slice(0, mark), queryText: target.slice(mark + 1) }
+}
+
 /** A request that is answered with a bare status, after which the connection ends: where it ends is not certain. */
 export interface RequestRefusal {
   readonly status: 400 | 408 | 413 | 417 | 431

@@ -12,8 +12,12 @@ function isUpgrade(option: string): boolean {
   return option.trim() === 'upgrade'
 }
 
-/** The response with what proves that it answers the key of a request. */
-export function acceptWebsocket({ status, headers, body }: HttpResponse, key = ''): HttpResponse {
+type WebsocketResponse = HttpResponse & { readonly body: Exclude<HttpResponse['body'], string | Uint8Array> }
+
+/** The response with what proves that it answers the key of a request. Throws if it is no stream, which is a bug. */
+export function acceptWebsocket({ status, headers, body }: HttpResponse, key = ''): WebsocketResponse {
+  if (typeof body === 'string' || body instanceof Uint8Array)
+    throw new TypeError('a websocket is answered with a stream')
   const accept = createHash('sha1').update(`${key}${guid}`).digest('base64')
   return { status, headers: { ...headers, 'sec-websocket-accept': accept }, body }
 }
