@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { buildSync, type BuildOptions } from 'esbuild'
+import { basename, join } from 'node:path'
+import { buildSync, type BuildOptions, type OutputFile } from 'esbuild'
 import { thirdPartyNotices } from './notices.ts'
 
 /**
@@ -74,9 +74,10 @@ export function writeBundle(
     writeFileSync(module, reconcilers)
     const none = join(scratch, 'none.mjs')
     writeFileSync(none, 'export const openAwsTraces = undefined, openAwsVault = undefined\n')
-    const { metafile } = buildSync({
+    const { metafile, outputFiles } = buildSync({
       ...bundleOptions,
       metafile: true,
+      write: false,
       // What is imported with its first use has a file of its own, which no start has to read.
       splitting: true,
       entryPoints: [{ in: entry, out: 'index' }],
@@ -90,8 +91,27 @@ export function writeBundle(
         ...writeRequired(scratch),
       },
     })
+    for (const [name, text] of namePartsInOrder(outputFiles)) writeFileSync(join(directory, name), text)
     writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices(Object.keys(metafile.inputs)))
   } finally {
     rmSync(scratch, { recursive: true })
   }
+}
+
+const partName = /part-[A-Z0-9]{8}/g
+
+/**
+ * The files under their names. esbuild names a part by the paths of what is in it, which differ from one build to the
+ * next and from one machine to another. Here it gets a number, in the order in which parts are imported: so the same
+ * code is the same bundle, and a deployment changes the functions only whose code has changed.
+ */
+function namePartsInOrder(files: readonly OutputFile[]): ReadonlyMap<string, string> {
+  const textOf = new Map(files.map(({ path, text }) => [basename(path, '.mjs'), text]))
+  const numbered = new Map([['index', 'index']])
+  // A map takes what is added while it is walked.
+  for (const name of numbered.keys())
+    for (const [part] of (textOf.get(name) ?? '').matchAll(partName))
+      if (!numbered.has(part)) numbered.set(part, `part-${numbered.size}`)
+  const rename = (text = ''): string => text.replace(partName, (part) => numbered.get(part) ?? part)
+  return new Map([...numbered].map(([name, number]) => [`${number}.mjs`, rename(textOf.get(name))]))
 }

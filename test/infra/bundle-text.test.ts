@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
@@ -19,6 +20,18 @@ it.each(['api', 'reconcile'])(
     expect(text).not.toMatch(/from ?"node:(?:crypto|http|process|util)"/)
   },
 )
+
+it('a bundle is the same each time, wherever it is made', () => {
+  using first = temporaryDirectory('bundle')
+  using second = temporaryDirectory('bundle-of-a-longer-name')
+  for (const { path } of [first, second])
+    writeBundle(join(functions, 'relay.ts'), 'export const reconcilers = []\n', path)
+  const files = readdirSync(first.path)
+  expect(files.length).toBeGreaterThan(3)
+  expect(readdirSync(second.path)).toEqual(files)
+  for (const file of files)
+    expect(readFileSync(join(second.path, file), 'utf8')).toBe(readFileSync(join(first.path, file), 'utf8'))
+})
 
 it('a bundle has OpenTelemetry in it where traces are asked for, and nothing of it elsewhere', longOnly, () => {
   using directory = temporaryDirectory('bundle-traces')
