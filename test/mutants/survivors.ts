@@ -10,6 +10,12 @@ export interface KnownSurvivor {
 
 export const knownSurvivors: readonly KnownSurvivor[] = [
   {
+    path: 'shared/model/selector.ts',
+    line: 'for (let at = 0; at < text.length; at++) {',
+    replacement: '1',
+    why: 'a text that begins with a comma or a parenthesis is refused either way',
+  },
+  {
     path: 'shared/adapters/local/queue/merge-wake-ups.ts',
     line: 'return BigInt(a) >= BigInt(b) ? a : b',
     replacement: '>',
