@@ -1,19 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { addUser } from '../../shared/adapters/local/https/users-editor.ts'
 import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
 import { filesIn } from '../../shared/runtime/local/files.ts'
-import { startControlPlane } from '../support/control-plane-process.ts'
+import { startProgram } from '../support/program.ts'
 import { connect, requestText, type Connection, type Reply, type Target } from './connection.ts'
-import { exactCpuUs } from './process-cpu.ts'
+import { exactCpuUs, threadCpuUs } from './process-cpu.ts'
+import { benchDirectory } from './processes.ts'
 import { median } from './quantiles.ts'
 
 /**
- * What roles and the record of requests cost: two control planes, one asked by its administrator, for whom no role is
- * looked at, without a record; one asked by a user of twelve roles, with one. Requests a second are taken in many short
- * slices by turns. Processor time is taken while each client asks both in turn, request by request: so what else the
- * machine does falls on both, both are asked equally often, and waking the client costs both the same.
+ * What roles and the record of requests cost: one control plane is asked by its administrator, for whom no role is
+ * looked at, without a record; one by a user of twelve roles, with one; and a third is like the first, which shows what
+ * the figures are worth. All three are in one process: two processes of the same program differ by some hundredths,
+ * each with its own luck of compiled code and memory. They are asked by turns, in slices, each by enough clients that
+ * its process is never idle. What a slice has left to be written is written before the next one begins, and counts.
  */
 
 export interface AccessFigures {
+  readonly starts: number
   readonly rounds: number
   readonly clients: number
   readonly cases: readonly CaseFigures[]
@@ -23,16 +29,32 @@ interface CaseFigures {
   readonly name: string
   readonly without: Slice
   readonly with: Slice
-  /** Medians of what each round gives. */
-  readonly rateRatio: number
-  readonly cpuRatio: number
+  /** Of the one with roles and record by the one without. */
+  readonly cost: Ratios
+  /** Of the two that are alike. */
+  readonly scatter: Ratios
+  readonly samples: readonly ByName<Slice>[]
 }
 
-/** Medians of the rounds. */
 interface Slice {
   /** Requests a second. */
   readonly rate: number
-  /** Processor time of the server for each request, in µs. */
+  /** Processor time for each request of the thread that answers, in µs. */
+  readonly mainUs: number
+  /** The same of all threads. */
+  readonly cpuUs: number
+  /** The same of the clients, who do the same for each of them. */
+  readonly clientUs: number
+}
+
+/** Medians of what each round gives. */
+interface Ratios {
+  readonly rate: number
+  /**
+   * In units of what the clients took in the same slices: what else the machine does makes all of its cores slower by
+   * turns, by a half and more, and a server and its clients alike.
+   */
+  readonly mainUs: number
   readonly cpuUs: number
 }
 
@@ -40,14 +62,14 @@ interface Subject extends Target {
   readonly pid: number
 }
 
-type Subjects = readonly [Subject, Subject]
-type Both = readonly [number, number]
-type Pair = readonly [Slice, Slice]
+const names = ['without', 'alike', 'with'] as const
+type Name = (typeof names)[number]
+type ByName<Value> = Readonly<Record<Name, Value>>
 
 type NextRequest = (subject: Subject) => string
 
 const collection = '/api/v1/namespaces/default/configmaps'
-const names = Array.from({ length: 64 }, (_, i) => `m${i}`)
+const objects = Array.from({ length: 64 }, (_, i) => `m${i}`)
 
 const cases: Readonly<Record<string, () => NextRequest>> = {
   'GET of an object': () => {
@@ -64,23 +86,22 @@ const cases: Readonly<Record<string, () => NextRequest>> = {
   },
 }
 
-function nameAt(i: number): string {
-  return names[i % names.length] as string
+function objectAt(i: number): string {
+  return objects[i % objects.length] as string
 }
 
 function get(subject: Subject, i: number): string {
-  return requestText(subject, { method: 'GET', path: `${collection}/${nameAt(i)}` })
+  return requestText(subject, { method: 'GET', path: `${collection}/${objectAt(i)}` })
 }
 
 let written = 0
 function patch(subject: Subject, i: number): string {
   const body = JSON.stringify({ data: { count: String(written++) } })
   const type = 'application/merge-patch+json'
-  return requestText(subject, { method: 'PATCH', path: `${collection}/${nameAt(i)}`, type, body })
+  return requestText(subject, { method: 'PATCH', path: `${collection}/${objectAt(i)}`, type, body })
 }
 
 interface AccessOptions {
-  /** Of both control planes. */
   readonly starts: number
   /** After each start. */
   readonly rounds: number
@@ -90,36 +111,40 @@ interface AccessOptions {
 
 export async function measureAccess(options: AccessOptions): Promise<AccessFigures> {
   const { starts, rounds, clients } = options
-  const pairs = new Map(Object.keys(cases).map((name): [string, Pair[]] => [name, []]))
-  for (let start = 0; start < starts; start++) await measureStart(pairs, options)
-  return { rounds: starts * rounds, clients, cases: [...pairs].map(([name, all]) => figuresOf(name, all)) }
+  const measured = new Map(Object.keys(cases).map((name): [string, ByName<Slice>[]] => [name, []]))
+  for (let start = 0; start < starts; start++) await measureStart(measured, options)
+  const figures = [...measured].map(([name, all]) => figuresOf(name, all))
+  return { starts, rounds: starts * rounds, clients, cases: figures }
 }
 
-/** Both are started anew: the same program takes some hundredths more or less time from start to start. */
-async function measureStart(pairs: ReadonlyMap<string, Pair[]>, options: AccessOptions): Promise<void> {
-  await using plain = await startControlPlane()
-  await using guarded = await startControlPlane({ env: { SETPOINT_AUDIT: 'on' } })
-  const administrators = [plain, guarded].map(targetOf) as [Subject, Subject]
-  for (const subject of administrators) await prepare(subject)
-  const user = { ...administrators[1], token: addUser(filesIn(guarded.dataDirectory).usersFile, 'ann', ['team']) }
-  const subjects = [administrators[0], user] as const
-  for (const [name, toRequests] of Object.entries(cases)) {
-    const clients = await openClients(subjects, options.clients)
-    // The first rounds warm both up.
-    for (let round = -4; round < options.rounds; round++) {
-      const rates = await measureRates(clients, { toRequests, isPlainFirst: round % 2 === 0, sliceMs: options.sliceMs })
-      const cpuUs = await measureCpu(subjects, clients, toRequests(), options.sliceMs)
-      const pair = [0, 1].map((i) => ({ rate: rates[i] as number, cpuUs: cpuUs[i] as number }))
-      if (round >= 0) pairs.get(name)?.push(pair as [Slice, Slice])
-    }
-    for (const { connection } of clients.flat()) connection.close()
+const program = fileURLToPath(new URL('access-server.ts', import.meta.url))
+
+async function measureStart(measured: ReadonlyMap<string, ByName<Slice>[]>, options: AccessOptions): Promise<void> {
+  using directory = benchDirectory()
+  const words = names.map((name) => `${name}=${name === 'with' ? 'on' : 'off'}`)
+  await using server = await startProgram(process.execPath, [program, directory.path, ...words])
+  const [, said = ''] = await server.says(/^ready (.*)\n/m)
+  const urls = JSON.parse(said) as ByName<string>
+  const administratorOf = (name: Name): Subject => {
+    const { authority, token } = loadLocalCredentials(join(directory.path, name), Date.now())
+    return { port: Number(new URL(urls[name]).port), authority, token, pid: server.pid }
   }
+  for (const name of names) await prepare(administratorOf(name))
+  const { usersFile } = filesIn(join(directory.path, 'with'))
+  const user = { ...administratorOf('with'), token: addUser(usersFile, 'ann', ['team']) }
+  const subjects = { without: administratorOf('without'), alike: administratorOf('alike'), with: user }
+  const links = await connectAll(subjects, options.clients)
+  for (const [name, toRequests] of Object.entries(cases)) {
+    // The first rounds warm all up.
+    for (let round = -warmRounds; round < options.rounds; round++) {
+      const slices = await measureRound(links, { next: toRequests(), round, sliceMs: options.sliceMs })
+      if (round >= 0) measured.get(name)?.push(slices)
+    }
+  }
+  for (const { connection } of names.flatMap((name) => links[name])) connection.close()
 }
 
-function targetOf(plane: { readonly url: string; readonly dataDirectory: string; readonly process: { pid: number } }) {
-  const { authority, token } = loadLocalCredentials(plane.dataDirectory, Date.now())
-  return { port: Number(new URL(plane.url).port), authority, token, pid: plane.process.pid }
-}
+const warmRounds = 8
 
 /** The objects, and twelve roles of which the last one lets the user do it. */
 async function prepare(subject: Subject): Promise<void> {
@@ -128,7 +153,7 @@ async function prepare(subject: Subject): Promise<void> {
     const text = JSON.stringify(body)
     check(await connection.send(requestText(subject, { method: 'POST', path, type: 'application/json', body: text })))
   }
-  for (const name of names) await create(collection, { metadata: { name }, data: { note: 'x'.repeat(900) } })
+  for (const name of objects) await create(collection, { metadata: { name }, data: { note: 'x'.repeat(900) } })
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   for (let i = 0; i < 12; i++) {
     const resources = [i === 11 ? 'configmaps' : `others${i}`]
@@ -148,100 +173,127 @@ function check({ status, body }: Reply): void {
   if (status >= 300) throw new Error(`${status} ${body.toString().slice(0, 500)}`)
 }
 
-/** One client: a connection to each of both. They stay open, and are never idle for long enough to be ended. */
-type Client = readonly [Link, Link]
-
+/** One client of one of them. It stays open, and is never idle for long enough to be ended. */
 interface Link {
   readonly subject: Subject
   readonly connection: Connection
 }
 
-function openClients(subjects: Subjects, count: number): Promise<readonly Client[]> {
+async function connectAll(subjects: ByName<Subject>, count: number): Promise<ByName<readonly Link[]>> {
   const open = async (subject: Subject): Promise<Link> => ({ subject, connection: await connect(subject) })
-  const openBoth = async (): Promise<Client> => [await open(subjects[0]), await open(subjects[1])]
-  return Promise.all(Array.from({ length: count }, openBoth))
+  const openAll = (subject: Subject): Promise<Link[]> => Promise.all(Array.from({ length: count }, () => open(subject)))
+  return {
+    without: await openAll(subjects.without),
+    alike: await openAll(subjects.alike),
+    with: await openAll(subjects.with),
+  }
 }
 
-interface RateOptions {
-  readonly toRequests: () => NextRequest
-  readonly isPlainFirst: boolean
+interface RoundOptions {
+  readonly next: NextRequest
+  readonly round: number
   readonly sliceMs: number
 }
 
-/** Requests a second of both: the first, the second, the second, the first, so that a drift falls on both. */
-async function measureRates(
-  clients: readonly Client[],
-  { toRequests, isPlainFirst, sliceMs }: RateOptions,
-): Promise<Both> {
-  const next = toRequests()
-  const slices: [Answered[], Answered[]] = [[], []]
-  for (const which of isPlainFirst ? ([0, 1, 1, 0] as const) : ([1, 0, 0, 1] as const)) {
-    const links = clients.map((client) => [client[which]])
-    slices[which].push(await ask(links, next, sliceMs))
-  }
-  return [rateOf(slices[0]), rateOf(slices[1])]
-}
-
-function rateOf(slices: readonly Answered[]): number {
-  const sum = (of: (slice: Answered) => number): number => slices.reduce((total, one) => total + of(one), 0)
-  return (1_000 * sum(({ count }) => count)) / sum(({ tookMs }) => tookMs)
-}
-
-/** Processor time for each request in µs, while both are asked equally often. */
-async function measureCpu(
-  [plain, guarded]: Subjects,
-  clients: readonly Client[],
-  next: NextRequest,
-  sliceMs: number,
-): Promise<Both> {
-  const before = [exactCpuUs(plain.pid), exactCpuUs(guarded.pid)] as const
-  const turns = clients.map((client, i) => (i % 2 === 0 ? client : client.toReversed()))
-  const { count } = await ask(turns, next, 4 * sliceMs)
-  const usOf = (subject: Subject, beforeUs: number): number => (exactCpuUs(subject.pid) - beforeUs) / count
-  return [usOf(plain, before[0]), usOf(guarded, before[1])]
+/**
+ * There and back in short slices, so that a drift falls on all; the two that are alike change places. The one with a
+ * record is in the middle, and its last lines are written before anybody else is asked.
+ */
+async function measureRound(
+  links: ByName<readonly Link[]>,
+  { next, round, sliceMs }: RoundOptions,
+): Promise<ByName<Slice>> {
+  const [first, second] = round % 2 === 0 ? (['without', 'alike'] as const) : (['alike', 'without'] as const)
+  const there = [await ask(links[first], next, sliceMs), await ask(links[second], next, sliceMs)] as const
+  const between = await ask(links.with, next, 2 * sliceMs, settleMs)
+  // What was idle is slow at first.
+  await ask(links[second], next, sliceMs / 4)
+  const back = [await ask(links[second], next, sliceMs), await ask(links[first], next, sliceMs)] as const
+  const outer = sliceOf([there[0], back[1]])
+  const inner = sliceOf([there[1], back[0]])
+  const isFirst = first === 'without'
+  return { without: isFirst ? outer : inner, alike: isFirst ? inner : outer, with: sliceOf([between]) }
 }
 
 interface Answered {
   readonly count: number
   readonly tookMs: number
+  readonly mainUs: number
+  readonly cpuUs: number
+  readonly clientUs: number
 }
 
-/** Each client asks all of its links in turn; counts the rounds. */
-async function ask(clients: readonly (readonly Link[])[], next: NextRequest, sliceMs: number): Promise<Answered> {
+/** Longer than lines of the record wait to be written. */
+const settleMs = 230
+
+async function ask(links: readonly Link[], next: NextRequest, forMs: number, restMs = 1): Promise<Answered> {
+  const pid = links[0]?.subject.pid ?? 0
+  const before = { mainUs: threadCpuUs(pid), cpuUs: exactCpuUs(pid), client: process.threadCpuUsage() }
   const startMs = performance.now()
   let count = 0
-  const askInTurn = async (own: readonly Link[]) => {
-    for (; performance.now() - startMs < sliceMs; count++)
-      for (const { subject, connection } of own) check(await connection.send(next(subject)))
+  const askAgain = async ({ subject, connection }: Link): Promise<void> => {
+    for (; performance.now() - startMs < forMs; count++) check(await connection.send(next(subject)))
   }
-  await Promise.all(clients.map(askInTurn))
-  return { count, tookMs: performance.now() - startMs }
+  await Promise.all(links.map(askAgain))
+  const tookMs = performance.now() - startMs
+  const { user, system } = process.threadCpuUsage(before.client)
+  await sleep(restMs)
+  const mainUs = threadCpuUs(pid) - before.mainUs
+  return { count, tookMs, mainUs, cpuUs: exactCpuUs(pid) - before.cpuUs, clientUs: user + system }
 }
 
-function figuresOf(name: string, pairs: readonly Pair[]): CaseFigures {
-  const medians = (which: 0 | 1): Slice => ({
-    rate: median(pairs.map((pair) => pair[which].rate)),
-    cpuUs: median(pairs.map((pair) => pair[which].cpuUs)),
-  })
+function sliceOf(slices: readonly Answered[]): Slice {
+  const sum = (of: (slice: Answered) => number): number => slices.reduce((total, one) => total + of(one), 0)
+  const count = sum((one) => one.count)
+  return {
+    rate: (1_000 * count) / sum(({ tookMs }) => tookMs),
+    mainUs: sum(({ mainUs }) => mainUs) / count,
+    cpuUs: sum(({ cpuUs }) => cpuUs) / count,
+    clientUs: sum(({ clientUs }) => clientUs) / count,
+  }
+}
+
+function figuresOf(name: string, rounds: readonly ByName<Slice>[]): CaseFigures {
+  const medianSlice = (which: Name): Slice => {
+    const of = (field: keyof Slice): number => median(rounds.map((round) => round[which][field]))
+    return { rate: of('rate'), mainUs: of('mainUs'), cpuUs: of('cpuUs'), clientUs: of('clientUs') }
+  }
+  const medianRatios = (which: Name): Ratios => {
+    const ratios = rounds.map((round) => ratiosOf(round[which], round.without))
+    const of = (field: keyof Ratios): number => median(ratios.map((one) => one[field]))
+    return { rate: of('rate'), mainUs: of('mainUs'), cpuUs: of('cpuUs') }
+  }
   return {
     name,
-    without: medians(0),
-    with: medians(1),
-    rateRatio: median(pairs.map(([plain, guarded]) => guarded.rate / plain.rate)),
-    cpuRatio: median(pairs.map(([plain, guarded]) => guarded.cpuUs / plain.cpuUs)),
+    without: medianSlice('without'),
+    with: medianSlice('with'),
+    cost: medianRatios('with'),
+    scatter: medianRatios('alike'),
+    samples: rounds,
   }
 }
 
-export function accessTable({ rounds, clients, cases: measured }: AccessFigures): string {
-  const head = ['request', 'without', 'with roles and record', 'requests/s', 'processor time']
-  const cell = ({ rate, cpuUs }: Slice): string => `${Math.round(rate)}/s, ${Math.round(cpuUs)} µs`
+function ratiosOf(one: Slice, other: Slice): Ratios {
+  const speed = other.clientUs / one.clientUs
+  return {
+    rate: one.rate / other.rate,
+    mainUs: (speed * one.mainUs) / other.mainUs,
+    cpuUs: (speed * one.cpuUs) / other.cpuUs,
+  }
+}
+
+export function accessTable({ starts, rounds, clients, cases: measured }: AccessFigures): string {
+  const head = ['request', 'without', 'with', 'requests/s', 'main thread', 'processor time', 'two alike']
+  const cell = ({ rate, mainUs, cpuUs }: Slice): string =>
+    `${Math.round(rate)}/s, ${mainUs.toFixed(1)} µs of ${cpuUs.toFixed(1)}`
+  const texts = ({ rate, mainUs, cpuUs }: Ratios): string[] => [rate, mainUs, cpuUs].map((one) => one.toFixed(3))
   const lines = measured.map((one) => [
     one.name,
     cell(one.without),
     cell(one.with),
-    one.rateRatio.toFixed(3),
-    one.cpuRatio.toFixed(3),
+    ...texts(one.cost),
+    texts(one.scatter).join(', '),
   ])
   const rows = [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`)
-  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} rounds`
+  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} rounds after ${starts} starts`
 }

@@ -23,7 +23,7 @@ import { measureWatchers, watcherTable } from './watchers.ts'
  *     npm run bench -- --rest [N] [--json]    what N objects at rest cost, 1,000,000 if not said
  *     npm run bench -- --watchers [N] [--json]  what N watchers cost at 100 changes/s, 1,000 if not said
  *     npm run bench -- --lists [N] [--against COMMIT]   what a list of N objects costs in memory, 100,000 if not said
- *     npm run bench -- --access [--reps N]    what roles and records of requests cost, in pairs of 2 N starts
+ *     npm run bench -- --access [--reps N]    what roles and records of requests cost, over N starts
  *     npm run bench -- --keys N [--reps N]    changes of N keys in turn, beside 1,000
  *     npm run bench -- --against COMMIT [--reps N] [--clients 1,64]   by turns with the server of another commit
  */
@@ -63,7 +63,7 @@ async function measurePart(): Promise<boolean> {
     report(await measureWatchers(wholeNumber('--watchers', count ?? '1000', 1), 100), watcherTable)
   else if (values.lists) report(await measureLists(wholeNumber('--lists', count ?? '100000', 1), against), listTable)
   else if (values.access)
-    report(await measureAccess({ starts: 2 * reps, rounds: 16, clients: 16, sliceMs: 100 }), accessTable)
+    report(await measureAccess({ starts: reps, rounds: 30, clients: 32, sliceMs: 50 }), accessTable)
   else if (keys !== undefined) report(await measureKeys({ ...keysAsked(keys), reps, durationMs }), keysTable)
   else if (against !== undefined)
     report(await measureAgainst({ commit: against, reps, clients, keys: 1_000, durationMs }), againstTable)

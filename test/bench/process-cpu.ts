@@ -10,12 +10,13 @@ export function cpuMs(pid: number): number {
 
 /** The same to the nanosecond, in µs, of a process whose threads stay. Linux only. */
 export function exactCpuUs(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  const nanoseconds = threads.map((thread) => {
-    const [onProcessor = ''] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)
-    return Number(onProcessor)
-  })
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1_000
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadCpuUs(pid, Number(thread)), 0)
+}
+
+/** Of one thread, the main one if none is named. Exact while it waits. */
+export function threadCpuUs(pid: number, thread = pid): number {
+  const [onProcessor = ''] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)
+  return Number(onProcessor) / 1_000
 }
 
 /** CPU time that all processes have used, in ms. */
