@@ -98,7 +98,7 @@ export function createApi(given: ApiServices): HttpHandler {
 
   /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
   const admit = ({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite | undefined> => {
-    if (note !== undefined) note.wanted = wanted
+    note?.want(wanted)
     return proceed(decideAgain(user, wanted, readAccess), (decision) => {
       if (note !== undefined) note.decision = decision
       requireAllowed(decision, user, wanted)

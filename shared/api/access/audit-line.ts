@@ -1,5 +1,6 @@
 import type { Decision } from '../../model/access/authorize.ts'
 import { createQuestionMemory, type QuestionMemory } from '../../model/access/question-memory.ts'
+import { RememberedDecision } from '../../model/access/remembered-decisions.ts'
 import type { Attributes } from '../../model/access/rules.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { microTimestamp } from '../../model/time.ts'
@@ -17,7 +18,9 @@ export class AuditNote implements AuditRecord {
   readonly startMs: number
   /** What its record is called: nothing that JSON would escape. */
   readonly id: string | undefined
-  endMs = 0
+  /** How its line begins. */
+  begin = ''
+  latencyMs = 0
   code = 0
   /** Whose token it is. */
   sender: User | undefined = undefined
@@ -26,7 +29,7 @@ export class AuditNote implements AuditRecord {
   wanted: Attributes | undefined = undefined
   decision: Decision | undefined = undefined
   changed: readonly string[] | undefined = undefined
-  /** The name that the server has chosen, of what is created. */
+  /** Of the object: what was asked for, or what the server has chosen for what is created. */
   name = ''
   /** What policies and webhooks have to say. */
   annotations: JsonObject | undefined = undefined
@@ -41,33 +44,85 @@ export class AuditNote implements AuditRecord {
     this.id = id
   }
 
+  want(wanted: Attributes): void {
+    this.wanted = wanted
+    if (wanted.path === undefined) this.name = wanted.name
+  }
+
+  end(endMs: number, code: number): void {
+    this.begin = beginText(endMs)
+    this.latencyMs = Math.max(0, endMs - this.startMs)
+    this.code = code
+  }
+
   line(): string {
     return lineOf(this)
   }
 }
 
 /**
- * Put together from few parts, of which what says who asks for what is remembered: to make an object and its text took
- * longer than to answer a request from memory.
+ * Put together from few parts, of which nearly all are remembered: to make an object and its text took longer than to
+ * answer a request from memory, and each part costs, since V8 joins them when the text is written.
  */
 function lineOf(note: AuditNote): string {
-  const { startMs, endMs, id, code, changed, annotations, agent } = note
-  let line = endText(endMs)
-  if (id !== undefined) line += `,"auditID":"${id}"`
-  line += targetText(note) + nameText(note) + decisionText(note)
+  const { begin, id, name, code, changed, annotations, agent, latencyMs } = note
+  const { target, decision } = sayingOf(note)
+  let line = id === undefined ? begin : `${begin},"auditID":"${id}"`
+  line += name === '' ? target : `${target},"name":${quote(name)}`
+  line += decision
   if (changed !== undefined) line += `,"changed":${JSON.stringify(changed)}`
   if (annotations !== undefined) line += `,"annotations":${JSON.stringify(annotations)}`
   if (agent !== undefined) line += `,"agent":${quote(agent.slice(0, textMax))}`
-  return `${line},"code":${code},"latencyMs":${Math.max(0, endMs - startMs)}}`
+  return line + endText(code, latencyMs)
+}
+
+/** Most requests take a few milliseconds, and have one of few codes. */
+function endText(code: number, latencyMs: number): string {
+  if (latencyMs >= shortMs) return makeEnd(code, latencyMs)
+  const key = code * shortMs + latencyMs
+  const before = shortEnds.get(key)
+  if (before !== undefined) return before
+  const text = makeEnd(code, latencyMs)
+  shortEnds.set(key, text)
+  return text
+}
+
+/** So that no more are kept than there are codes, times so many. */
+const shortMs = 100
+const shortEnds = new Map<number, string>()
+
+function makeEnd(code: number, latencyMs: number): string {
+  return `,"code":${code},"latencyMs":${latencyMs}}`
 }
 
 /** Many requests end in one millisecond. */
-function endText(endMs: number): string {
-  if (endMs !== lastEnd.endMs) lastEnd = { endMs, text: `{"time":"${microTimestamp(endMs)}"` }
-  return lastEnd.text
+function beginText(endMs: number): string {
+  if (endMs !== lastBegin.endMs) lastBegin = { endMs, text: `{"time":"${microTimestamp(endMs)}"` }
+  return lastBegin.text
 }
 
-let lastEnd = { endMs: Number.NaN, text: '' }
+let lastBegin = { endMs: Number.NaN, text: '' }
+
+/** What stands ahead of the name, and behind it: who asks for what, and what was decided. */
+class Saying {
+  readonly target: string
+  readonly decision: string
+
+  constructor(note: AuditNote) {
+    this.target = targetText(note)
+    this.decision = decisionText(note)
+  }
+}
+
+/** Of the many requests that are decided from memory, it is remembered with the decision. */
+function sayingOf(note: AuditNote): Saying {
+  const { sender, user, decision } = note
+  if (!(decision instanceof RememberedDecision) || sender !== user) return new Saying(note)
+  if (decision.saying instanceof Saying) return decision.saying
+  const saying = new Saying(note)
+  decision.saying = saying
+  return saying
+}
 
 const textMax = 500
 
@@ -124,22 +179,10 @@ function partsOf(wanted: Attributes): object {
   return Object.fromEntries(said)
 }
 
-function nameText({ wanted, name: created }: AuditNote): string {
-  if (wanted === undefined || wanted.path !== undefined) return ''
-  const name = wanted.name === '' ? created : wanted.name
-  return name === '' ? '' : `,"name":${quote(name)}`
-}
-
 function decisionText({ sender, decision }: AuditNote): string {
   if (sender === undefined) return ',"decision":"unknown"'
   if (decision === undefined) return ',"decision":"deny"'
-  const before = decisionTexts.get(decision)
-  if (before !== undefined) return before
   const { allowed, reason } = decision
-  const text = partsText({ decision: allowed ? 'allow' : 'deny', reason: reason === '' ? undefined : reason })
-  decisionTexts.set(decision, text)
-  return text
+  if (reason === '') return allowed ? ',"decision":"allow"' : ',"decision":"deny"'
+  return partsText({ decision: allowed ? 'allow' : 'deny', reason })
 }
-
-/** Of those that are remembered. */
-const decisionTexts = new WeakMap<Decision, string>()

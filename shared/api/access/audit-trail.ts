@@ -21,8 +21,7 @@ export function createAuditTrail({
     end: (note, response) => {
       const { id } = note
       const { status, headers, body } = response
-      note.endMs = clock.nowMs()
-      note.code = status
+      note.end(clock.nowMs(), status)
       audit(note)
       return id === undefined ? response : { status, headers: { ...headers, 'audit-id': id }, body }
     },
@@ -48,7 +47,7 @@ export interface AuditTrail {
 export function notingChanges(permit: PermitWrite | undefined, note: AuditNote): PermitWrite {
   return (next, live) => {
     permit?.(next, live)
-    note.name = next.metadata.name
+    if (note.name === '') note.name = next.metadata.name
     if (live !== undefined) note.changed = findChangedFields(live, next, fieldsMax, ofServer)
   }
 }

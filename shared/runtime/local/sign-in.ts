@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { userOfCertificate } from '../../adapters/local/https/client-certificates.ts'
 import { createTokenAuthenticator, localAdministrator } from '../../adapters/local/https/token-authenticator.ts'
-import { createUsersFileAuthenticator } from '../../adapters/local/https/users-file.ts'
+import { createUsersFile } from '../../adapters/local/https/users-file.ts'
 import { createKeyFetch } from '../../adapters/local/tokens/key-fetch.ts'
 import { createOidcAuthenticator, type OidcOptions } from '../../adapters/local/tokens/oidc-authenticator.ts'
 import { OperatingError } from '../../model/errors.ts'
@@ -92,14 +92,17 @@ export function createLocalAuthenticator({
 }: AuthenticatorOptions): Authenticator {
   const administrator = createTokenAuthenticator(token, localAdministrator)
   const report = (why: string): void => logger.error('users not read', { error: why })
-  const people = createUsersFileAuthenticator({ file: usersFile, report, clock })
+  const people = createUsersFile({ file: usersFile, report, clock })
   const byIssuer = oidc && createOidcAuthenticator({ oidc, fetch: createKeyFetch(readAuthority(oidc)), clock })
   return (authorization, certificate) => {
     const byCertificate = certificate && userOfCertificate(certificate, clock)
     if (byCertificate !== undefined) return byCertificate
+    // Nobody is remembered whose token is the administrator's.
+    const known = people.recall(authorization)
+    if (known !== undefined) return known
     return proceed(
       administrator(authorization),
-      (user) => user ?? proceed(people(authorization), (one) => one ?? byIssuer?.(authorization)),
+      (user) => user ?? proceed(people.authenticate(authorization), (one) => one ?? byIssuer?.(authorization)),
     )
   }
 }

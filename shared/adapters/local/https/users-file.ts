@@ -20,11 +20,17 @@ export interface UsersFileOptions {
  */
 const lookMs = 50
 
+interface UsersFile {
+  readonly authenticate: Authenticator
+  /** Whom `authenticate` has let in with the same header, and would again: without a look at the token. */
+  recall(authorization: string | undefined): User | undefined
+}
+
 /**
  * Knows the people of a file by the digests of their tokens. The file is read again when it has changed, and nobody of
  * it is let in while a line of it is wrong: that line may be the one that takes a right away.
  */
-export function createUsersFileAuthenticator({ file, report, clock }: UsersFileOptions): Authenticator {
+export function createUsersFile({ file, report, clock }: UsersFileOptions): UsersFile {
   let known: ReadonlyMap<string, User> = new Map()
   /** Of those that are known, by the header that they send: a digest takes as long as the rest of the way in. */
   const remembered = new Map<string, User>()
@@ -59,10 +65,16 @@ export function createUsersFileAuthenticator({ file, report, clock }: UsersFileO
     return user
   }
 
-  return (authorization) => {
-    if (authorization === undefined) return
+  const recall = (authorization: string): User | undefined => {
     if (Math.abs(clock.nowMs() - lookedAtMs) >= lookMs) refresh()
-    return remembered.get(authorization) ?? find(authorization)
+    return remembered.get(authorization)
+  }
+
+  return {
+    authenticate: (authorization) =>
+      authorization === undefined ? undefined : (recall(authorization) ?? find(authorization)),
+    recall: (authorization) =>
+      authorization === undefined || remembered.size === 0 ? undefined : recall(authorization),
   }
 }
 

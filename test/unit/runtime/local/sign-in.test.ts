@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createJsonLogger } from '../../../../shared/adapters/node/json-logger.ts'
 import { systemClock } from '../../../../shared/adapters/node/system-clock.ts'
+import { addUser, removeUser } from '../../../../shared/adapters/local/https/users-editor.ts'
+import type { ClientCertificate } from '../../../../shared/ports/authenticator.ts'
 import { createLocalAuthenticator, signInOf } from '../../../../shared/runtime/local/sign-in.ts'
 import { startOidcIssuer } from '../../../support/oidc-issuer.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
@@ -54,6 +56,33 @@ describe('who signs in', () => {
     })
     expect(await authenticate('Bearer x')).toBeUndefined()
     expect(await authenticate('')).toBeUndefined()
+  })
+
+  it('is remembered, and no longer than the file knows them; a certificate goes first, and the administrator stays', () => {
+    using directory = temporaryDirectory('sign-in')
+    const usersFile = join(directory.path, 'users')
+    let nowMs = 0
+    const clock = { ...systemClock, nowMs: () => nowMs }
+    const authenticate = createLocalAuthenticator({ token: 'master', usersFile, signIn: {}, clock, logger })
+    const nameOf = (authorization?: string, shown?: ClientCertificate) => {
+      const user = authenticate(authorization, shown)
+      return user instanceof Promise ? 'later' : user?.name
+    }
+    const token = addUser(usersFile, 'ann', ['team'])
+    const certificate = { commonName: 'carol', organizations: [], endsAtMs: Infinity }
+    for (let i = 0; i < 2; i++) {
+      expect(nameOf(`Bearer ${token}`)).toBe('ann')
+      expect(nameOf(`Bearer ${token}`, certificate)).toBe('carol')
+      expect(nameOf('Bearer master')).toBe('setpoint-admin')
+      expect(nameOf('Bearer other')).toBeUndefined()
+      expect(nameOf()).toBeUndefined()
+    }
+    removeUser(usersFile, 'ann')
+    nowMs += 50
+    expect(nameOf(`Bearer ${token}`)).toBeUndefined()
+    const again = addUser(usersFile, 'master', [])
+    expect(nameOf(`Bearer ${again}`)).toBe('master')
+    expect(nameOf('Bearer master')).toBe('setpoint-admin')
   })
 
   it('is not found out by files that cannot be read', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { addUser, listUsers, removeUser, rotateUser } from '../../../../../shared/adapters/local/https/users-editor.ts'
-import { createUsersFileAuthenticator } from '../../../../../shared/adapters/local/https/users-file.ts'
+import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
 import { share } from '../../../../support/strength.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
@@ -51,7 +51,7 @@ describe('the file of users', () => {
             tokens.delete(name)
           } else tokens.set(name, what === 'add' ? addUser(file, name, ['g']) : rotateUser(file, name))
         }
-        const authenticate = createUsersFileAuthenticator({
+        const { authenticate } = createUsersFile({
           file,
           report: (why) => {
             throw new Error(why)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createUsersFileAuthenticator } from '../../../../../shared/adapters/local/https/users-file.ts'
+import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
 import type { Authenticator } from '../../../../../shared/ports/authenticator.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
@@ -17,7 +17,7 @@ beforeEach(() => {
   let nowMs = 0
   // Each look is later than the one before.
   const clock = { nowMs: () => (nowMs += 50) }
-  authenticate = createUsersFileAuthenticator({ file, report: (why) => void reports.push(why), clock })
+  authenticate = createUsersFile({ file, report: (why) => void reports.push(why), clock }).authenticate
 })
 afterEach(() => directory[Symbol.dispose]())
 
