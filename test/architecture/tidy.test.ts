@@ -69,7 +69,8 @@ describe('an ignore', () => {
     { comment: '// oxlint-disable-next-line no-empty', places: 1, because: 'it gives no reason' },
     { comment: '// oxlint-disable-next-line -- I know better', places: 1, because: 'it names no rule' },
     { comment: '// eslint-disable-line no-empty', places: 1, because: 'the linter listens to that name too' },
-    { comment: '// prettier-ignore', places: 1, because: 'it gives no reason' },
+    { comment: '// oxfmt-ignore', places: 1, because: 'it gives no reason' },
+    { comment: '// prettier-ignore', places: 1, because: 'the formatter listens to that name too' },
     { comment: "export const a = '// prettier-ignore'", places: 0, because: 'a string is no comment' },
   ]
 

@@ -123,12 +123,12 @@ function isBarrel({ path, program }: SourceFile): boolean {
 function isBareIgnore({ value }: Comment): boolean {
   const ignore = value.trimStart()
   if (/^(oxlint|eslint)-disable/.test(ignore)) return !/^\S+\s+[^\s-].* -- \w/.test(ignore)
-  return /^(prettier|v8|istanbul)[- ]ignore/.test(ignore) && !/ -- \w/.test(ignore)
+  return /^(oxfmt|prettier|v8|istanbul)[- ]ignore/.test(ignore) && !/ -- \w/.test(ignore)
 }
 
 /** A directive of a tool is one line, however long its reason. */
 function isTooWide({ value, start }: Comment, { text }: SourceFile): boolean {
-  if (/^\s*(oxlint|eslint|prettier)-/.test(value)) return false
+  if (/^\s*(oxlint|eslint|oxfmt|prettier)-/.test(value)) return false
   const from = text.lastIndexOf('\n', start) + 1
   const end = text.indexOf('\n', start + value.length)
   const lines = text.slice(from, end < 0 ? undefined : end).split('\n')

@@ -40,12 +40,9 @@ function expectUnused({ kind, file }: Names, paths: readonly string[]): void {
 
 /** Long names make long lines. */
 function format(paths: readonly string[]): void {
-  const prettier = join(root, 'node_modules/prettier/bin/prettier.cjs')
-  const { status, stderr } = spawnSync(process.execPath, [prettier, '--write', ...paths], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`prettier: ${stderr}`)
+  const formatter = join(root, 'node_modules/oxfmt/bin/oxfmt')
+  const { status, stderr } = spawnSync(process.execPath, [formatter, ...paths], { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`oxfmt: ${stderr}`)
 }
 
 function summaryText({ file, kind }: Names, paths: readonly string[]): string {

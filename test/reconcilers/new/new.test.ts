@@ -25,7 +25,7 @@ const list = () => readFileSync(join(copy, 'functions/reconcilers/own.ts'), 'utf
 const checks = [
   ['tsc', '--incremental', 'false', '--tsBuildInfoFile', 'null'],
   ['oxlint', '--type-aware'],
-  ['prettier', '--list-different', 'functions', 'examples', 'test/reconcilers'],
+  ['oxfmt', '--list-different', 'functions', 'examples', 'test/reconcilers'],
   ['knip', '--no-progress'],
 ] as const
 
